@@ -517,6 +517,15 @@ export interface CreatedWebhook {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -654,6 +663,36 @@ export interface Domain {
   }>
 }
 
+export interface DomainFailedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'domain.failed'
+  timestamp: string
+  data: {
+    domain_id: string
+    domain: string
+    failed_at: string
+    reason: 'mismatch' | 'proof_lost' | 'claimed'
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface DomainVerifiedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'domain.verified'
+  timestamp: string
+  data: {
+    domain_id: string
+    domain: string
+    verified_at: string
+    proved_by: 'dkim' | 'txt'
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface ApiError {
   error: {
     code:
@@ -700,6 +739,15 @@ export type Event =
   | MessageComplainedEvent
   | QualityAlertEvent
   | MessageSuppressedEvent
+  | MessageAcceptedEvent
+  | MessageCancelledEvent
+  | MessageExpiredEvent
+  | InboundReceivedEvent
+  | DomainVerifiedEvent
+  | DomainFailedEvent
+  | WebhookPausedEvent
+  | SuppressionAddedEvent
+  | SuppressionRemovedEvent
 
 export interface ForwardConfirmations {
   data: Array<{
@@ -788,6 +836,40 @@ export interface InboundReceived {
   dkim_result: 'none' | 'pass' | 'fail' | 'policy' | 'neutral' | 'temperror' | 'permerror'
   dmarc_result: 'none' | 'pass' | 'fail' | 'temperror' | 'permerror'
   sender_ip: string
+}
+
+export interface InboundReceivedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'inbound.received'
+  timestamp: string
+  data: {
+    inbound_message_id: string
+    /** Null for mail to the domain’s postmaster or abuse address. */
+    route_id: string | null
+    domain_id: string
+    /** Address in the header; empty if absent. */
+    from: string
+    /** Envelope recipients that the route matched. */
+    to: Array<string>
+    subject: string
+    /** The `Message-ID` header; empty if absent. */
+    message_id_header: string
+    size_bytes: number
+    received_at: string
+    spf_result: string
+    dkim_result: string
+    dmarc_result: string
+    /** The first 50, without their content. */
+    attachments: Array<{
+      filename: string
+      content_type: string
+      size: number
+    }>
+    attachment_count: number
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface InboundRoute {
@@ -904,6 +986,28 @@ export interface Message {
   recipients: Array<Recipient>
 }
 
+export interface MessageAcceptedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.accepted'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
+    accepted_at: string
+    scheduled_at: string | null
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface MessageBouncedEvent {
   /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
@@ -924,6 +1028,27 @@ export interface MessageBouncedEvent {
     bounce_message: string
     bounced_at: string
     will_retry: boolean
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface MessageCancelledEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.cancelled'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
+    cancelled_at: string
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -1034,6 +1159,28 @@ export interface MessageDeliveredEvent {
     stream?: string
     delivered_at: string
     smtp_response: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
+export interface MessageExpiredEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'message.expired'
+  timestamp: string
+  data: {
+    message_id: string
+    from: string
+    to: string
+    subject: string
+    metadata: Record<string, string | number | boolean>
+    tags: Array<string>
+    mode: 'live' | 'test'
+    /** Message stream, unless it is `transactional`. */
+    stream?: string
+    /** Time of the last attempt, or end of `expires_in`. `message.bounced` is sent too. */
+    expired_at: string
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -1431,6 +1578,25 @@ export interface Suppression {
   mode: 'live' | 'test'
 }
 
+export interface SuppressionAddedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'suppression.added'
+  timestamp: string
+  data: {
+    suppression_id: string
+    email: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    /** Null = the whole organization. */
+    domain_id: string | null
+    message_id: string | null
+    mode: 'live' | 'test'
+    added_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
+}
+
 export interface SuppressionImport {
   added: number
   already_there: number
@@ -1443,6 +1609,25 @@ export interface SuppressionImport {
     message: string
   }>
   errors_left_out: number
+}
+
+export interface SuppressionRemovedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'suppression.removed'
+  timestamp: string
+  data: {
+    suppression_id: string
+    email: string
+    reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    /** Null = the whole organization. */
+    domain_id: string | null
+    message_id: string | null
+    mode: 'live' | 'test'
+    removed_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface Template {
@@ -1588,6 +1773,15 @@ export interface Webhook {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1620,6 +1814,15 @@ export interface WebhookDelivery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1640,6 +1843,15 @@ export interface WebhookDeliveryWithRequest {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1649,6 +1861,24 @@ export interface WebhookDeliveryWithRequest {
     headers: Record<string, string>
     body: string
   } | null
+}
+
+export interface WebhookPausedEvent {
+  /** Identical on every attempt and replay. Use it to process each event once. */
+  id: string
+  type: 'webhook.paused'
+  timestamp: string
+  data: {
+    webhook_id: string
+    /** Without its query. */
+    url: string
+    /** Null if a user paused it. */
+    reason: string | null
+    mode: 'live' | 'test'
+    paused_at: string
+    /** True for a sample event from `POST …/test`. */
+    test?: true
+  }
 }
 
 export interface WebhookWithNewSecret {
@@ -1664,6 +1894,15 @@ export interface WebhookWithNewSecret {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   /** Payload format. */
   format: 'enveloped' | 'resend'
@@ -1786,6 +2025,15 @@ export interface MessagesEventsQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface MessagesAttemptsAnswer {
@@ -1970,6 +2218,15 @@ export interface EventsListQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
@@ -1987,6 +2244,15 @@ export interface EventsStreamQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   message_id?: string
   domain_id?: string
@@ -2125,6 +2391,15 @@ export interface WebhooksCreateBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   description?: string | null
   /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
@@ -2154,6 +2429,15 @@ export interface WebhooksUpdateBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
   >
   status?: 'active' | 'paused'
   description?: string | null
@@ -2170,6 +2454,15 @@ export interface WebhooksTestBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksRotateSecretBody {
@@ -2196,6 +2489,15 @@ export interface WebhookDeliveriesListQuery {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksReplayBody {
@@ -2214,6 +2516,15 @@ export interface WebhooksReplayBody {
     | 'message.complained'
     | 'quality.alert'
     | 'message.suppressed'
+    | 'message.accepted'
+    | 'message.cancelled'
+    | 'message.expired'
+    | 'inbound.received'
+    | 'domain.verified'
+    | 'domain.failed'
+    | 'webhook.paused'
+    | 'suppression.added'
+    | 'suppression.removed'
 }
 
 export interface WebhooksReplayAnswer {

@@ -1,7 +1,8 @@
 import type { Event, InboundReceived } from './types.ts'
 
-/** Payload of a verified request to your endpoint: a webhook event or an inbound message. `type` distinguishes them.
- *  The payload of an inbound message has no `type`; `unwrap` adds `inbound.received`. */
+/** Payload of a verified request to your endpoint: a webhook event, which has `data`, or an inbound message from a route,
+ *  which has none. `type` distinguishes events. The payload of a route has no `type`; `unwrap` adds
+ *  `inbound.received`. */
 export type WebhookEvent = Event | ({ type: 'inbound.received' } & InboundReceived)
 
 /** Request headers of any framework: a `Headers` object, or an object with header names in any case. */

@@ -3,6 +3,7 @@ import { AGGREGATE_LIMITS } from '../mail/aggregate-report.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
 import type { PolicyReport } from '../mail/policy-report.ts'
 import { TLS_REPORT_LIMITS } from '../mail/received-tls-report.ts'
+import { type InboundAttachments, LISTED_ATTACHMENTS, LISTED_CHARACTERS } from '../model/inbound-message.ts'
 import { isOneOf } from '../os/records.ts'
 import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
 import type { ReportRead } from './report-read.ts'
@@ -65,6 +66,7 @@ function isInboundResult(result: InboundResult, rawBytes: number, seals: number)
     (result.dmarcReason === null || isText(result.dmarcReason, HEADER_CHARACTERS)) &&
     (result.parseError === null || isText(result.parseError, HEADER_CHARACTERS)) &&
     isHead(result.head) &&
+    isListed(result.attachments) &&
     isBlob(result.raw, 'raw', rawBytes + SLACK) &&
     isBlob(result.parsed, 'parsed', LARGEST_TEXT * rawBytes + 8 * SLACK) &&
     Array.isArray(result.forwards) &&
@@ -77,9 +79,24 @@ function isHead(head: MailHead): boolean {
   return (
     isRecord(head) &&
     [head.from, head.fromHeader, head.subject, head.messageId].every((text) => isText(text, HEADER_CHARACTERS)) &&
-    Number.isInteger(head.hops) &&
-    head.hops >= 0 &&
+    isCount(head.hops) &&
     (head.loop === null || isText(head.loop, HEADER_CHARACTERS))
+  )
+}
+
+function isListed(attachments: InboundAttachments): boolean {
+  return (
+    isRecord(attachments) &&
+    isCount(attachments.count) &&
+    isListOf(
+      attachments.first,
+      LISTED_ATTACHMENTS,
+      (each) =>
+        isRecord(each) &&
+        isText(each.filename, LISTED_CHARACTERS) &&
+        isText(each.contentType, LISTED_CHARACTERS) &&
+        isCount(each.sizeBytes),
+    )
   )
 }
 
@@ -183,7 +200,6 @@ const isTlsPolicy = (policy: unknown) =>
       isText(failure.host, SHORT_CHARACTERS) &&
       isCount(failure.sessions),
   )
-const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
 const isUnclassified = (said: unknown) =>
   isRecord(said) &&
   isText(said.excerpt, REPORT_CHARACTERS) &&
@@ -191,6 +207,7 @@ const isUnclassified = (said: unknown) =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
 const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array
 const isListOf = (value: unknown, most: number, isOne: (each: unknown) => boolean): value is unknown[] =>
   Array.isArray(value) && value.length <= most && value.every(isOne)

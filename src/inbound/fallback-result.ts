@@ -21,6 +21,7 @@ export async function fallbackResult(job: ReadingJob, hostname: string, parseErr
     head: headOf(fields),
     raw: await packRawBeside(withTrace(mail, job, hostname, results)),
     parsed: packParsed({ textBody: '', htmlBody: '', headers: headersOf(fields), attachments: [] }),
+    attachments: { first: [], count: 0 },
     parseError,
     forwards: forward === null ? [] : job.seals.map(() => forward),
   }

@@ -1,5 +1,5 @@
 import type { ReportContent } from '../feedback/content.ts'
-import type { Verdicts } from '../model/inbound-message.ts'
+import type { InboundAttachments, Verdicts } from '../model/inbound-message.ts'
 import type { ReportRead } from './report-read.ts'
 
 /** A mail to authenticate and parse. */
@@ -47,6 +47,7 @@ export interface InboundResult {
   raw: Uint8Array<ArrayBuffer>
   /** The parsed content for the webhook payload, packed by mail/inbound-content.ts. */
   parsed: Uint8Array<ArrayBuffer>
+  attachments: InboundAttachments
   parseError: string | null
   /** The sealed forwards in the order of `seals`, packed by mail/mime-content.ts. */
   forwards: Uint8Array<ArrayBuffer>[]

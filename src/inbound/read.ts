@@ -1,8 +1,9 @@
 import { authenticationResultsPayload } from '../mail/authentication-results.ts'
 import { readHeaderFields } from '../mail/header-fields.ts'
-import { packParsed, packRaw } from '../mail/inbound-content.ts'
+import { type ParsedMail, packParsed, packRaw } from '../mail/inbound-content.ts'
 import { packMime } from '../mail/mime-content.ts'
 import { parseMail } from '../mail/parse.ts'
+import { type InboundAttachments, LISTED_ATTACHMENTS, LISTED_CHARACTERS } from '../model/inbound-message.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
@@ -37,7 +38,7 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, context)
   context.onWork()
   tidy(mail)
-  const { parsed, parseError } = await parsedInTime(mail, context.clock)
+  const { parsed, attachments, parseError } = await parsedInTime(mail, context.clock)
   tidy(mail)
   return {
     verdicts,
@@ -46,6 +47,7 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
     head,
     raw: packRaw(withTrace(mail, job, hostname, results)),
     parsed,
+    attachments,
     parseError,
     forwards: await forwarded(mail, job, context, { verdicts, results }),
   }
@@ -86,10 +88,20 @@ async function parsedInTime(mail: Uint8Array, clock: Clock) {
   const done = new AbortController()
   try {
     const { parsed, parseError } = await parseMail(mail, clock.sleep(PARSE_MS, done.signal))
-    return { parsed: packParsed(parsed), parseError }
+    return { parsed: packParsed(parsed), attachments: listedOf(parsed), parseError }
   } finally {
     done.abort()
   }
+}
+
+function listedOf({ attachments }: ParsedMail): InboundAttachments {
+  const cut = (text: string) => text.slice(0, LISTED_CHARACTERS).toWellFormed()
+  const first = attachments.slice(0, LISTED_ATTACHMENTS).map(({ filename, contentType, sizeBytes }) => ({
+    filename: cut(filename),
+    contentType: cut(contentType),
+    sizeBytes,
+  }))
+  return { first, count: attachments.length }
 }
 
 async function forwarded(

@@ -75,7 +75,12 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       }
     }
     const taken = await take(mail, parts, result, deps)
-    const outcome = await deps.store.inbound.accept({ raw: result.raw, parsed: result.parsed, taken })
+    const outcome = await deps.store.inbound.accept({
+      raw: result.raw,
+      parsed: result.parsed,
+      attachments: result.attachments,
+      taken,
+    })
     if (outcome !== 'accepted') throw replyToLimit(outcome)
     notifyAccepted(taken, deps)
     return replies.accepted(taken.map(({ message }) => message.id))

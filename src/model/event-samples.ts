@@ -4,7 +4,7 @@ import { iso } from './event.ts'
 /** Event type and time → the `data` of a sample event: every field of a real one, and `test: true`. The addresses
  *  are reserved for examples (RFC 2606, RFC 5737). */
 export function sampleData(type: EventType, at: number): Record<string, unknown> {
-  const general = type === 'quality.alert' ? {} : GENERAL
+  const general = type.startsWith('message.') ? GENERAL : {}
   return { ...general, ...fieldsOf(type, iso(at), at), test: true }
 }
 
@@ -16,6 +16,33 @@ const GENERAL = {
   metadata: { order: '1001' },
   tags: ['sample'],
   mode: 'test',
+}
+
+const SAMPLE_DOMAIN = { domain_id: 'dom_00000000000000000000000000', domain: 'example.com' }
+
+const SUPPRESSION = {
+  suppression_id: 'sup_00000000000000000000000000',
+  email: 'recipient@example.net',
+  reason: 'hard_bounce',
+  domain_id: null,
+  message_id: 'msg_00000000000000000000000000',
+  mode: 'test',
+}
+
+const INBOUND = {
+  inbound_message_id: 'inb_00000000000000000000000000',
+  route_id: 'rte_00000000000000000000000000',
+  domain_id: 'dom_00000000000000000000000000',
+  from: 'sender@example.net',
+  to: ['support@example.com'],
+  subject: 'A sample message',
+  message_id_header: '<sample@example.net>',
+  size_bytes: 24_576,
+  spf_result: 'pass',
+  dkim_result: 'pass',
+  dmarc_result: 'pass',
+  attachments: [{ filename: 'photo.png', content_type: 'image/png', size: 16_384 }],
+  attachment_count: 1,
 }
 
 const READER = { user_agent: 'Mozilla/5.0 (sample)', ip_address: '192.0.2.1' }
@@ -49,11 +76,34 @@ function fieldsOf(type: EventType, time: string, at: number): Record<string, unk
       return { complained_at: time, feedback_type: 'abuse' }
     case 'message.suppressed':
       return { suppressed_at: time, reason: 'hard_bounce' }
+    case 'message.accepted':
+      return { accepted_at: time, scheduled_at: null }
+    case 'message.cancelled':
+      return { cancelled_at: time }
+    case 'message.expired':
+      return { expired_at: time }
+    case 'inbound.received':
+      return { ...INBOUND, received_at: time }
+    case 'domain.verified':
+      return { ...SAMPLE_DOMAIN, verified_at: time, proved_by: 'dkim' }
+    case 'domain.failed':
+      return { ...SAMPLE_DOMAIN, failed_at: time, reason: 'proof_lost' }
+    case 'webhook.paused':
+      return {
+        webhook_id: 'whk_00000000000000000000000000',
+        url: 'https://hooks.example.com/mail',
+        reason: 'The endpoint returned 410.',
+        mode: 'test',
+        paused_at: time,
+      }
+    case 'suppression.added':
+      return { ...SUPPRESSION, added_at: time }
+    case 'suppression.removed':
+      return { ...SUPPRESSION, removed_at: time }
     case 'quality.alert':
       return {
         alert_id: 'alr_00000000000000000000000000',
-        domain_id: 'dom_00000000000000000000000000',
-        domain: 'example.com',
+        ...SAMPLE_DOMAIN,
         metric: 'bounce_rate',
         value: 0.08,
         threshold: 0.05,

@@ -13,21 +13,45 @@ export const STANDARD_EVENT_TYPES = [
   'message.complained',
   'quality.alert',
 ] as const
+/** The event types that are written only while an active webhook names them. */
+export const ON_DEMAND_EVENT_TYPES = [
+  'message.accepted',
+  'message.cancelled',
+  'message.expired',
+  'inbound.received',
+  'domain.verified',
+  'domain.failed',
+  'webhook.paused',
+  'suppression.added',
+  'suppression.removed',
+] as const
+export type OnDemandEventType = (typeof ON_DEMAND_EVENT_TYPES)[number]
 /** The event types that a webhook can subscribe to. Those behind the standard ones must be named. */
-export const EVENT_TYPES = [...STANDARD_EVENT_TYPES, 'message.suppressed'] as const
+export const EVENT_TYPES = [...STANDARD_EVENT_TYPES, 'message.suppressed', ...ON_DEMAND_EVENT_TYPES] as const
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** True for a type that is written only while an active webhook names it. */
+export function isOnDemand(type: EventType): type is OnDemandEventType {
+  return ON_DEMAND.has(type)
+}
+const ON_DEMAND: ReadonlySet<EventType> = new Set(ON_DEMAND_EVENT_TYPES)
 
 /** An event for webhooks. `body` is the posted JSON envelope, byte-identical at each attempt. */
 export interface Event {
   id: string
   type: EventType
   organizationId: string
+  /** Null = it concerns no single domain, and those of every domain see it. WHOLE_ORGANIZATION = only those that see all
+   *  domains do. */
   domainId: string | null
   messageId: string | null
   mode: Mode
   createdAt: number
   body: string
 }
+
+/** Domain of an event that keys and webhooks of one domain do not see. */
+export const WHOLE_ORGANIZATION = ''
 
 /** Type, data and time → the event with its JSON envelope: `id`, `type`, `timestamp`, `data`. */
 export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unknown>): Event {
@@ -54,18 +78,17 @@ export function messageEvent(
   const { organizationId, domainId, mode } = message
   return createEvent(
     { id, type, organizationId, domainId, messageId: message.id, mode, createdAt: at },
-    {
-      message_id: message.id,
-      from: message.from,
-      to,
-      subject: message.subject,
-      metadata: message.metadata,
-      tags: message.tags,
-      mode,
-      ...((message.stream ?? TRANSACTIONAL) !== TRANSACTIONAL && { stream: message.stream }),
-      ...fields,
-    },
+    { ...recipientData(message, to), ...fields },
   )
+}
+
+/** The fields that every event about a recipient contains. */
+export function recipientData(
+  { id, from, subject, metadata, tags, mode, stream = TRANSACTIONAL }: MessageFacts,
+  to: string,
+) {
+  const general = { message_id: id, from, to, subject, metadata, tags, mode }
+  return stream === TRANSACTIONAL ? general : { ...general, stream }
 }
 
 /** Outcome of an attempt → the fields of each event that reports it, in order. `bounceNow`: the deferral is also the
@@ -99,6 +122,11 @@ export function outcomeEvents(
 /** Time of acceptance (ms UTC) and reason → the event of a recipient that gets no delivery attempt. */
 export function suppressedEvent(at: number, reason: SuppressionReason) {
   return { type: 'message.suppressed' as const, fields: { suppressed_at: iso(at), reason } }
+}
+
+/** Time (ms UTC) → the event of a recipient whose message was not delivered within its `expires_in`. */
+export function expiredEvent(at: number) {
+  return { type: 'message.expired' as const, fields: { expired_at: iso(at) } }
 }
 
 function bounced(type: BounceType, code: string, message: string, at: string, willRetry: boolean) {

@@ -36,6 +36,18 @@ export interface InboundMessage {
   notForwarded: NotForwarded[]
 }
 
+/** The attachments of an inbound mail as its event lists them. */
+export interface InboundAttachments {
+  /** At most LISTED_ATTACHMENTS. */
+  first: { filename: string; contentType: string; sizeBytes: number }[]
+  /** Of all. */
+  count: number
+}
+
+/** Attachments that an event lists, with names of at most LISTED_CHARACTERS: a body has at most some 200 kB. */
+export const LISTED_ATTACHMENTS = 50
+export const LISTED_CHARACTERS = 255
+
 /** A forward target that receives nothing. `pending_confirmation`: its owner has not confirmed the route yet.
  *  `stopped`: its owner ended forwarding. `domain_not_verified`: the organization has not proved that it owns the
  *  route's domain. */

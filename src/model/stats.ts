@@ -79,7 +79,16 @@ function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat,
       return ['unsubscribed']
     case 'message.complained':
       return ['complained']
-    case 'message.suppressed': // counted with the accepted message
+    case 'message.accepted':
+    case 'message.suppressed': // both are counted with the accepted message
+    case 'message.expired': // counted as a bounce
+    case 'message.cancelled':
+    case 'inbound.received':
+    case 'domain.verified':
+    case 'domain.failed':
+    case 'webhook.paused':
+    case 'suppression.added':
+    case 'suppression.removed':
     case 'quality.alert':
       return []
   }

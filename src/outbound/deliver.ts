@@ -24,7 +24,7 @@ import { simulate } from './sandbox.ts'
 import { type Admission, type Ending, GIVEN_UP, type Grant } from './schedule/admission.ts'
 import { destinationOfHost } from './schedule/destination.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
-import { type Verdict, verdictOf } from './schedule/verdict.ts'
+import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
 import { createFailOver, type FailOver } from './senders/fail-over.ts'
 
 export interface DelivererDeps {
@@ -125,7 +125,7 @@ export class Deliverer {
     const { clock, settings, log } = this.#deps
     const { expiresAt } = claim.message
     const now = clock.now()
-    if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
+    if (expiresAt !== null && now >= expiresAt) return expired(claim, EXPIRED_RULE, now)
     if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
     if ((settings.requireVerified || claim.ownership === null) && !maySend(claim)) return notVerified(claim, now)
     const refused = this.#poisonous.refusal(claim.message.id)
@@ -288,7 +288,7 @@ function addressFacts({ outcome, attempt, blockedSource }: Tried, { sender, rout
 
 /** Outcome of a message past its `expires_in`, or past its maximum age while its destination was full: no attempt
  *  starts after that. */
-function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
+function expired(claim: ClaimedDelivery, rule: typeof EXPIRED_RULE | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
   const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const

@@ -1,6 +1,6 @@
 import { formatReply } from '../mail/reply.ts'
 import type { Attempt, Delivery, Outcome } from '../model/delivery.ts'
-import { messageEvent, outcomeEvents } from '../model/event.ts'
+import { expiredEvent, messageEvent, outcomeEvents } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import { suppressionOf } from '../model/suppression.ts'
@@ -36,7 +36,8 @@ export function recordOf(
     bounceNow: verdict.bounceNow,
   })
   const reactions = verdict.status === 'delivered' ? tried.reactions : []
-  const events = [...reported, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
+  const ended = verdict.isExpired ? [expiredEvent(now)] : []
+  const events = [...reported, ...ended, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = events.map(() => mintId('evt')).sort()
   return {

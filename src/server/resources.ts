@@ -139,6 +139,7 @@ async function openStoreWithEvents(
       happened: (organizationIds) => {
         for (const id of organizationIds) notifier.notify(`events of ${id}`)
       },
+      onDemand: () => notifier.notify('webhook deliveries'),
     },
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),

@@ -7,4 +7,6 @@ export interface CommitListener {
   suppressed(reason: SuppressionReason): void
   /** These organizations have new events. */
   happened?(organizationIds: ReadonlySet<string>): void
+  /** On-demand events may be among them: only the store knows whether their webhook deliveries are due. */
+  onDemand?(): void
 }

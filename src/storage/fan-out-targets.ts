@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Event } from '../model/event.ts'
+import type { Event, OnDemandEventType } from '../model/event.ts'
+import type { OnDemandEvent } from '../model/on-demand-event.ts'
 import { concerns, type Webhook } from '../model/webhook.ts'
 import { derivedId } from '../os/ids.ts'
 
@@ -14,6 +15,16 @@ export type Target = Pick<Webhook, 'id' | 'events' | 'mode' | 'domainId'>
 /** Event → whether a webhook receives it. */
 export const isFor = (event: Pick<Event, 'type' | 'mode' | 'domainId'>) => (webhook: Target) =>
   webhook.events.includes(event.type) && concerns(webhook, event)
+
+/** Writes events of types that are written only while an active webhook receives them, inside the change that causes
+ *  them. Decides by the webhooks as the change sees them. */
+export interface OnDemandEvents {
+  /** True if an active webhook of the organization names the type: it costs some nanoseconds to ask before a frequent
+   *  event is described. */
+  isNamed(organizationId: string, type: OnDemandEventType): boolean
+  /** Writes the event if an active webhook receives it. */
+  offer(event: OnDemandEvent): void
+}
 
 /** ID of the delivery of one event to one webhook, derived from both, so that repeating the fan-out changes nothing.
  *  A replay is another delivery of the same event and adds its time. */

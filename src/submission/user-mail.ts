@@ -28,7 +28,7 @@ export interface UserMail {
    *  store. */
   send(mail: UserMailing, now: number): Promise<MailObstacle | null>
   /** Ends the suppression of an address whose mail bounced before: an operator wants to try again. */
-  unsuppress(email: string): Promise<void>
+  unsuppress(email: string, now: number): Promise<void>
 }
 
 /** `not_configured`: `users.mail_from` is empty. `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported as
@@ -119,9 +119,13 @@ export function createUserMail(deps: UserMailDeps): UserMail {
         return obstacleOf(thrown)
       }
     },
-    unsuppress: async (email) => {
+    unsuppress: async (email, now) => {
       const found = await store.suppressions.find(INSTALLATION, suppressionKey(email))
-      if (found.length > 0) await store.suppressions.remove(found.map(({ id }) => id))
+      if (found.length > 0)
+        await store.suppressions.remove(
+          found.map(({ id }) => id),
+          now,
+        )
     },
   }
 }

@@ -49,7 +49,7 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
     if (batch.length === 0) return
     const { added, limit } = means.isDryRun
       ? { added: await wouldAdd(batch, seen, means), limit: null }
-      : await means.store.suppressions.addAll(batch)
+      : await means.store.suppressions.addAll(batch, means.now)
     result.added += added
     result.limit = limit
     if (limit === null) result.alreadyThere += batch.length - added

@@ -147,7 +147,7 @@ describe('the document', () => {
   })
 
   test('has a webhook for each kind of event and for inbound mail', () => {
-    expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, 'inbound.received'])
+    expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, 'inbound'])
     const at = Date.UTC(2026, 10, 21)
     const events = EVENT_TYPES.map((type) => ({ type, id: EVENT_ID, timestamp: iso(at), data: sampleData(type, at) }))
     for (const posted of [...events, goldenInbound.plain, goldenInbound.with_attachments]) {

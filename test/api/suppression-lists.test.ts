@@ -108,8 +108,11 @@ test('an export of many pages has every address once, and none of another organi
     ...{ messageId: null, createdAt: START, evidence: null, mode: 'live' as const },
   })
   const emails = Array.from({ length: 1_203 }, (_, at) => `a${at}@x.example`)
-  await store.suppressions.addAll(emails.map((email) => of(own.organization.id, email)))
-  await store.suppressions.addAll([of(other.organization.id, 'other@x.example')])
+  await store.suppressions.addAll(
+    emails.map((email) => of(own.organization.id, email)),
+    START,
+  )
+  await store.suppressions.addAll([of(other.organization.id, 'other@x.example')], START)
   const lines = (await exported(api)).split('\r\n').slice(1, -1)
   expect(lines.map((line) => line.split(',')[0]!).toSorted()).toEqual(emails.toSorted())
 })

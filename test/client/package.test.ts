@@ -109,7 +109,7 @@ export async function run(event: WebhookEvent): Promise<string> {
   const { data, error } = await client.domains.verify('dom_1').safe()
   if (error !== null) return error.code
   if (event.type === 'message.bounced') return event.data.bounce_type
-  if (event.type === 'inbound.received') return event.headers['message-id'] ?? data.name
+  if (event.type === 'inbound.received' && 'headers' in event) return event.headers['message-id'] ?? data.name
   return status
 }
 `

@@ -80,7 +80,7 @@ test('headers of every framework, and bodies as text or bytes, are accepted', as
 test('an inbound mail is distinguished by its type', async () => {
   const headers = signInbound({ secret: SECRET, body: MAIL, attempt: 1, now: NOW })
   const event: WebhookEvent = await unwrap(MAIL, headers, SECRET, at(NOW))
-  if (event.type !== 'inbound.received') throw new Error(event.type)
+  if (event.type !== 'inbound.received' || 'data' in event) throw new Error(event.type)
   expect([event.from, event.text_body]).toEqual(['bob@customer.example', 'grüße'])
 })
 
@@ -92,9 +92,11 @@ test('types of events are distinguished', () => {
       case 'quality.alert':
         return `${event.data.metric} ${event.data.state}`
       case 'inbound.received':
-        return event.subject
+        return 'data' in event ? event.data.inbound_message_id : event.text_body
+      case 'suppression.added':
+        return event.data.email
       default:
-        return event.data.to
+        return 'to' in event.data ? event.data.to : event.id
     }
   }
   expect(reported(JSON.parse(BODY))).toBe('ann@example.org')

@@ -418,7 +418,7 @@ describe('webhooks', () => {
   })
 
   test('an event that is never published, and an address that is not public, are refused with an explanation', async () => {
-    const sent = await refused(resend.webhooks.create({ endpoint: server.receiver.url, events: ['email.sent'] }))
+    const sent = await refused(resend.webhooks.create({ endpoint: server.receiver.url, events: ['contact.created'] }))
     expect(sent).toEqual({ what: '422 validation_error', message: expect.stringContaining('email.delivered') })
     const inside = await refused(resend.webhooks.create({ endpoint: 'https://10.0.0.1/', events: ['email.bounced'] }))
     expect(inside).toEqual({

@@ -271,6 +271,7 @@ function readingOf(job: ReadMail, { head, ...findings }: Findings): InboundResul
     },
     raw: packRaw(job.raw),
     parsed: packParsed({ textBody: 'hello', htmlBody: '', headers: {}, attachments: [] }),
+    attachments: { first: [], count: 0 },
     forwards: job.seals.map(({ selector }) =>
       packMime(Buffer.from(`X-Sealed-By: ${selector}\r\n${job.forwardHeader}\r\n${text}`)),
     ),

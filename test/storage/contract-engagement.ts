@@ -49,7 +49,7 @@ export function engagementPromises(holds: Holds): void {
     expect(await Promise.all([stop(), stop()])).toEqual(['recorded', 'counted'])
     const [kept] = await store.suppressions.find(ORGANIZATION, 'bob@dest.example')
     expect(kept).toMatchObject({ reason: 'unsubscribe' })
-    await store.suppressions.remove([kept!.id])
+    await store.suppressions.remove([kept!.id], START)
     expect(await stop()).toBe('recorded')
     expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toHaveLength(1)
     expect(await setup.events()).toBe(2)

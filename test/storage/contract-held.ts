@@ -60,7 +60,7 @@ export function heldPromises(holds: Holds): void {
     const { message, hook, inbound } = await waiting(store, records)
     await store.held.hold()
     for (const queue of ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const)
-      await store.held.discard(queue)
+      await store.held.discard(queue, LATER)
     expect(await store.held.count()).toEqual(NOTHING)
     expect((await store.messages.get(message.id))?.status).toBe('cancelled')
     expect((await store.messages.deliveries(message.id)).map(({ status }) => status)).toEqual([

@@ -77,7 +77,7 @@ export function limitPromises(holds: Holds): void {
       expect(await store.webhooks.create(records.webhook(), 'whsec_a')).toBe('created')
       const one = records.suppression()
       await store.suppressions.add(one)
-      expect(await store.suppressions.remove([one.id, one.id])).toBe(1)
+      expect(await store.suppressions.remove([one.id, one.id], START)).toBe(1)
       expect(await store.suppressions.add(records.suppression({ email: 'b@x.example' }))).toEqual({ kind: 'added' })
     },
     { webhooks: 1, suppressions: 1 },
@@ -89,11 +89,14 @@ export function limitPromises(holds: Holds): void {
       await found(store, records)
       const of = (email: string) => records.suppression({ email })
       const list = ['a@x.example', 'b@x.example', 'a@x.example', 'c@x.example', 'd@x.example'].map(of)
-      expect(await store.suppressions.addAll(list)).toEqual({
+      expect(await store.suppressions.addAll(list, START)).toEqual({
         added: 2,
         limit: { kind: 'limit', name: 'suppressions', limit: 2, used: 2 },
       })
-      expect(await store.suppressions.addAll(['b@x.example', 'a@x.example'].map(of))).toEqual({ added: 0, limit: null })
+      expect(await store.suppressions.addAll(['b@x.example', 'a@x.example'].map(of), START)).toEqual({
+        added: 0,
+        limit: null,
+      })
       expect(await store.suppressions.add(of('a@x.example'))).toMatchObject({ kind: 'exists' })
     },
     { suppressions: 2 },

@@ -237,7 +237,7 @@ export function retentionPromises(holds: Holds): void {
     expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('recorded')
     expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('known')
     const [suppression] = await store.suppressions.find(ORGANIZATION, kept.email)
-    await store.suppressions.remove([suppression!.id])
+    await store.suppressions.remove([suppression!.id], START)
     expect(await store.deliveries.recordUnsubscribable(one!, ...unsubscribeRequest())).toBe('recorded')
     expect(await eventIds(store)).toHaveLength(2)
 

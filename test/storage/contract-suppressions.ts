@@ -24,13 +24,15 @@ export function suppressionPromises(holds: Holds): void {
     await store.suppressions.add(before)
     const fresh = records.suppression({ email: 'new@dest.example', evidence: 'Postmark: HardBounce' })
     const again = records.suppression({ email: 'new@dest.example', reason: 'manual' })
-    expect(await store.suppressions.addAll([records.suppression({ reason: 'complaint' }), fresh, again])).toEqual({
+    expect(
+      await store.suppressions.addAll([records.suppression({ reason: 'complaint' }), fresh, again], START),
+    ).toEqual({
       added: 1,
       limit: null,
     })
     expect(await store.suppressions.find(ORGANIZATION, 'new@dest.example')).toEqual([fresh])
     expect(await store.suppressions.find(ORGANIZATION, before.email)).toEqual([before])
-    expect(await store.suppressions.addAll([])).toEqual({ added: 0, limit: null })
+    expect(await store.suppressions.addAll([], START)).toEqual({ added: 0, limit: null })
   })
 
   holds('one domain, another and the whole organization are different scopes', async (store, records) => {
@@ -43,7 +45,7 @@ export function suppressionPromises(holds: Holds): void {
     expect(await store.suppressions.get(all.id)).toEqual(all)
     expect(await store.suppressions.find(ORGANIZATION, here.email)).toEqual([here, there, both])
     expect(await store.suppressions.find('org_b', here.email)).toEqual([])
-    expect(await store.suppressions.remove([both.id, here.id])).toBe(2)
+    expect(await store.suppressions.remove([both.id, here.id], START)).toBe(2)
     const emails = [here.email, all.email, 'free@dest.example']
     const among = async (domainId: string) => [
       ...(await store.suppressions.among(ORGANIZATION, domainId, emails)).keys(),
@@ -62,8 +64,11 @@ export function suppressionPromises(holds: Holds): void {
     await found(store, records)
     const emails = ['ann@shop.example', 'anna@dest.example', 'bob@ann.example', 'bob@shop.example', 'a%n@dest.example']
     const all = emails.map((email) => records.suppression({ email }))
-    await store.suppressions.addAll(all)
-    await store.suppressions.addAll([records.suppression({ email: 'ann@shop.example', organizationId: 'org_b' })])
+    await store.suppressions.addAll(all, START)
+    await store.suppressions.addAll(
+      [records.suppression({ email: 'ann@shop.example', organizationId: 'org_b' })],
+      START,
+    )
     const filter = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
     const foundBy = async (beginning: string, limit = 9, after: string | null = null) => {
       const { records } = await store.suppressions.list({ ...filter, beginning }, { limit, after })
@@ -78,7 +83,7 @@ export function suppressionPromises(holds: Holds): void {
     expect(await foundBy('nn')).toEqual([])
     // More than a list sorts by itself.
     const many = Array.from({ length: 1_010 }, (_, n) => records.suppression({ email: `many.${n}@dest.example` }))
-    await store.suppressions.addAll(many)
+    await store.suppressions.addAll(many, START)
     expect(await foundBy('many.', 2)).toEqual(['many.1009@dest.example', 'many.1008@dest.example'])
     expect(await foundBy('many.', 2, many[1]!.id)).toEqual(['many.0@dest.example'])
   })
@@ -109,7 +114,7 @@ export function suppressionPromises(holds: Holds): void {
       expect(await list({ createdAfter: START + 9 })).toEqual([ids[2]!])
       expect(await list({ createdBefore: START + 9, email: 'a@dest.example' })).toEqual([ids[0]!])
       expect(await list({ organizationId: 'org_b' })).toEqual([])
-      await store.suppressions.remove([ids[1]!])
+      await store.suppressions.remove([ids[1]!], START)
       expect(await list({}, ids[1]!)).toEqual([ids[0]!])
     },
   )
@@ -118,8 +123,8 @@ export function suppressionPromises(holds: Holds): void {
     await found(store, records)
     const suppression = records.suppression()
     await store.suppressions.add(suppression)
-    expect(await store.suppressions.remove([suppression.id, 'sup_none', suppression.id])).toBe(1)
-    expect(await store.suppressions.remove([])).toBe(0)
+    expect(await store.suppressions.remove([suppression.id, 'sup_none', suppression.id], START)).toBe(1)
+    expect(await store.suppressions.remove([], START)).toBe(0)
     expect((await store.suppressions.add(records.suppression())).kind).toBe('added')
   })
 }

@@ -21,6 +21,7 @@ import { limitPromises } from './contract-limits.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
 import { mtaStsPromises } from './contract-mta-sts.ts'
+import { onDemandEventPromises } from './contract-on-demand-events.ts'
 import { policyReportPromises } from './contract-policy-reports.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
@@ -90,6 +91,7 @@ const SECTIONS = {
   engagement: engagementPromises,
   reports: reportPromises,
   events: eventPromises,
+  'on-demand events': onDemandEventPromises,
   stats: statsPromises,
   quality: qualityPromises,
   'MTA-STS policies': mtaStsPromises,

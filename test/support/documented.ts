@@ -84,7 +84,7 @@ export function readDocument(document: Json) {
     /** What is wrong with a body posted to an endpoint. */
     faultInPosted(body: string): string | null {
       const value = JSON.parse(body)
-      const name = value.event === 'inbound' ? 'inbound.received' : value.type
+      const name = value.event === 'inbound' ? 'inbound' : value.type
       const fault = posted[name] === undefined ? 'not in the document' : faultBy(posted[name], value)
       return fault === null ? null : `${name} as posted: ${fault}\n${body.slice(0, 2000)}`
     },

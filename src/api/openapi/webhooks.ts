@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from '../../model/event.ts'
+import { EVENT_TYPES, type EventType, isOnDemand } from '../../model/event.ts'
 import { EVENT_SCHEMAS, eventExample } from '../responses/events.ts'
 import { inboundReceived, inboundReceivedExample } from '../responses/inbound-messages.ts'
 import type { Json, Schemas } from './schemas.ts'
@@ -12,21 +12,21 @@ export function webhooksOf(schemas: Schemas): Json {
     posted({
       id: type.replace('.', '_'),
       summary: SUMMARIES[type],
-      description: EVENT_TEXT,
+      description: isOnDemand(type) ? `${EVENT_TEXT} ${ON_DEMAND_TEXT}` : EVENT_TEXT,
       headers: EVENT_HEADERS,
       schema: schemas.ofAnswer(EVENT_SCHEMAS[type]),
       example: eventExample(type),
     }),
   ])
   const inbound = posted({
-    id: 'inbound_received',
+    id: 'inbound',
     summary: 'An email arrived for a route with a `webhook` action',
     description: INBOUND_TEXT,
     headers: INBOUND_HEADERS,
     schema: schemas.ofAnswer(inboundReceived),
     example: inboundReceivedExample,
   })
-  return { ...Object.fromEntries(events), 'inbound.received': inbound }
+  return { ...Object.fromEntries(events), inbound }
 }
 
 const SUMMARIES: Record<EventType, string> = {
@@ -38,10 +38,20 @@ const SUMMARIES: Record<EventType, string> = {
   'message.unsubscribed': 'The recipient unsubscribed',
   'message.complained': 'The recipient reported the message as spam',
   'message.suppressed': 'The recipient is suppressed, so the message was accepted without a delivery attempt',
+  'message.accepted': 'Postrider accepted the message for the recipient',
+  'message.cancelled': 'The message was cancelled before it was delivered to the recipient',
+  'message.expired': 'The message was not delivered within its `expires_in`',
+  'inbound.received': 'An email arrived for the organization',
+  'domain.verified': 'A domain was verified',
+  'domain.failed': 'The verification of a domain failed',
+  'webhook.paused': 'Another webhook of the organization was paused',
+  'suppression.added': 'A suppression was added',
+  'suppression.removed': 'A suppression was removed',
   'quality.alert': 'The bounce or complaint rate of a domain rose above its threshold or fell below it again',
 }
 const EVENT_TEXT =
-  'Each event concerns one recipient. Respond with 2xx within 30 s. Postrider retries anything else, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
+  'An event about a message concerns one recipient. Respond with 2xx within 30 s. Postrider retries anything else, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
+const ON_DEMAND_TEXT = 'An event of this type exists only if an active webhook named it when it happened.'
 const INBOUND_TEXT =
   'A flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
 /** In the order in which webhooks/sign.ts adds them. */

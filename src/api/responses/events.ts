@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
+import { LISTED_ATTACHMENTS } from '../../model/inbound-message.ts'
 import { QUALITY_METRICS } from '../../model/quality.ts'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import { tableOf } from '../../os/records.ts'
@@ -20,6 +21,15 @@ const general = {
   stream: z.string().optional().describe('Message stream, unless it is `transactional`.'),
 }
 const reader = { user_agent: z.string().nullable(), ip_address: z.string().nullable() }
+const ofDomain = { domain_id: z.string(), domain: z.string() }
+const ofSuppression = {
+  suppression_id: z.string(),
+  email: z.string(),
+  reason: z.enum(SUPPRESSION_REASONS),
+  domain_id: z.string().nullable().describe('Null = the whole organization.'),
+  message_id: z.string().nullable(),
+  mode,
+}
 const machine = z.boolean().describe('True if a known machine, not a person, caused the event.')
 
 const DATA: Record<EventType, z.ZodRawShape> = {
@@ -49,10 +59,45 @@ const DATA: Record<EventType, z.ZodRawShape> = {
   },
   'message.complained': { ...general, complained_at: time, feedback_type: z.string().nullable() },
   'message.suppressed': { ...general, suppressed_at: time, reason: z.enum(SUPPRESSION_REASONS) },
+  'message.accepted': { ...general, accepted_at: time, scheduled_at: timeOrNull },
+  'message.cancelled': { ...general, cancelled_at: time },
+  'message.expired': {
+    ...general,
+    expired_at: time.describe('Time of the last attempt, or end of `expires_in`. `message.bounced` is sent too.'),
+  },
+  'inbound.received': {
+    inbound_message_id: z.string(),
+    route_id: z.string().nullable().describe('Null for mail to the domain’s postmaster or abuse address.'),
+    domain_id: z.string(),
+    from: z.string().describe('Address in the header; empty if absent.'),
+    to: z.array(z.string()).describe('Envelope recipients that the route matched.'),
+    subject: z.string(),
+    message_id_header: z.string().describe('The `Message-ID` header; empty if absent.'),
+    size_bytes: count,
+    received_at: time,
+    spf_result: z.string(),
+    dkim_result: z.string(),
+    dmarc_result: z.string(),
+    attachments: z
+      .array(z.strictObject({ filename: z.string(), content_type: z.string(), size: count }))
+      .max(LISTED_ATTACHMENTS)
+      .describe(`The first ${LISTED_ATTACHMENTS}, without their content.`),
+    attachment_count: count,
+  },
+  'domain.verified': { ...ofDomain, verified_at: time, proved_by: z.enum(['dkim', 'txt']) },
+  'domain.failed': { ...ofDomain, failed_at: time, reason: z.enum(['mismatch', 'proof_lost', 'claimed']) },
+  'webhook.paused': {
+    webhook_id: z.string(),
+    url: z.string().describe('Without its query.'),
+    reason: z.string().nullable().describe('Null if a user paused it.'),
+    mode,
+    paused_at: time,
+  },
+  'suppression.added': { ...ofSuppression, added_at: time },
+  'suppression.removed': { ...ofSuppression, removed_at: time },
   'quality.alert': {
     alert_id: z.string(),
-    domain_id: z.string(),
-    domain: z.string(),
+    ...ofDomain,
     metric: z.enum(QUALITY_METRICS),
     value: z.number(),
     threshold: z.number(),

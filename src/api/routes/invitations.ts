@@ -33,7 +33,7 @@ export function invitationOperations(deps: {
   const { store, mintId, userMail, publicUrl } = deps
   const send = async ({ key, user, now }: Call, invitation: Invitation, link: UserLink) => {
     const { email, role, expiresAt, organizationId } = invitation
-    if (isOperator(key)) await userMail.unsuppress(email)
+    if (isOperator(key)) await userMail.unsuppress(email, now)
     const organization = (await store.organizations.get(organizationId))?.name ?? ''
     const text = { kind: 'invitation', role, organization, inviter: user?.name ?? null, expiresAt } as const
     return userMail.send({ to: email, text, link, expiresAt, invitedBy: { organizationId } }, now)

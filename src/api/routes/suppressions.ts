@@ -140,8 +140,11 @@ export function suppressionOperations(deps: {
       description: 'Deletes one suppression by ID, or all suppressions of an address.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionDeletedResponses,
       load: loadChanged,
-      async handle({ resource }) {
-        await store.suppressions.remove(resource.map(({ id }) => id))
+      async handle({ resource, now }) {
+        await store.suppressions.remove(
+          resource.map(({ id }) => id),
+          now,
+        )
         return deleted(widest(resource).id)
       },
     }),

@@ -198,7 +198,7 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
       responses: async () => (await import('../responses/users.ts')).userResponses.reset,
       load: (call) => loadUser(store, call),
       async handle({ resource: user, now }) {
-        if (user.email !== null) await userMail.unsuppress(user.email)
+        if (user.email !== null) await userMail.unsuppress(user.email, now)
         const { token, expiresAt, obstacle } = await createPasswordLink({ store, userMail }, user, { now })
         const url = `${publicUrl()}/dashboard/sign-in#reset=${token}`
         return { status: 201, body: { id: user.id, url, expires_at: iso(expiresAt), ...mailRecord(obstacle) } }

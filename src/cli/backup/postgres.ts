@@ -65,7 +65,7 @@ export async function restoreDump(
   await adoptDatabase(address, now)
   return withStore(config, async ({ store }) => {
     await store.held.hold()
-    if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue)
+    if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue, now)
     if (options.sendQueued) for (const queue of QUEUES) await store.held.release(queue, { dueAfter: null, now })
     return store.held.count()
   })

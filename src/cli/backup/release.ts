@@ -29,9 +29,10 @@ export async function release(options: Options): Promise<void> {
     const decided = { deliveries: 0, webhookDeliveries: 0, inboundDeliveries: 0 }
     const decide = async () => {
       for (const queue of posts ? POSTS : QUEUES) {
+        const now = systemClock.now()
         decided[queue] = discard
-          ? await store.held.discard(queue)
-          : await store.held.release(queue, { dueAfter: dueAfter ?? null, now: systemClock.now() })
+          ? await store.held.discard(queue, now)
+          : await store.held.release(queue, { dueAfter: dueAfter ?? null, now })
       }
     }
     const words = { all, posts, discard, due_after: dueAfter }

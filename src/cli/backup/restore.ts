@@ -200,7 +200,7 @@ async function decideQueued(folder: string, archive: Archive, options: Options):
     await store.held.noteRestored({ restoredAt: now, madeAt: Date.parse(archive.manifest.made_at) })
     if (options.sendQueued) return null
     await store.held.hold()
-    if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue)
+    if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue, now)
     return await store.held.count()
   } finally {
     await store.close()

@@ -15,7 +15,7 @@ export function addWebhooks(program: Command): void {
   add('create')
     .description('create a webhook; its signing secret is shown only once')
     .requiredOption('--url <url>', 'HTTPS URL of your endpoint')
-    .option('--event <type>', 'event type; repeatable (default: all but message.suppressed)', gather)
+    .option('--event <type>', 'event type; repeatable (default: the eight standard types)', gather)
     .option('--description <text>', 'description')
     .option('--org <org>', 'organization id or name; required if there are several')
     .action(async (options) => (await import('../webhook.ts')).createWebhook(options))

@@ -9,7 +9,7 @@ import type { Posted } from './forward.ts'
  *  `arrivalOf` has accepted. */
 export function formatArrival({ id, type, body }: Arrival, colors: Colors): string {
   const { timestamp, data }: { timestamp: string; data: Record<string, unknown> } = JSON.parse(body)
-  const subject = sanitize(String(data.to ?? data.domain ?? ''))
+  const subject = sanitize(String(data.to ?? data.domain ?? data.email ?? data.url ?? ''))
   const details = sanitize(detailsOf(type, data))
   const mark = data.mode === 'test' ? ' (sandbox)' : ''
   const head = `${colors.dim(timestamp.slice(11, 19))} ${colour(type, colors)(type.padEnd(20))} ${subject}${mark}`
@@ -43,11 +43,19 @@ export function recordOfPosted({ event, attempt, status, error, durationMs, retr
 }
 
 function colour(type: string, colors: Colors): (text: string) => string {
-  if (type === 'message.delivered') return colors.good
-  return ENGAGEMENT.has(type) ? colors.accent : colors.bad
+  if (GOOD.has(type)) return colors.good
+  return NEUTRAL.has(type) ? colors.accent : colors.bad
 }
 
-const ENGAGEMENT = new Set(['message.opened', 'message.clicked'])
+const GOOD = new Set(['message.delivered', 'domain.verified'])
+const NEUTRAL = new Set([
+  'message.opened',
+  'message.clicked',
+  'message.accepted',
+  'message.cancelled',
+  'inbound.received',
+  'suppression.removed',
+])
 
 function detailsOf(type: string, data: Record<string, unknown>): string {
   switch (type) {
@@ -65,8 +73,19 @@ function detailsOf(type: string, data: Record<string, unknown>): string {
       return String(data.method)
     case 'message.complained':
       return String(data.feedback_type ?? '')
+    case 'message.accepted':
+      return data.scheduled_at === null ? '' : `scheduled for ${data.scheduled_at}`
+    case 'inbound.received':
+      return `from ${data.from}: ${data.subject}`
+    case 'domain.verified':
+      return `by ${data.proved_by}`
     case 'message.suppressed':
+    case 'domain.failed':
+    case 'suppression.added':
+    case 'suppression.removed':
       return String(data.reason)
+    case 'webhook.paused':
+      return String(data.reason ?? 'by a user')
     case 'quality.alert':
       return `${data.metric} ${data.value} of ${data.sent}, threshold ${data.threshold}: ${data.state}`
     default:

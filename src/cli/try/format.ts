@@ -1,10 +1,11 @@
-import { EVENT_TYPES, iso } from '../../model/event.ts'
+import { iso } from '../../model/event.ts'
 import { VERSION } from '../../version.ts'
 import type { Colors } from '../print.ts'
 import { COMMAND } from '../service-unit.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { RECIPIENT, type TryOut } from './open.ts'
 import { DOMAIN } from './peers.ts'
+import { TRY_EVENT_TYPES } from './records.ts'
 import type { ArrivedCall, ArrivedInbound } from './webhook-receiver.ts'
 
 /** Formats the output of `postrider try`. */
@@ -22,7 +23,7 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, colors: Colors): 
     row('Sandbox key', colors.accent(tryOut.testKey), 'simulates delivery'),
     row('Domain', DOMAIN, 'verified in DNS'),
     row('Mail server', tryOut.mailServer, 'receives mail for every domain; shown here live'),
-    row('Webhook', tryOut.webhook.url, `${tryOut.webhook.id}, all ${EVENT_TYPES.length} event types; shown here live`),
+    row('Webhook', tryOut.webhook.url, `${tryOut.webhook.id}, ${TRY_EVENT_TYPES.length} event types; shown here live`),
     row('Secret', colors.accent(tryOut.webhook.secret), 'signs the webhook requests'),
     row('SMTP', tryOut.smtpSubmission, 'for your programs: any user name, an API key as password'),
     row('Inbound', tryOut.smtpInbound, `receives mail for any address @${DOMAIN}; shown here live`),

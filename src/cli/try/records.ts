@@ -1,9 +1,12 @@
-import { EVENT_TYPES } from '../../model/event.ts'
+import { STANDARD_EVENT_TYPES } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Operator } from '../operator.ts'
 import { DOMAIN, type Peers } from './peers.ts'
 import type { Zone } from './zone-server.ts'
+
+/** What becomes of each message. */
+export const TRY_EVENT_TYPES = [...STANDARD_EVENT_TYPES, 'message.suppressed'] as const
 
 /** What a customer of the try-out has. */
 export interface TryRecords {
@@ -34,7 +37,7 @@ export async function createRecords(
   ])
   const webhook = await operator.run('webhooks_create', {
     organizationId,
-    body: { url: receiver.url, events: [...EVENT_TYPES], description: 'the terminal' },
+    body: { url: receiver.url, events: [...TRY_EVENT_TYPES], description: 'the terminal' },
   })
   const route = await operator.run('inbound_routes_create', {
     organizationId,

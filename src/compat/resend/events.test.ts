@@ -17,7 +17,7 @@ const posted = (type: EventType, change: object = {}, of: Message | null = messa
 
 test('each event of Resend maps to one of ours and back', () => {
   for (const name of RESEND_EVENTS) expect(resendEvent(ourEvent(name))).toBe(name)
-  expect(RESEND_EVENTS).toHaveLength(7)
+  expect(RESEND_EVENTS).toHaveLength(8)
 })
 
 test('the message supplies what the event lacks', () => {
@@ -43,6 +43,11 @@ test('an event without a stored message is still converted', () => {
     expect(head).toEqual({ type: resendEvent(type), created_at: '2026-11-21T12:01:30.000Z' })
     expect(data).toBeObject()
   }
+})
+
+test('an accepted message is sent, or scheduled for later', () => {
+  expect(posted('message.accepted').type).toBe('email.sent')
+  expect(posted('message.accepted', { scheduled_at: '2026-11-22T12:00:00.000Z' }).type).toBe('email.scheduled')
 })
 
 const bounces: [type: string, code: string, reported: object][] = [

@@ -2,9 +2,9 @@ import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
 import type { Wire } from '../external-api.ts'
 
-/** Our events → Resend's. `email.sent`, which Resend sends when it starts sending, has no equivalent: the response to
- *  the send replaces it. Contact events have none either, nor do our unsubscribe and quality events. */
+/** Our events → Resend's. Contact events have no equivalent, nor do our events of other types. */
 const NAMES: Partial<Record<EventType, string>> = {
+  'message.accepted': 'email.sent',
   'message.delivered': 'email.delivered',
   'message.deferred': 'email.delivery_delayed',
   'message.bounced': 'email.bounced',
@@ -43,7 +43,8 @@ export function resendBody(envelope: string, message: Message | null): string {
     ...(message?.templateId && { template_id: message.templateId }),
     ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
   }
-  return JSON.stringify({ type: NAMES[type], created_at: timestamp, data: { ...general, ...ownFields(type, data) } })
+  const name = type === 'message.accepted' && data.scheduled_at !== null ? 'email.scheduled' : NAMES[type]
+  return JSON.stringify({ type: name, created_at: timestamp, data: { ...general, ...ownFields(type, data) } })
 }
 
 function ownFields(type: EventType, data: Wire): object {

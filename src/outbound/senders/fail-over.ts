@@ -32,7 +32,14 @@ export function createFailOver(): FailOver {
       const transcript = attempt.transcript === '' ? note : `${attempt.transcript}\n${note}`
       return {
         tried: { ...tried, attempt: { ...attempt, outcome: 'deferred', transcript } },
-        verdict: { status: 'deferred', nextAttemptAt: now, reported, bounceNow: false, suppresses: false },
+        verdict: {
+          status: 'deferred',
+          nextAttemptAt: now,
+          reported,
+          bounceNow: false,
+          suppresses: false,
+          isExpired: false,
+        },
       }
     },
     countOf: ({ id }) => (counts.size === 0 ? 0 : (counts.get(id) ?? 0)),

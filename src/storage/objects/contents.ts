@@ -142,10 +142,14 @@ function storingContent(write: Write): (accepted: AcceptedMessage) => Promise<Ac
   })
 }
 
-async function storingInbound({ raw, parsed, taken }: AcceptedInbound, write: Write): Promise<AcceptedInbound> {
+async function storingInbound(
+  { raw, parsed, taken, ...rest }: AcceptedInbound,
+  write: Write,
+): Promise<AcceptedInbound> {
   const owners = taken.map(({ message }) => message.id)
   const store = storingContent(write)
   return {
+    ...rest,
     raw: await write('raw', owners, raw),
     parsed: await write('parsed', owners, parsed),
     taken: await Promise.all(

@@ -1,5 +1,6 @@
 import type { InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import { dayOf, type LimitReached, monthOf } from '../../model/limits.ts'
+import { inboundEvent } from '../../model/on-demand-event.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import { addressesOf, type InboundAddress, packNotForwarded } from '../inbound-rows.ts'
@@ -131,6 +132,7 @@ function collect({ add }: Group, mail: AcceptedInbound): void {
     const { storedBytes, forwards, volume } = countersOf(organizationId, receivedAt)
     const use = ({ counter, period }: Counted, by: number) => add.use(organizationId, counter, by, period)
     use(storedBytes, inboundStoredBytes(sizeBytes))
+    add.onDemand.offer(inboundEvent(message, mail.attachments))
     if (forward === null) continue
     use(forwards, openCount(forward))
     use(volume, openCount(forward))

@@ -1,9 +1,12 @@
-import type { Event } from '../../model/event.ts'
+import { type Event, isOnDemand } from '../../model/event.ts'
 import { isFinal } from '../../model/message.ts'
+import { acceptedEvent, eventOf, suppressionEvent } from '../../model/on-demand-event.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
 import { type SuppressionReason, suppressionKey } from '../../model/suppression.ts'
+import { partition } from '../../os/partition.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { MailCounts } from '../mail-counts.ts'
 import { createSenderAddress, packRecipients } from '../message-rows.ts'
 import { marksOf } from '../search-tokens.ts'
@@ -104,7 +107,7 @@ const queueDeliveries = insertInto<DeliveryOf>('delivery_queue', {
   is_only_recipient: ['boolean', ({ isOnlyRecipient }) => isOnlyRecipient],
 })
 type NewEvent = Event & { place: number; kind: number }
-const addEvents = insertInto<NewEvent>('events', {
+const EVENT_COLUMNS: Parameters<typeof insertInto<NewEvent>>[1] = {
   id: ['text', ({ id }) => id],
   place: ['bigint', ({ place }) => place],
   organization_id: ['text', ({ organizationId }) => organizationId],
@@ -115,7 +118,10 @@ const addEvents = insertInto<NewEvent>('events', {
   created_at: ['bigint', ({ createdAt }) => createdAt],
   kind: ['bigint', ({ kind }) => kind],
   body: ['text', ({ body }) => body],
-})
+}
+const addEvents = insertInto<NewEvent>('events', EVENT_COLUMNS)
+/** Their IDs follow from what happened. */
+const addOnDemandEvents = insertInto<NewEvent>('events', EVENT_COLUMNS, 'on conflict (id) do nothing')
 
 /** Reports a commit to the listener. */
 function report(
@@ -125,7 +131,9 @@ function report(
   if (listener === undefined) return
   listener.committed(ms)
   for (const reason of suppressed) listener.suppressed(reason)
-  if (events.length > 0) listener.happened?.(new Set(events.map(({ organizationId }) => organizationId)))
+  if (events.length === 0) return
+  listener.happened?.(new Set(events.map(({ organizationId }) => organizationId)))
+  if (events.some(({ type }) => isOnDemand(type))) listener.onDemand?.()
 }
 
 /** → What collects the additions of one group after the other. */
@@ -161,7 +169,7 @@ export function createCollector(inside: {
     const records: Remember[] = []
     const sums = new Map<string, Counted & { by: number }>()
     const following: (() => void)[] = []
-    let suppressed: readonly SuppressionReason[] = []
+    const suppressed: SuppressionReason[] = []
     const beganAt = performance.now()
 
     const use: Additions['use'] = (organizationId, counter, by, period = '') => {
@@ -171,10 +179,17 @@ export function createCollector(inside: {
       else sum.by += by
     }
     const append: Additions['append'] = (event, { onlyWebhook, ...context } = {}) => {
+      if (isOnDemand(event.type) && onlyWebhook === undefined && !fanOut.isWanted(event)) return
       const placed = { ...event, place: places.next(), kind: eventKinds.kindOf(event) }
       events.push(placed)
       if (onlyWebhook === undefined) counts.event(event, context)
       fanOut.deliver(placed, onlyWebhook)
+    }
+    const onDemand: OnDemandEvents = {
+      isNamed: inside.fanOut.isNamed,
+      offer: (event) => {
+        if (fanOut.isWanted(event)) append(eventOf(event))
+      },
     }
     const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts, pool }: AcceptedMessage) => {
       const { organizationId } = message
@@ -199,7 +214,10 @@ export function createCollector(inside: {
       message: (accepted) => {
         const { message, content, deliveries: parts } = accepted
         const { id, organizationId, sizeBytes, subject } = message
-        const storedBytes = messageStoredBytes(sizeBytes, parts.length, JSON.stringify(message.metadata), subject)
+        const isAcceptanceNamed = onDemand.isNamed(organizationId, 'message.accepted')
+        const metadata = JSON.stringify(message.metadata)
+        const events = isAcceptanceNamed ? 2 : 1
+        const storedBytes = messageStoredBytes(sizeBytes, parts.length, metadata, subject, events)
         const row = { ...message, senderAddress: senderAddressOf(message.from), storedBytes }
         messages.push({ ...row, words: wordsOf(searchRanges.codeFor(organizationId, id), row, parts) })
         contents.push({ ownerId: id, kind: 'content', bytes: content })
@@ -207,11 +225,14 @@ export function createCollector(inside: {
         for (const tag of new Set(message.tags)) tags.push({ organizationId, tag, messageId: id })
         for (const part of parts) addDelivery(part, accepted)
         counts.accepted(message, parts)
+        if (isAcceptanceNamed) for (const part of parts) onDemand.offer(acceptedEvent(message, part))
         for (const event of accepted.events) append(event)
         suppressions.push(...accepted.suppressions)
       },
       content: (content) => contents.push(content),
       append,
+      onDemand,
+      pausing: fanOut.pausing,
       outcome: (row) => outcomes.push(row),
       mark: (mark) => marks.push(mark),
       engage: (row) => engaged.push(row),
@@ -223,7 +244,17 @@ export function createCollector(inside: {
       },
       afterCommit: (work) => following.push(work),
     }
-    const write = () => {
+    const suppress = async (some: AcceptedMessage['suppressions']) => {
+      const added = await suppressAll(statements, some)
+      for (const { reason } of added) suppressed.push(reason)
+      return added
+    }
+    const write = async () => {
+      const [reported, others] = partition(suppressions, ({ organizationId }) =>
+        onDemand.isNamed(organizationId, 'suppression.added'),
+      )
+      // Only the database knows which are new, and their events are written with the others.
+      for (const each of await suppress(reported)) onDemand.offer(suppressionEvent('added', each, each.createdAt))
       const { stats, outcomes: counted } = counts.take()
       const { statements: together, writes } = collectWrites(statements.laneId)
       addMessages(together, messages)
@@ -233,7 +264,9 @@ export function createCollector(inside: {
         deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null),
       )
       addOutcomeRows(together, outcomes)
-      addEvents(together, events)
+      const [caused, minted] = partition(events, ({ type }) => isOnDemand(type))
+      addEvents(together, minted)
+      addOnDemandEvents(together, caused)
       addStats(together, stats)
       addOutcomes(together, counted)
       usage.addAll(together, [...sums.values()])
@@ -246,9 +279,7 @@ export function createCollector(inside: {
         addMarks(statements, marks),
         eventKinds.write(statements),
         fanOut.write(statements, together),
-        suppressAll(statements, suppressions).then((reasons) => {
-          suppressed = reasons
-        }),
+        suppress(others),
         rememberAll(statements, records),
       ])
       return { sent, writes, writtenTo: events.at(-1)?.place }

@@ -1,5 +1,7 @@
-import type { DomainStatus } from '../../model/domain.ts'
+import type { Domain, DomainStatus } from '../../model/domain.ts'
+import { domainEvent } from '../../model/on-demand-event.ts'
 import { CLAIMED, stateOf } from '../domain-state.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { DomainChange, DomainCheck } from '../store.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import { clashes, type Names } from './domain-clashes.ts'
@@ -14,6 +16,7 @@ const RECORD = `update domains set status = $2, verified_at = $3, last_checked_a
   where id = $1`
 const OWNER = `select id from domains where name = $1 and status = 'verified'`
 const CLAIMS = 'select id from domains where name = $1'
+const OUTRUN_BY = `select id, organization_id as "organizationId", name, status from domains where name = $1 and id <> $2`
 const OUTRUN = `update domains set status = 'failed', reason = 'claimed', proved_by = null, missing_since = null,
     next_check_at = null
   where name = $1 and id <> $2`
@@ -29,6 +32,7 @@ export async function recordOwnership(
   id: string,
   check: DomainCheck,
   recorder: Pick<AuditRecorder, 'put'>,
+  offer: OnDemandEvents['offer'],
 ): Promise<DomainChange | null> {
   const [domain] = await statements.query<Present>(PRESENT, [id])
   if (domain === undefined) return null
@@ -40,8 +44,16 @@ export async function recordOwnership(
   const verifiedAt = isClaimed ? domain.verifiedAt : check.verifiedAt
   const state = [status, verifiedAt, check.checkedAt, JSON.stringify(check.findings), provedBy]
   await statements.run(RECORD, [id, ...state, missingSince, reason, nextCheckAt])
+  const report = (claim: Claim, state: Pick<Domain, 'status' | 'reason' | 'provedBy'>) => {
+    const event = domainEvent(claim, { before: claim.status, after: state.status, ...state }, check.checkedAt)
+    if (event !== null) offer(event)
+  }
+  report(domain, { status, reason, provedBy })
   const [isGained, isLost] = [status === 'verified', domain.status === 'verified']
-  if (isGained && !isLost) await statements.run(OUTRUN, [domain.name, id])
+  if (isGained && !isLost) {
+    for (const claim of await statements.query<Claim>(OUTRUN_BY, [domain.name, id])) report(claim, CLAIMED)
+    await statements.run(OUTRUN, [domain.name, id])
+  }
   if (isLost && !isGained) await freeName(statements, domain.name, check.checkedAt)
   await changedClaims(statements, domain.name)
   if (isGained !== isLost && check.audit !== undefined) {
@@ -67,6 +79,9 @@ async function isOutrun(statements: SettingsStatements, domain: Present, check: 
   const names = { ...domain, tracking: { host: domain.trackingHost } }
   return check.status === 'verified' && clashes(statements, names, 'foreign')
 }
+
+/** A claim of a name as it was before the change. */
+type Claim = Pick<Domain, 'id' | 'organizationId' | 'name' | 'status'>
 
 interface Present extends Omit<Names, 'tracking'> {
   status: DomainStatus

@@ -7,6 +7,8 @@ import { textArray } from './arrays.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import { clashes } from './domain-clashes.ts'
 import { freeName, recordOwnership } from './domain-ownership.ts'
+import type { FanOut } from './fan-out.ts'
+import type { MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
@@ -65,7 +67,16 @@ export function postgresDomains(
     encryption,
     remember,
     recorder,
-  }: { mirror: Mirror<Domain>; encryption: Encryption; remember: RememberInside; recorder: Pick<AuditRecorder, 'put'> },
+    lane,
+    isNamed,
+  }: {
+    mirror: Mirror<Domain>
+    encryption: Encryption
+    remember: RememberInside
+    recorder: Pick<AuditRecorder, 'put'>
+    lane: MailLane
+    isNamed: FanOut['isNamed']
+  },
 ): Domains {
   const toDomains = domainsOf(encryption)
   const find = async (queries: Queries, text: string, values: readonly unknown[]) =>
@@ -78,6 +89,7 @@ export function postgresDomains(
       await run(ADD_DKIM_KEY, [id, selector, algorithm, state, publicKey, privateKey, createdAt])
     }
   }
+  const claimsOf = mirror.index(({ name }) => name)
   const change = <T>(id: string, work: (statements: SettingsStatements) => Promise<T>): Promise<T> =>
     writer.writeSettings((statements) => {
       statements.changed('domain', id)
@@ -113,7 +125,18 @@ export function postgresDomains(
         await statements.run(SET_TRACKING, [id, opens, clicks, unsubscribe, host])
         return 'changed'
       }),
-    recordCheck: (id, check) => change(id, (statements) => recordOwnership(statements, id, check, recorder)),
+    recordCheck: (id, check) => {
+      const claims = claimsOf(mirror.get(id)?.name ?? '')
+      const isReported = claims.some(({ organizationId }) =>
+        DOMAIN_EVENTS.some((type) => isNamed(organizationId, type)),
+      )
+      // Only what has events is written with mail.
+      if (!isReported) return change(id, (statements) => recordOwnership(statements, id, check, recorder, () => {}))
+      return writer.writeSettingsIn(lane, ({ statements, add }) => {
+        statements.changed('domain', id)
+        return recordOwnership(statements, id, check, recorder, add.onDemand.offer)
+      })
+    },
     claimDue: async (now, limit, againAt) => {
       if ((await reads.query(DUE, [now, 1])).length === 0) return []
       return writer.writeSettings(async (statements) => {
@@ -154,6 +177,8 @@ export function postgresDomains(
       }),
   }
 }
+
+const DOMAIN_EVENTS = ['domain.verified', 'domain.failed'] as const
 
 type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
   trackOpens: boolean

@@ -2,7 +2,7 @@ import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Deliveries } from '../store.ts'
 import type { MailLane } from './group.ts'
 import { addEngagement } from './outcomes.ts'
-import { suppressInside } from './suppressions.ts'
+import { suppressOne } from './suppressions.ts'
 
 // Locked, so that the limit holds and only one open is the first.
 const FIND = `select d.organization_id as "organizationId", coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks,
@@ -22,12 +22,13 @@ interface Row {
 export function postgresEngagement(lane: MailLane): Pick<Deliveries, 'recordEngagement'> {
   return {
     recordEngagement: ({ deliveryId, kind, machine, event, suppression, now }) =>
-      lane.perform(async ({ statements, add }) => {
+      lane.perform(async (group) => {
+        const { statements, add } = group
         const [row] = await statements.query<Row>(FIND, [deliveryId])
         if (row === undefined) return 'unknown'
         const none = { deliveryId, organizationId: row.organizationId, opens: 0, clicks: 0 }
         if (kind === 'unsubscribed') {
-          const isNew = suppression !== null && (await suppressInside(statements, [suppression])) > 0
+          const isNew = suppression !== null && (await suppressOne(group, suppression))
           if (row.unsubscribedAt !== null && !isNew) return 'counted'
           await addEngagement(statements, [{ ...none, unsubscribedAt: now }])
           add.append(event)

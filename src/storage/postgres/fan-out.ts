@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Event } from '../../model/event.ts'
+import type { Event, OnDemandEventType } from '../../model/event.ts'
 import type { DueIndex } from '../due-index.ts'
 import { createInlineBudget, isFor, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
 import { slotOf } from '../slots.ts'
@@ -82,6 +82,8 @@ type PlacedEvent = Event & { place: number }
  *  organization wait behind it, so that the order stays. IDs follow from event and webhook, so that nothing is written
  *  twice. */
 export interface FanOut {
+  /** True if an active webhook of the organization names the type. */
+  isNamed(organizationId: string, type: OnDemandEventType): boolean
   /** A group begins. */
   begin(): GroupFanOut
   /** Reads which organizations have deliveries to write. */
@@ -91,6 +93,10 @@ export interface FanOut {
 }
 
 export interface GroupFanOut {
+  /** True if an active webhook receives the event. */
+  isWanted(event: Pick<Event, 'organizationId' | 'type' | 'mode' | 'domainId'>): boolean
+  /** The group pauses the webhook: it receives no event that is delivered after this. */
+  pausing(webhookId: string): void
   /** The event's deliveries: to the webhooks that subscribed to it, or to `onlyWebhook`. */
   deliver(event: PlacedEvent, onlyWebhook: string | undefined): void
   /** Sends the statements that write them, the frequent ones with `together`. */
@@ -110,6 +116,11 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
 
   const begin = (): GroupFanOut => {
     inline.begin()
+    const pausing = new Set<string>()
+    const receiving = (organizationId: string) => {
+      const active = activeOf(organizationId)
+      return pausing.size === 0 ? active : active.filter(({ id }) => !pausing.has(id))
+    }
     const deliveries: NewWebhookDelivery[] = []
     const queued: { event: PlacedEvent; digest: string }[] = []
     const sets = new Map<string, { digest: string; targets: string }>()
@@ -120,19 +131,21 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
     const currentSet = (organizationId: string) => {
       const known = sets.get(organizationId)
       if (known !== undefined) return known
-      const targets = JSON.stringify(activeOf(organizationId).map(toTarget))
+      const targets = JSON.stringify(receiving(organizationId).map(toTarget))
       const set = { digest: createHash('sha256').update(targets).digest('hex'), targets }
       sets.set(organizationId, set)
       return set
     }
     return {
+      isWanted: (event) => receiving(event.organizationId).some(isFor(event)),
+      pausing: (webhookId) => pausing.add(webhookId),
       deliver: (event, onlyWebhook) => {
         const { organizationId } = event
         if (onlyWebhook !== undefined) {
           if (webhooks.get(onlyWebhook) !== null) deliverTo(onlyWebhook, event)
           return
         }
-        const to = activeOf(organizationId).filter(isFor(event))
+        const to = receiving(organizationId).filter(isFor(event))
         if (to.length === 0) return
         if (!pending.has(organizationId) && !sets.has(organizationId) && inline.takes(organizationId, to.length)) {
           for (const { id } of to) deliverTo(id, event)
@@ -156,6 +169,8 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
   }
 
   return {
+    isNamed: (organizationId, type) =>
+      webhooksOf(organizationId).some(({ status, events }) => status === 'active' && events.includes(type)),
     begin,
     load: async ({ query }) => {
       for (const { id } of await query<{ id: string }>(PENDING)) pending.add(id)

@@ -1,6 +1,7 @@
 import type { Event } from '../../model/event.ts'
 import type { CountingContext } from '../../model/stats.ts'
 import type { Suppression } from '../../model/suppression.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { AcceptedMessage, Remember } from '../store.ts'
 import type { NewContent } from './contents.ts'
 import type { Engaged, Mark, OutcomeRow } from './outcomes.ts'
@@ -13,8 +14,12 @@ export interface Additions {
   message(accepted: AcceptedMessage): void
   /** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its type.
    *  The caller knows that there is no event with this ID. `onlyWebhook` limits the deliveries to one webhook,
-   *  whatever its subscriptions, without counting the event. */
+   *  whatever its subscriptions, without counting the event. An on-demand event that no active webhook receives is not
+   *  written. */
   append(event: Event, how?: CountingContext & { onlyWebhook?: string | undefined }): void
+  onDemand: OnDemandEvents
+  /** The change pauses a webhook: it receives no event that is written after this. */
+  pausing(webhookId: string): void
   /** A content of an inbound mail. */
   content(content: NewContent): void
   /** The state of a delivery after something happened to it. */
@@ -22,7 +27,7 @@ export interface Additions {
   mark(mark: Mark): void
   /** Opens and clicks to add; at most once for each delivery in a group. */
   engage(engaged: Engaged): void
-  /** Writes a suppression unless there is one already. */
+  /** Writes a suppression and its event, unless there is one already. */
   suppress(suppression: Suppression): void
   use(organizationId: string, counter: Counter, by: number, period?: string): void
   /** Sum of `use` in this group. */

@@ -17,7 +17,7 @@ interface Queue {
   name: HeldQueue
   table: QueueTable['table']
   /** Ends the rows with these IDs, given as an array. */
-  discard(group: Group, ids: string): Promise<unknown>
+  discard(group: Group, ids: string, now: number): Promise<unknown>
 }
 
 const WAITING = `select ${WAITING_COLUMNS} from delivery_queue where id = any($1::text[])`
@@ -34,12 +34,12 @@ const QUEUES: readonly Queue[] = [
   {
     name: 'deliveries',
     table: 'delivery_queue',
-    discard: async (group, ids) => {
+    discard: async (group, ids, now) => {
       const [waiting, deliveries] = await Promise.all([
         group.statements.query<WaitingDelivery>(WAITING, [ids]),
         group.statements.query<Delivery>(DELIVERIES, [ids]),
       ])
-      await cancelAll(group, waiting, deliveries)
+      await cancelAll(group, waiting, deliveries, now)
     },
   },
   {
@@ -115,9 +115,9 @@ export function postgresHeld(
         })
       })
     },
-    discard: (name) => {
+    discard: (name, now) => {
       const { table, discard } = queueOf(name)
-      return each(lane, table, null, discard)
+      return each(lane, table, null, (group, ids) => discard(group, ids, now))
     },
   }
 }

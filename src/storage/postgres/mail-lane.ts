@@ -1,3 +1,4 @@
+import { partition } from '../../os/partition.ts'
 import type { Group, Kind, MailLane } from './group.ts'
 import type { Places } from './places.ts'
 import { type Performed, type Statements, transactionWriter } from './transactions.ts'
@@ -36,7 +37,7 @@ export function createMailLane(
     for (const each of first) await perform(each.kind, [each])
     const kinds = Map.groupBy(others, ({ kind }) => kind)
     await allPerformed([...kinds].map(([kind, ofIt]) => perform(kind, ofIt)))
-    return { results: changes.map((change) => results.get(change)), ...write() }
+    return { results: changes.map((change) => results.get(change)), ...(await write()) }
   })
   const lane = createWriteLane<Change, unknown>({
     ...rest,
@@ -88,13 +89,9 @@ export function createMailLane(
 export interface Collected {
   add: Group['add']
   /** Sends the statements that write them, except those that can be sent together. */
-  write(): Omit<Performed<unknown>, 'results'>
+  write(): Promise<Omit<Performed<unknown>, 'results'>>
   /** Runs what follows the commit. */
   committed(): void
-}
-
-function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
 /** Resolves when all have ended, so that none sends a statement after the rollback of their transaction. */

@@ -76,7 +76,7 @@ export function postgresMessages(
       const rows = await reads.query<{ email: string; attempt: string }>(ATTEMPTS, [id])
       return rows.map(({ email, attempt }) => ({ email, attempt: JSON.parse(attempt) as Attempt }))
     },
-    cancel: (id) =>
+    cancel: (id, now) =>
       lane.perform(async (group) => {
         const { query } = group.statements
         const waiting = await query<WaitingDelivery>(LOCK, [id])
@@ -85,7 +85,7 @@ export function postgresMessages(
           waiting.some(({ worker }) => worker !== null) ||
           deliveries.some(({ status }) => status === 'delivered' || status === 'bounced')
         if (waiting.length === 0 || hasLeft) return 'invalid_state'
-        await cancelAll(group, waiting, deliveries)
+        await cancelAll(group, waiting, deliveries, now)
         return 'cancelled'
       }),
     reschedule: (id, at, now) =>

@@ -1,9 +1,12 @@
+import { suppressionEvent } from '../../model/on-demand-event.ts'
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import { batched } from '../../os/batched.ts'
 import { endOf, idBefore, MOST_SORTED, toPage } from '../page.ts'
 import type { SuppressedAddresses, Suppressions } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { where } from './conditions.ts'
+import type { FanOut } from './fan-out.ts'
+import type { Group, MailLane } from './group.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
@@ -16,12 +19,12 @@ const ADD = `with added as (
     insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
       $8::text[], $9::text[])
-    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id, reason),
+    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id, id),
   counted as (
     insert into usage as present (organization_id, name, period, lane_id, used)
     select organization_id, 'suppressions', '', $10::int, count(*) from added group by 1
     on conflict (organization_id, name, period, lane_id) do update set used = present.used + excluded.used)
-  select reason from added`
+  select id from added`
 // One lookup of the index for each.
 const PRESENT = `select ${COLUMNS} from suppressions
   where (organization_id, email, domain_id, mode) in (
@@ -45,8 +48,8 @@ const BEGINNING = `select id from (
     select id from suppressions where organization_id = $1 and ${HOST} >= $2 and ${HOST} < $3
       limit ${MOST_SORTED + 1}) by_host`
 const BEGINS = "position('@' || ?::text in '@' || email) > 0"
-const OWNERS = `select organization_id as "organizationId", count(*)::int as count from suppressions
-  where id = any($1::text[]) group by 1 order by 1`
+const LOCK = `select ${COLUMNS} from suppressions where id = any($1::text[]) order by organization_id, id for update`
+const WRITTEN = 'select id from suppressions where id = any($1::text[])'
 const REMOVE = 'delete from suppressions where id = any($1::text[])'
 
 /** Writes suppressions inside the change that causes them; existing ones stay. Returns how many were new. */
@@ -55,20 +58,33 @@ export function suppressInside(statements: Statements, suppressions: readonly Su
   return suppressions.length === 0 ? Promise.resolve(0) : run(ADD, [...columnsOf(suppressions), laneId])
 }
 
-/** The same → the reasons of the new ones. */
+/** The same → the new ones. */
 export async function suppressAll(
   { query, laneId }: Statements,
   suppressions: readonly Suppression[],
-): Promise<SuppressionReason[]> {
+): Promise<Suppression[]> {
   if (suppressions.length === 0) return []
-  const rows = await query<{ reason: SuppressionReason }>(ADD, [...columnsOf(suppressions), laneId])
-  return rows.map(({ reason }) => reason)
+  const rows = await query<{ id: string }>(ADD, [...columnsOf(suppressions), laneId])
+  const added = new Set(rows.map(({ id }) => id))
+  return suppressions.filter(({ id }) => added.has(id))
+}
+
+/** The same for one, with its event → whether it is new. */
+export async function suppressOne({ statements, add }: Group, suppression: Suppression): Promise<boolean> {
+  const isNew = (await suppressInside(statements, [suppression])) > 0
+  if (isNew) add.onDemand.offer(suppressionEvent('added', suppression, suppression.createdAt))
+  return isNew
 }
 
 export function postgresSuppressions(
   reads: Reads,
   writer: Writer,
-  { remember, usage }: { remember: RememberInside; usage: Usage },
+  {
+    remember,
+    usage,
+    lane,
+    isNamed,
+  }: { remember: RememberInside; usage: Usage; lane: MailLane; isNamed: FanOut['isNamed'] },
 ): Suppressions {
   const present = async (queries: Queries, suppressions: readonly Suppression[]) => {
     const columns = [
@@ -98,6 +114,28 @@ export function postgresSuppressions(
     const rows = await reads.query<{ id: string }>(BEGINNING, [organizationId, beginning, endOf(beginning)])
     return rows.map(({ id }) => id)
   }
+  /** Adds suppressions of organizations. Only what has events is written with mail, so that an import without them lets
+   *  no mail wait. A webhook that is created meanwhile may miss it, as if it were created after it. */
+  const adding = <T>(
+    suppressions: readonly Suppression[],
+    at: number,
+    change: (statements: Statements, write: (chosen: readonly Suppression[]) => Promise<number>) => Promise<T>,
+  ): Promise<T> => {
+    if (!suppressions.some(({ organizationId }) => isNamed(organizationId, 'suppression.added'))) {
+      return writer.writeSettings((statements) => change(statements, (chosen) => suppressInside(statements, chosen)))
+    }
+    return writer.writeSettingsIn(lane, ({ statements, add }) =>
+      change(statements, async (chosen) => {
+        const count = await suppressInside(statements, chosen)
+        const ids = await statements.query<{ id: string }>(WRITTEN, [textArray(chosen.map(({ id }) => id))])
+        const written = new Set(ids.map(({ id }) => id))
+        for (const each of chosen) {
+          if (written.has(each.id)) add.onDemand.offer(suppressionEvent('added', each, at))
+        }
+        return count
+      }),
+    )
+  }
   const used = async (statements: Statements, organizationId: string) => {
     await usage.lock(statements, [organizationId])
     return usage.used(statements, organizationId, 'suppressions')
@@ -105,18 +143,18 @@ export function postgresSuppressions(
 
   return {
     add: (suppression, record) =>
-      writer.writeSettings(async (statements) => {
+      adding([suppression], suppression.createdAt, async (statements, write) => {
         const { organizationId } = suppression
         const found = (await present(statements, [suppression])).get(scopeOf(suppression))
         if (found !== undefined) return { kind: 'exists' as const, suppression: found }
         const limit = await usage.reached(organizationId, 'suppressions', 1, () => used(statements, organizationId))
         if (limit !== null) return limit
-        await suppressInside(statements, [suppression])
+        await write([suppression])
         await remember(statements, record)
         return { kind: 'added' as const }
       }),
-    addAll: (suppressions) =>
-      writer.writeSettings(async (statements) => {
+    addAll: (suppressions, now) =>
+      adding(suppressions, now, async (statements, write) => {
         const known = new Set((await present(statements, suppressions)).keys())
         const chosen: Suppression[] = []
         for (const suppression of suppressions) {
@@ -130,11 +168,11 @@ export function postgresSuppressions(
             1,
             async () => (await used(statements, organizationId)) + more,
           )
-          if (limit !== null) return { added: await suppressInside(statements, chosen), limit }
+          if (limit !== null) return { added: await write(chosen), limit }
           known.add(scope)
           chosen.push(suppression)
         }
-        return { added: await suppressInside(statements, chosen), limit: null }
+        return { added: await write(chosen), limit: null }
       }),
     get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {
@@ -166,12 +204,13 @@ export function postgresSuppressions(
       const text = `select ${COLUMNS} from suppressions where ${sql} order by id desc limit ${page.limit + 1}`
       return toPage(await reads.query<Suppression>(text, values), page, (row) => row)
     },
-    remove: (ids) =>
-      writer.writeSettings(async (statements) => {
-        const owners = await statements.query<{ organizationId: string; count: number }>(OWNERS, [textArray(ids)])
-        for (const { organizationId, count } of owners) {
-          await usage.add(statements, organizationId, 'suppressions', -count)
+    remove: (ids, now) =>
+      writer.writeSettingsIn(lane, async ({ statements, add }) => {
+        const removed = await statements.query<Suppression>(LOCK, [textArray(ids)])
+        for (const [organizationId, { length }] of Map.groupBy(removed, (each) => each.organizationId)) {
+          await usage.add(statements, organizationId, 'suppressions', -length)
         }
+        for (const each of removed) add.onDemand.offer(suppressionEvent('removed', each, now))
         return statements.run(REMOVE, [textArray(ids)])
       }),
   }

@@ -2,7 +2,7 @@ import type { Unsubscribable } from '../../model/unsubscribable.ts'
 import type { Deliveries } from '../store.ts'
 import type { MailLane } from './group.ts'
 import type { Reads } from './reads.ts'
-import { suppressInside } from './suppressions.ts'
+import { suppressOne } from './suppressions.ts'
 
 const GET = `select delivery_id as "deliveryId", organization_id as "organizationId", domain_id as "domainId",
     message_id as "messageId", sender as "from", email, sent_at::float8 as "sentAt"
@@ -18,10 +18,11 @@ export function postgresUnsubscribables(
   return {
     unsubscribable: async (id) => (await reads.query<Unsubscribable>(GET, [id]))[0] ?? null,
     recordUnsubscribable: (id, event, suppression) =>
-      lane.perform(async ({ statements, add }) => {
+      lane.perform(async (group) => {
+        const { statements, add } = group
         const [row] = await statements.query<{ isReported: boolean }>(FIND, [id])
         if (row === undefined) return 'unknown'
-        const isNew = (await suppressInside(statements, [suppression])) > 0
+        const isNew = await suppressOne(group, suppression)
         if (row.isReported && !isNew) return 'known'
         await statements.run(MARK_REPORTED, [id])
         add.append(event)

@@ -15,7 +15,7 @@ import type { Mirror } from './mirror.ts'
 import { createPostQueue } from './post-queue.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
-import { type MirroredWebhook, WEBHOOK_COLUMNS } from './webhooks.ts'
+import { type MirroredWebhook, reportPaused, WEBHOOK_COLUMNS } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
 type PostRecord = Parameters<WebhookDeliveries['record']>[0]
@@ -115,26 +115,32 @@ export function postgresWebhookDeliveries(
     fanOutSome: () => fanOut.some(lane),
     record: (post) => {
       if (post.pauseReason === null) return lane.write(record, post)
-      return pausing(writer, post, post.pauseReason, dueIndex).finally(() => queue.finished([post.deliveryId]))
+      return pausing({ writer, lane, dueIndex }, post, post.pauseReason).finally(() =>
+        queue.finished([post.deliveryId]),
+      )
     },
     ...repeats(lane, webhooks, dueIndex),
   }
 }
 
-/** Writes the result of a claim that pauses its webhook, which is a change of settings. */
-async function pausing(writer: Writer, post: PostRecord, reason: string, dueIndex: DueIndex): Promise<Answer> {
-  const offers: [key: string, at: number][] = []
-  const answer = await writer.writeSettings(async (statements): Promise<Answer> => {
-    const [recorded] = await recordPosts(statements, [post], (key, at) => offers.push([key, at]))
+/** Writes the result of a claim that pauses its webhook, which is a change of settings with an event. */
+function pausing(
+  { writer, lane, dueIndex }: { writer: Writer; lane: MailLane; dueIndex: DueIndex },
+  post: PostRecord,
+  reason: string,
+): Promise<Answer> {
+  return writer.writeSettingsIn(lane, async ({ statements, add }): Promise<Answer> => {
+    const offer = (key: string, at: number) => add.afterCommit(() => dueIndex.offer(key, at))
+    const [recorded] = await recordPosts(statements, [post], offer)
     if (recorded?.kind !== 'recorded') return { kind: 'lease_lost' }
-    const { id } = recorded.webhook
+    const { id, status } = recorded.webhook
     await statements.run(PAUSE, [id, reason, post.now])
     statements.changed('webhook', id)
     const [webhook] = await readWebhooks(statements, [id])
-    return webhook === undefined ? recorded : { kind: 'recorded', webhook }
+    if (webhook === undefined) return recorded
+    if (status === 'active') reportPaused(add, webhook, post.now)
+    return { kind: 'recorded', webhook }
   })
-  for (const [key, at] of offers) dueIndex.offer(key, at)
-  return answer
 }
 
 async function readClaimed(

@@ -1,10 +1,11 @@
+import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray } from './arrays.ts'
-import type { MailLane } from './group.ts'
+import type { Additions, MailLane } from './group.ts'
 import { groupsSettled } from './groups-under-way.ts'
 import type { RememberInside } from './idempotency.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
@@ -94,15 +95,22 @@ export function postgresWebhooks(
     get: (id) => find(reads, id),
     list: async (organizationId, page) =>
       toPage(await reads.query<WebhookRow>(LIST, [organizationId, ...rangeOf(page)]), page, toWebhook),
-    update: (id, fields, now) =>
-      change(id, async (statements) => {
+    update: (id, fields, now) => {
+      const write = async (statements: SettingsStatements, add: Additions | null) => {
         const present = await find(statements, id)
         if (present === null) return null
         const changed = { ...present, ...fields, updatedAt: now }
         const { url, events, status, description, disabledReason } = changed
         await statements.run(UPDATE, [id, url, JSON.stringify(events), status, description, disabledReason, now])
+        if (present.status === 'active' && add !== null) reportPaused(add, changed, now)
         return changed
-      }),
+      }
+      if (fields.status !== 'paused') return change(id, (statements) => write(statements, null))
+      return writer.writeSettingsIn(lane, ({ statements, add }) => {
+        statements.changed('webhook', id)
+        return write(statements, add)
+      })
+    },
     secrets: async (id) => {
       const [row] = await reads.query<SecretsRow>(GET_SECRETS, [id])
       return row === undefined ? null : toSecrets(id, row, encryption)
@@ -120,6 +128,12 @@ export function postgresWebhooks(
       await change(id, ({ run }) => run(REMOVE, [id]))
     },
   }
+}
+
+/** Writes the event of a webhook that the change pauses. */
+export function reportPaused(add: Pick<Additions, 'pausing' | 'onDemand'>, webhook: Webhook, now: number): void {
+  add.pausing(webhook.id)
+  add.onDemand.offer(webhookPausedEvent(webhook, now))
 }
 
 /** Place of a delivery in the order of a webhook's deliveries. */

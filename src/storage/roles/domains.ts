@@ -59,6 +59,7 @@ export interface Domains {
   setTracking(id: string, tracking: Tracking): Promise<'changed' | 'conflict'>
   /** Writes the result of a DNS check. Of all claims of a name only the first proved one becomes `verified`, in the
    *  same transaction; the others become `failed` with reason `claimed` and are checked again once the name is free.
+   *  A domain that becomes verified or failed gets an event, if an active webhook receives it.
    *  Null if the domain was deleted, or checked by another process meanwhile (`since`). */
   recordCheck(id: string, check: DomainCheck): Promise<DomainChange | null>
   /** Returns at most `limit` domains that are due for a check, and makes them due again at `againAt` unless a result

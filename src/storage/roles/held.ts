@@ -16,7 +16,7 @@ export interface Held {
   release(queue: HeldQueue, request: { dueAfter: number | null; now: number }): Promise<number>
   /** Ends held deliveries without an attempt: mail is cancelled, posts fail. Also in many transactions. Returns
    *  their number. */
-  discard(queue: HeldQueue): Promise<number>
+  discard(queue: HeldQueue, now: number): Promise<number>
 }
 
 export type HeldQueue = 'deliveries' | 'webhookDeliveries' | 'inboundDeliveries'

@@ -1,4 +1,4 @@
-import type { InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
+import type { InboundAttachments, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { AcceptedMessage } from './messages.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
@@ -8,6 +8,8 @@ export interface AcceptedInbound {
   /** Packed by mail/inbound-content.ts; stored once for all messages. */
   raw: Uint8Array
   parsed: Uint8Array
+  /** For its events; absent = it has none. */
+  attachments?: InboundAttachments
   taken: {
     message: InboundMessage
     /** ID of the resulting webhook delivery, due at once; null for other actions. */
@@ -34,7 +36,7 @@ export interface InboundFilter extends TimeRange {
 export const MOST_SEARCHED = 50_000
 
 export interface Inbound {
-  /** Returns a limit if one of the organizations may not store or forward this much more; then nothing is written. */
+  /** Writes the mail, with an event for each message that an active webhook receives. Returns a limit if one of the organizations may not store or forward this much more; then nothing is written. */
   accept(accepted: AcceptedInbound): Promise<'accepted' | LimitReached>
   get(id: string): Promise<InboundMessage | null>
   list(filter: InboundFilter, page: PageRequest): Promise<Page<InboundMessage>>

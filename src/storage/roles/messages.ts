@@ -65,7 +65,8 @@ export interface MessageFilter extends TimeRange {
 }
 
 export interface Messages {
-  /** Writes all messages, the volume and the idempotency record in one transaction. `volume_exceeded` if the monthly
+  /** Writes all messages, the volume and the idempotency record in one transaction, with an event of the acceptance of each
+   *  recipient that an active webhook receives. `volume_exceeded` if the monthly
    *  volume would exceed `volume.limit` (-1 = unlimited), a limit if the messages would exceed another one of the
    *  plan; then nothing is written. */
   accept(
@@ -87,7 +88,7 @@ export interface Messages {
   deliveries(id: string): Promise<Delivery[]>
   /** Of all recipients, oldest first. */
   attempts(id: string): Promise<{ email: string; attempt: Attempt }[]>
-  /** Cancels open deliveries. `invalid_state` if one delivery is in progress or was sent, or none is open. */
+  /** Cancels open deliveries, with an event for each that an active webhook receives. `invalid_state` if one delivery is in progress or was sent, or none is open. */
   cancel(id: string, now: number): Promise<'cancelled' | 'invalid_state'>
   /** Allowed only while every delivery is `scheduled`. */
   reschedule(id: string, at: number, now: number): Promise<'rescheduled' | 'invalid_state'>

@@ -8,14 +8,15 @@ import type { Page, PageRequest, TimeRange } from './paging.ts'
 export type SuppressedAddresses = Map<string, SuppressionReason>
 
 export interface Suppressions {
-  /** If there is already one for that address and scope, it stays: `exists` with it. */
+  /** If there is already one for that address and scope, it stays: `exists` with it. Every change of this role writes
+   *  the event of each suppression that was added or removed, if an active webhook receives it. */
   add(
     suppression: Suppression,
     remember?: Remember,
   ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression } | LimitReached>
   /** Adds many in one transaction, in order. Returns how many were new, and the limit that ended the list: the first
-   *  one beyond it and all later ones are not added. */
-  addAll(suppressions: readonly Suppression[]): Promise<{ added: number; limit: LimitReached | null }>
+   *  one beyond it and all later ones are not added. `now`: time of their events (ms UTC). */
+  addAll(suppressions: readonly Suppression[], now: number): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
   /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization, in the given
    *  order, with the reason; of several reasons the first in the alphabet. Suppressions of test keys hold for test mail,
@@ -36,5 +37,5 @@ export interface Suppressions {
     page: PageRequest,
   ): Promise<Page<Suppression>>
   /** Returns the number removed. */
-  remove(ids: string[]): Promise<number>
+  remove(ids: string[], now: number): Promise<number>
 }

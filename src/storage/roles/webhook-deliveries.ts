@@ -39,7 +39,7 @@ export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
   /** Writes deliveries of events that had too many webhooks for one transaction; true while there are more. */
   fanOutSome(): Promise<boolean>
   /** Writes the result of a claim, updates the webhook's counters (`last_success_at`, consecutive failures), and
-   *  pauses it with `pauseReason` if given. `lease_lost` if the row is no longer at that attempt. */
+   *  pauses it with `pauseReason` if given, with an event if another active webhook receives it. `lease_lost` if the row is no longer at that attempt. */
   record(record: {
     deliveryId: string
     worker: string

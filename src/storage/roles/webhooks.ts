@@ -8,6 +8,7 @@ export interface Webhooks {
   count(organizationId: string): Promise<number>
   get(id: string): Promise<Webhook | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<Webhook>>
+  /** Pausing an active webhook writes an event if another active one receives it. */
   update(
     id: string,
     change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,

@@ -1,7 +1,9 @@
 import { queueOf } from '../../model/delivery.ts'
+import { acceptedEvent } from '../../model/on-demand-event.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { createSenderAddress, packRecipients } from '../message-rows.ts'
 import type { AcceptedMessage } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
@@ -33,6 +35,7 @@ export function addMessageInside(
     parts: ContentParts
     addAttempt: AddAttemptInside
     append: AppendInside
+    onDemand: OnDemandEvents
     suppress: SuppressInside
     counters: Counters
     dueIndex: DueIndex
@@ -48,7 +51,9 @@ export function addMessageInside(
 
   return ({ message, content: packed, deliveries: parts, ...rest }: AcceptedMessage) => {
     const metadata = JSON.stringify(message.metadata)
-    const storedBytes = messageStoredBytes(message.sizeBytes, parts.length, metadata, message.subject)
+    const isAcceptanceNamed = inside.onDemand.isNamed(message.organizationId, 'message.accepted')
+    const events = isAcceptanceNamed ? 2 : 1
+    const storedBytes = messageStoredBytes(message.sizeBytes, parts.length, metadata, message.subject, events)
     const { lastInsertRowid: number } = addMessage.run(
       message.id,
       message.organizationId,
@@ -112,6 +117,7 @@ export function addMessageInside(
       if (number === undefined) throw new Error(`attempt of ${deliveryId}, which is not a delivery of ${message.id}`)
       inside.addAttempt(number, attempt)
     }
+    if (isAcceptanceNamed) for (const part of parts) inside.onDemand.offer(acceptedEvent(message, part))
     for (const event of rest.events) inside.append(event)
     for (const suppression of rest.suppressions) inside.suppress(suppression)
   }

@@ -1,3 +1,4 @@
+import { isOnDemand } from '../../model/event.ts'
 import type { SuppressionReason } from '../../model/suppression.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -7,11 +8,12 @@ import type { SuppressInside } from './suppressions.ts'
 export function createCommitReports(commitListener: CommitListener | undefined) {
   let suppressed: SuppressionReason[] = []
   let happened = new Set<string>()
+  let areOnDemand = false
   return {
     suppressing:
       (suppress: SuppressInside): SuppressInside =>
-      (suppression) => {
-        const isNew = suppress(suppression)
+      (suppression, at) => {
+        const isNew = suppress(suppression, at)
         if (isNew) suppressed.push(suppression.reason)
         return isNew
       },
@@ -20,6 +22,7 @@ export function createCommitReports(commitListener: CommitListener | undefined) 
       (event, how) => {
         append(event, how)
         happened.add(event.organizationId)
+        areOnDemand ||= isOnDemand(event.type)
       },
     committed: (ms: number) => {
       commitListener?.committed(ms)
@@ -28,10 +31,13 @@ export function createCommitReports(commitListener: CommitListener | undefined) 
       if (happened.size === 0) return
       commitListener?.happened?.(happened)
       happened = new Set()
+      if (areOnDemand) commitListener?.onDemand?.()
+      areOnDemand = false
     },
     drop: () => {
       suppressed = []
       happened.clear()
+      areOnDemand = false
     },
   }
 }

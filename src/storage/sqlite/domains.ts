@@ -1,6 +1,7 @@
 import type { DkimKeyRecord, Domain } from '../../model/domain.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import type { Encryption } from '../encryption.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Domains } from '../store.ts'
 import type { KeyCache } from './api-keys.ts'
@@ -110,11 +111,12 @@ export function sqliteDomains(
   remember: RememberInside,
   encryption: Encryption,
   auditRecorder: Pick<AuditRecorder, 'put'>,
+  onDemand: OnDemandEvents,
 ): Domains {
   const read = domainReader(db, encryption)
   const { add, addKeys } = domainWriter(db, encryption)
   const clashes = domainClashes(db)
-  const ownership = domainOwnership(db, clashes, auditRecorder)
+  const ownership = domainOwnership(db, clashes, auditRecorder, onDemand)
   const count = db.prepare<unknown[], { domains: number }>(COUNT)
   const list = db.prepare<unknown[], Row>(LIST)
   const setDkimState = db.prepare(SET_DKIM_STATE)

@@ -1,8 +1,9 @@
-import type { Event, EventType } from '../../model/event.ts'
+import { type Event, type EventType, isOnDemand } from '../../model/event.ts'
+import { eventOf } from '../../model/on-demand-event.ts'
 import type { CountingContext } from '../../model/stats.ts'
 import type { Webhook } from '../../model/webhook.ts'
 import type { DueIndex } from '../due-index.ts'
-import { createInlineBudget, isFor, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
+import { createInlineBudget, isFor, type OnDemandEvents, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
 import type { Counters } from './counters.ts'
 import { type Connection, one } from './driver.ts'
 import type { EventKinds } from './event-kinds.ts'
@@ -37,7 +38,8 @@ const STEP = 200
 const TOGETHER = 100
 
 /** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its type,
- *  inside the change that caused it. An event that already exists was fanned out then: nothing happens. */
+ *  inside the change that caused it. An event that already exists was fanned out then, and an on-demand event that no
+ *  active webhook receives is not written: nothing happens. */
 export type AppendInside = (event: Event, how?: CountingContext & Only) => void
 
 /** Limits the fan-out to one webhook, whatever its subscriptions, without counting the event. */
@@ -112,6 +114,7 @@ export function createFanOut(
   return {
     append: (event, how = {}) => {
       const { id, type, organizationId, domainId, messageId, mode, createdAt, body } = event
+      if (isOnDemand(type) && how.onlyWebhook === undefined && targetsOf(event).length === 0) return
       const { changes, lastInsertRowid: number } = append.run(
         id,
         type,
@@ -143,6 +146,16 @@ export function createFanOut(
     },
     begun: inline.begin,
     drop,
+  }
+}
+
+/** `append`: writes what a webhook receives. */
+export function onDemandEvents(webhooks: WebhookCache, append: AppendInside): OnDemandEvents {
+  return {
+    isNamed: (organizationId, type) => webhooks.activeOf(organizationId).some(({ events }) => events.includes(type)),
+    offer: (event) => {
+      if (webhooks.activeOf(event.organizationId).some(isFor(event))) append(eventOf(event))
+    },
   }
 }
 

@@ -1,10 +1,13 @@
 import type { DeliveryStatus } from '../../model/message.ts'
 import { messageStatus } from '../../model/message.ts'
+import { cancelledEvent } from '../../model/on-demand-event.ts'
 import { tableOf } from '../../os/records.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { FanOut } from './fan-out.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import type { Writer } from './writer.ts'
 
 /** A queue, and how its held deliveries end without an attempt. */
@@ -42,6 +45,9 @@ const QUEUES: readonly Queue[] = [
   },
 ]
 
+const CANCELLED = 'select id, email, message_number as messageNumber from deliveries where number = ?'
+const MESSAGE = `select ${MESSAGE_COLUMNS} from messages m where m.number = ?`
+
 /** Deliveries decided in one transaction, so that a running server can also write. */
 const BATCH = 500
 
@@ -49,7 +55,7 @@ export function sqliteHeld(
   db: Connection,
   writer: Writer,
   dueIndexes: Record<HeldQueue, DueIndex>,
-  fanOut: Pick<FanOut, 'some'>,
+  { fanOut, onDemand }: { fanOut: Pick<FanOut, 'some'>; onDemand: OnDemandEvents },
 ): Held {
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
   const queueOf = (name: HeldQueue) => {
@@ -62,6 +68,13 @@ export function sqliteHeld(
   )
   const ofMessage = db.prepare(`select h.due_at from messages m join deliveries d on d.message_number = m.number
     join held_deliveries h on h.number = d.number where m.id = ? limit 1`)
+
+  const deliveryOf = db.prepare<unknown[], { id: string; email: string; messageNumber: number }>(CANCELLED)
+  const messageAt = db.prepare<unknown[], MessageRow>(MESSAGE)
+  const reportCancelled = (number: number, now: number) => {
+    const delivery = one(deliveryOf, number)
+    onDemand.offer(cancelledEvent(toMessage(one(messageAt, delivery.messageNumber)), delivery, now))
+  }
 
   /** In batches, so that a running server gets its turns. */
   const each = async (name: HeldQueue, dueAfter: number | null, decide: (row: HeldRow) => boolean): Promise<number> => {
@@ -118,11 +131,12 @@ export function sqliteHeld(
       }
       return each(name, dueAfter, goOn)
     },
-    discard: async (name) => {
+    discard: async (name, now) => {
       const { discard, reported } = queueOf(name)
       const end = (row: HeldRow) => {
         if (discard.run(row.number).changes === 0) return false
         reported(row.number)
+        if (name === 'deliveries') reportCancelled(row.number, now)
         return true
       }
       return each(name, null, end)

@@ -1,7 +1,9 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import type { LimitReached } from '../../model/limits.ts'
+import { inboundEvent } from '../../model/on-demand-event.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import {
   addressesOf,
   type InboundAddress,
@@ -68,6 +70,7 @@ export function sqliteInbound(
     large: LargeContents
     queueDelivery: QueueInboundInside
     addMessage: AddMessageInside
+    onDemand: OnDemandEvents
     usage: Usage
     storedBytes: StoredBytes
   },
@@ -90,14 +93,14 @@ export function sqliteInbound(
   }
 
   return {
-    accept: ({ raw, parsed, taken }) => {
+    accept: ({ raw, parsed, attachments, taken }) => {
       const forwards = taken.flatMap(({ forward }) => (forward === null ? [] : [forward.content]))
       const refusal = () => limitReached(taken, inside)
       const take = () =>
         writer.write(() => {
           const limit = refusal()
           if (limit !== null) return limit
-          const { parts } = inside
+          const { parts, onDemand } = inside
           const { lastInsertRowid: rawNumber } = addRaw.run(parts.first(parsed), parts.first(raw))
           parts.addRest('parsed', rawNumber, parsed)
           parts.addRest('raw', rawNumber, raw)
@@ -107,6 +110,7 @@ export function sqliteInbound(
             if (deliveryId !== null && routeId !== null) {
               inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, message.receivedAt)
             }
+            onDemand.offer(inboundEvent(message, attachments))
             if (forward === null) continue
             inside.usage.addForwards(message.organizationId, openCount(forward), message.receivedAt)
             inside.addMessage(forward)

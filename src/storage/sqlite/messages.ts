@@ -1,13 +1,15 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { isFinal, messageStatus } from '../../model/message.ts'
+import { cancelledEvent } from '../../model/on-demand-event.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { bytesOf, type Needs, needsOf } from '../accepted-needs.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { Messages } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import { type AttemptRow, toAttempt } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { LargeContents } from './large-contents.ts'
 import type { MessageList } from './message-list.ts'
@@ -52,6 +54,7 @@ export function sqliteMessages(
     parts: ContentParts
     large: LargeContents
     addMessage: AddMessageInside
+    onDemand: OnDemandEvents
     remember: RememberInside
     dueIndex: DueIndex
     usage: Usage
@@ -127,7 +130,7 @@ export function sqliteMessages(
         email: row.email,
         attempt: toAttempt(row),
       })),
-    cancel: (id) =>
+    cancel: (id, now) =>
       writer.write(() => {
         const rows = deliveryRows(id)
         const open = rows.filter((row) => !isFinal(row.status))
@@ -135,7 +138,11 @@ export function sqliteMessages(
           (row) => row.status === 'delivered' || row.status === 'bounced' || row.worker !== null,
         )
         if (open.length === 0 || hasLeft) return 'invalid_state'
-        for (const row of open) cancel.run(row.number)
+        const message = toMessage(one(get, id))
+        for (const row of open) {
+          cancel.run(row.number)
+          inside.onDemand.offer(cancelledEvent(message, row, now))
+        }
         setStatus.run(messageStatus(deliveryRows(id).map((row) => row.status)), id)
         return 'cancelled'
       }),

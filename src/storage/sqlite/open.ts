@@ -23,7 +23,7 @@ import { openEncryption } from './encryption-key.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { sqliteFactors } from './factors.ts'
-import { createFanOut, type FanOut } from './fan-out.ts'
+import { createFanOut, type FanOut, onDemandEvents } from './fan-out.ts'
 import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
 import { sqliteForwardTargets } from './forward-targets.ts'
@@ -152,15 +152,17 @@ export function storeOn(
   const search = searchIndex(db, writer, space.copyLog)
 
   const remember = rememberInside(db, storedBytes)
-  const suppress = commitReports.suppressing(suppressInside(db, usage))
   const addAttempt = addAttemptInside(db)
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
+  const onDemand = onDemandEvents(webhooks, append)
+  const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
     parts,
     addAttempt,
     append,
+    onDemand,
     suppress,
     counters,
     dueIndex: due.deliveries,
@@ -174,7 +176,7 @@ export function storeOn(
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
-    domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder),
+    domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
@@ -189,6 +191,7 @@ export function storeOn(
       parts,
       large,
       addMessage,
+      onDemand,
       remember,
       dueIndex: due.deliveries,
       usage,
@@ -206,12 +209,21 @@ export function storeOn(
       reports: sqliteReports(db),
     }),
     events: sqliteEvents(db, writer, append, kinds, usage),
-    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage),
+    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
-    webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage),
-    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut),
+    webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage, onDemand),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, encryption, usage),
-    inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
+    inbound: sqliteInbound(db, taking, {
+      reading,
+      parts,
+      large,
+      queueDelivery,
+      addMessage,
+      onDemand,
+      usage,
+      storedBytes,
+    }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
@@ -226,7 +238,7 @@ export function storeOn(
     rates: null,
     certificates: null,
     leases: { leads: () => true, take: async () => true, release: async () => {} },
-    held: sqliteHeld(db, writer, due, fanOut),
+    held: sqliteHeld(db, writer, due, { fanOut, onDemand }),
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),

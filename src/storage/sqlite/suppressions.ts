@@ -1,4 +1,6 @@
+import { suppressionEvent } from '../../model/on-demand-event.ts'
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { endOf, idsOf, MOST_SORTED, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -28,18 +30,22 @@ const ADDRESS_BEGINS = `select id from suppressions indexed by suppressions_by_a
   where organization_id = ? and email >= ? and email < ? limit ${MOST_SORTED + 1}`
 const HOST_BEGINS = `select id from suppressions indexed by suppressions_by_host
   where organization_id = ? and ${HOST} >= ? and ${HOST} < ? limit ${MOST_SORTED + 1}`
-const REMOVE = 'delete from suppressions where id = ? returning organization_id'
+const REMOVE = 'delete from suppressions where id = ?'
 
-/** Writes a suppression inside the change that causes it; an existing one stays. */
-export type SuppressInside = (suppression: Suppression) => boolean
+/** Writes a suppression and its event inside the change that causes it at `at` (ms UTC; by default the time of the
+ *  suppression); an existing one stays. */
+export type SuppressInside = (suppression: Suppression, at?: number) => boolean
 
-export function suppressInside(db: Connection, usage: Usage): SuppressInside {
+export function suppressInside(db: Connection, usage: Usage, onDemand: OnDemandEvents): SuppressInside {
   const add = db.prepare(ADD)
-  return ({ id, organizationId, domainId, email, reason, messageId, createdAt, evidence, mode }) => {
+  return (suppression, at = suppression.createdAt) => {
+    const { id, organizationId, domainId, email, reason, messageId, createdAt, evidence, mode } = suppression
     const values = [id, organizationId, domainId ?? '', email, reason, messageId, createdAt, evidence, mode]
     const isNew = add.run(...values).changes === 1
-    if (isNew) usage.add(organizationId, 'suppressions', 1)
-    return isNew
+    if (!isNew) return false
+    usage.add(organizationId, 'suppressions', 1)
+    onDemand.offer(suppressionEvent('added', suppression, at))
+    return true
   }
 }
 
@@ -50,6 +56,7 @@ export function sqliteSuppressions(
   suppress: SuppressInside,
   remember: RememberInside,
   usage: Usage,
+  onDemand: OnDemandEvents,
 ): Suppressions {
   const existing = db.prepare<unknown[], Suppression>(EXISTING)
   const get = db.prepare<unknown[], Suppression>(GET)
@@ -62,7 +69,7 @@ export function sqliteSuppressions(
     for (const id of ids) if (rows.length < limit) rows.push(...matching.all(id, ...values))
     return rows
   }
-  const remove = db.prepare<unknown[], string>(REMOVE).pluck()
+  const remove = db.prepare(REMOVE)
   const present = ({ organizationId, email, domainId, mode }: Suppression) =>
     existing.get(organizationId, email, domainId ?? '', mode)
   const reached = ({ organizationId }: Suppression) =>
@@ -78,14 +85,14 @@ export function sqliteSuppressions(
         remember(record)
         return { kind: 'added' as const }
       }),
-    addAll: (suppressions) =>
+    addAll: (suppressions, now) =>
       writer.write(() => {
         let added = 0
         for (const suppression of suppressions) {
           const limit = reached(suppression)
           // Beyond the limit, existing ones still count as existing.
           if (limit !== null && present(suppression) === undefined) return { added, limit }
-          added += Number(suppress(suppression))
+          added += Number(suppress(suppression, now))
         }
         return { added, limit: null }
       }),
@@ -120,11 +127,17 @@ export function sqliteSuppressions(
       const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows, page, (row) => row)
     },
-    remove: (ids) =>
+    remove: (ids, now) =>
       writer.write(() => {
-        const owners = ids.flatMap((id) => remove.all(id))
-        for (const organizationId of owners) usage.add(organizationId, 'suppressions', -1)
-        return owners.length
+        let removed = 0
+        for (const id of ids) {
+          const suppression = get.get(id)
+          if (suppression === undefined) continue
+          removed += remove.run(id).changes
+          usage.add(suppression.organizationId, 'suppressions', -1)
+          onDemand.offer(suppressionEvent('removed', suppression, now))
+        }
+        return removed
       }),
   }
 }

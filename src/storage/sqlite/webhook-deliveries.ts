@@ -1,10 +1,11 @@
 import type { EventType } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Mode } from '../../model/message.ts'
+import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
 import { type DueIndex, type DueTime, dueTimeOf, mayStart, NO_END, refill } from '../due-index.ts'
-import { webhookDeliveryId } from '../fan-out-targets.ts'
+import { type OnDemandEvents, webhookDeliveryId } from '../fan-out-targets.ts'
 import { toPage } from '../page.ts'
 import type { ClaimedWebhookDelivery, Look, WebhookDeliveries } from '../store.ts'
 import { toWebhook } from '../webhook-rows.ts'
@@ -79,6 +80,7 @@ export function sqliteWebhookDeliveries(
   dueIndex: DueIndex,
   foreign: ForeignChanges,
   fanOut: Pick<FanOut, 'hasPending' | 'some'>,
+  onDemand: OnDemandEvents,
 ): WebhookDeliveries {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
@@ -169,12 +171,15 @@ export function sqliteWebhookDeliveries(
         )
         if (status === 'delivered') succeeded.run(now, row.webhookId)
         else failedAttempt.run(now, now, status === 'failed' ? 1 : 0, row.webhookId)
+        const isPausing = pauseReason !== null && webhooks.get(row.webhookId)?.status === 'active'
         if (pauseReason !== null) {
           pause.run(pauseReason, now, row.webhookId)
           webhooks.drop()
         }
         if (nextAttemptAt !== null) dueIndex.offer(row.webhookId, nextAttemptAt)
-        return { kind: 'recorded', webhook: toWebhook(one(webhook, row.webhookId)) }
+        const recorded = toWebhook(one(webhook, row.webhookId))
+        if (isPausing) onDemand.offer(webhookPausedEvent(recorded, now))
+        return { kind: 'recorded', webhook: recorded }
       }),
     ...leasesOf(db, writer, dueIndex, { table: 'webhook_deliveries', key: 'webhook_id', waitsSince: WAITS_SINCE }),
     get: async (id) => {

@@ -1,5 +1,7 @@
+import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
+import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
@@ -81,6 +83,7 @@ export function sqliteWebhooks(
   remember: RememberInside,
   encryption: Encryption,
   usage: Usage,
+  onDemand: OnDemandEvents,
 ): Webhooks {
   const create = db.prepare(CREATE)
   const get = db.prepare<unknown[], WebhookRow>(GET)
@@ -139,7 +142,12 @@ export function sqliteWebhooks(
         if (present === null) return null
         const { url, events, status, description, disabledReason } = { ...present, ...fields }
         update.run(url, JSON.stringify(events), status, description, disabledReason, now, id)
-        return find(id)
+        const changed = find(id)
+        if (changed !== null && status === 'paused' && present.status === 'active') {
+          cache.drop() // it does not receive its own event
+          onDemand.offer(webhookPausedEvent(changed, now))
+        }
+        return changed
       }),
     secrets: async (id) => {
       const row = secrets.get(id)

@@ -100,7 +100,7 @@ const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
     for (const queue of QUEUES) await held.release(queue, { dueAfter: FIRST + (MESSAGES - 100) * 1000, now: FIRST })
   },
   'held.discard': async ({ held }) => {
-    for (const queue of QUEUES) await held.discard(queue)
+    for (const queue of QUEUES) await held.discard(queue, START)
   },
   'leases.take': ({ leases }) => leases.take('a report', 1_000),
   'leases.release': ({ leases }) => leases.release('a report'),

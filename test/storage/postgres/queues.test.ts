@@ -71,7 +71,7 @@ describeWithPostgres('queues in PostgreSQL', () => {
     )
     await store.held.hold()
     expect(await store.held.release('webhookDeliveries', { dueAfter: half + 2, now: half })).toBe(ROWS / 2 - 2)
-    expect(await store.held.discard('webhookDeliveries')).toBe(ROWS / 2 + 2)
+    expect(await store.held.discard('webhookDeliveries', START)).toBe(ROWS / 2 + 2)
     expect(await heldNow()).toBe(0)
     expect(sql('select count(*) from webhook_deliveries where failed')).toBe(String(ROWS / 2 + 2))
     expect(sql('select count(*), max(worker) from webhook_queue')).toBe(`${ROWS / 2 - 2}|`)

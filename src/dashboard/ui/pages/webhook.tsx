@@ -195,7 +195,7 @@ const STATES = [
   ['failed', 'Failed'],
 ] as const
 
-const TYPES = [['', 'All events'] as const, ...EVENT_TYPES.map(([type]) => [type, type] as const)]
+const TYPES = [['', 'All events'] as const, ...EVENT_TYPES.map((type) => [type, type] as const)]
 
 /** `204`, or `No response, 3 attempts`. */
 function lastResponse(attempts: Json[]): string {

@@ -1,5 +1,7 @@
-/** Event types that a webhook can subscribe to, with a description. */
-export const EVENT_TYPES: readonly (readonly [type: string, description: string])[] = [
+type Described = readonly (readonly [type: string, description: string])[]
+
+/** Event types that a new webhook gets unless the user chooses others, with a description. */
+export const STANDARD_EVENTS: Described = [
   ['message.delivered', 'The recipient’s server accepted the message'],
   ['message.bounced', 'The message bounced, hard or soft'],
   ['message.deferred', 'Postrider will retry the delivery'],
@@ -7,9 +9,21 @@ export const EVENT_TYPES: readonly (readonly [type: string, description: string]
   ['message.clicked', 'A person or a bot clicked a tracked link'],
   ['message.unsubscribed', 'The recipient unsubscribed'],
   ['message.complained', 'The recipient marked the message as spam'],
-  ['message.suppressed', 'The recipient is suppressed and gets no delivery attempt'],
   ['quality.alert', 'The bounce or complaint rate is above a threshold'],
 ]
 
-/** The types that a new webhook gets unless the user chooses others. */
-export const STANDARD_EVENT_TYPES = EVENT_TYPES.map(([type]) => type).filter((type) => type !== 'message.suppressed')
+/** The other event types that a webhook can subscribe to. */
+export const MORE_EVENTS: Described = [
+  ['message.accepted', 'Postrider accepted the message'],
+  ['message.suppressed', 'The recipient is suppressed and gets no delivery attempt'],
+  ['message.cancelled', 'The message was cancelled before delivery'],
+  ['message.expired', 'The message was not delivered within its time limit'],
+  ['inbound.received', 'A message arrived'],
+  ['domain.verified', 'A domain was verified'],
+  ['domain.failed', 'The verification of a domain failed'],
+  ['webhook.paused', 'Another webhook was paused'],
+  ['suppression.added', 'A suppression was added'],
+  ['suppression.removed', 'A suppression was removed'],
+]
+
+export const EVENT_TYPES: readonly string[] = [...STANDARD_EVENTS, ...MORE_EVENTS].map(([type]) => type)

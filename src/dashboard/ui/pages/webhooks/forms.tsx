@@ -4,7 +4,7 @@ import { Check, Field, Form } from '../../kit/form.tsx'
 import { number } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
-import { EVENT_TYPES, STANDARD_EVENT_TYPES } from './event-types.ts'
+import { EVENT_TYPES, MORE_EVENTS, STANDARD_EVENTS } from './event-types.ts'
 
 interface WebhookForm {
   onClose: () => void
@@ -20,7 +20,7 @@ export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
         onCancel={onClose}
         onSubmit={async (values) => onSaved(await post('/v1/webhooks', values))}
       >
-        <Fields events={STANDARD_EVENT_TYPES} />
+        <Fields events={STANDARD_EVENTS.map(([type]) => type)} />
       </Form>
     </Dialog>
   )
@@ -51,26 +51,34 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
           <input {...control} required type="url" defaultValue={url} placeholder="https://api.example.com/mail" />
         )}
       </Field>
-      <fieldset class="stack tight plain-set">
-        <legend>Events</legend>
-        {EVENT_TYPES.map(([type, description]) => (
-          <Check
-            key={type}
-            name="events"
-            value={type}
-            isOn={events.includes(type)}
-            label={
-              <>
-                <span class="mono">{type}</span> <span class="muted">{description}</span>
-              </>
-            }
-          />
-        ))}
-      </fieldset>
+      <EventChecks name="Events" types={STANDARD_EVENTS} events={events} />
+      <EventChecks name="More events" types={MORE_EVENTS} events={events} />
       <Field name="description" label="Description">
         {(control) => <input {...control} maxLength={500} defaultValue={description ?? ''} />}
       </Field>
     </>
+  )
+}
+
+/** One group of event types; those in `events` are on. */
+function EventChecks({ name, types, events }: { name: string; types: typeof STANDARD_EVENTS; events: string[] }) {
+  return (
+    <fieldset class="stack tight plain-set">
+      <legend>{name}</legend>
+      {types.map(([type, description]) => (
+        <Check
+          key={type}
+          name="events"
+          value={type}
+          isOn={events.includes(type)}
+          label={
+            <>
+              <span class="mono">{type}</span> <span class="muted">{description}</span>
+            </>
+          }
+        />
+      ))}
+    </fieldset>
   )
 }
 
@@ -163,7 +171,7 @@ function EventType({ all = false }: { all?: boolean }) {
       {(control) => (
         <select {...control}>
           {all && <option value="">All events</option>}
-          {EVENT_TYPES.map(([type]) => (
+          {EVENT_TYPES.map((type) => (
             <option key={type} value={type}>
               {type}
             </option>
