@@ -109,6 +109,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     'which instant a time with an offset is: one of the years 0 to 9999',
     ({ message, value }) => /ISO 8601/.test(message) && !isWithinYears(value),
   ],
+  ['which streams the config names', says(/^stream must be one of/)],
   ['the relation of a time to the present', says(/must be in the future|must be at most 30 days ahead/)],
   ['the relation of two times', says(/must be later than from|must be at most \d+ \w+ apart/)],
   [

@@ -9,6 +9,7 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 /** Statements that may scan a whole table, with the reason for each. */
 const MAY_SCAN = [
   /from organizations order by id$/, // it returns all of them
+  /from dedicated_addresses order by/, // the same; one row for each configured address at most
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
@@ -18,7 +19,7 @@ const MAY_SCAN = [
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search (match|where rowid)/, // the full text index; SQLite calls it a scan
   /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
-  /total_changes\(\)/, // no table
+  /total_changes\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
   /from storage_count$/, // a row for each of four sources
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just read
   /where number in \(select number from \(select .* limit 2000\) where at/, // the same
@@ -29,6 +30,7 @@ const MAY_SCAN = [
 const MAY_SORT = [
   /from invitations where organization_id/, // of one organization, at most 200
   /from dkim_keys/, // keys of one domain
+  /from dedicated_addresses order by/, // few
   /join attempts a/, // attempts of one message
   /join reports r/, // reports of one message
   /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted

@@ -233,6 +233,7 @@ export function createCollector(inside: {
       append,
       onDemand,
       pausing: fanOut.pausing,
+      isPausing: fanOut.isPausing,
       outcome: (row) => outcomes.push(row),
       mark: (mark) => marks.push(mark),
       engage: (row) => engaged.push(row),

@@ -74,7 +74,7 @@ export interface Queue {
   /** → ClaimQueue.claimDue: leases rows by the plan. The keys are back on the due index once it is committed. */
   claimDue<Request extends ClaimRequest, Claim>(
     lane: MailLane,
-    begin: (request: Request) => Claiming<Claim>,
+    begin: (request: Request, add: Group['add']) => Claiming<Claim>,
   ): (request: Request) => Promise<Claim[]>
   /** Leases these rows to a worker, inside a change → those that nobody has and that did not change, in the order of
    *  `found`. */
@@ -284,12 +284,15 @@ export function createQueue(
   }
 
   return {
-    claimDue: <Request extends ClaimRequest, Claim>(lane: MailLane, begin: (request: Request) => Claiming<Claim>) => {
+    claimDue: <Request extends ClaimRequest, Claim>(
+      lane: MailLane,
+      begin: (request: Request, add: Group['add']) => Claiming<Claim>,
+    ) => {
       const kind: Kind<Request, Taken<Claim>> = {
         isOrdered: true,
         perform: async (group, requests) => {
           const taken: Taken<Claim>[] = []
-          for (const request of requests) taken.push(await claim(group, request, begin(request)))
+          for (const request of requests) taken.push(await claim(group, request, begin(request, group.add)))
           return taken
         },
       }

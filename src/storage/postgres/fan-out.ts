@@ -97,6 +97,7 @@ export interface GroupFanOut {
   isWanted(event: Pick<Event, 'organizationId' | 'type' | 'mode' | 'domainId'>): boolean
   /** The group pauses the webhook: it receives no event that is delivered after this. */
   pausing(webhookId: string): void
+  isPausing(webhookId: string): boolean
   /** The event's deliveries: to the webhooks that subscribed to it, or to `onlyWebhook`. */
   deliver(event: PlacedEvent, onlyWebhook: string | undefined): void
   /** Sends the statements that write them, the frequent ones with `together`. */
@@ -139,6 +140,7 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
     return {
       isWanted: (event) => receiving(event.organizationId).some(isFor(event)),
       pausing: (webhookId) => pausing.add(webhookId),
+      isPausing: (webhookId) => pausing.has(webhookId),
       deliver: (event, onlyWebhook) => {
         const { organizationId } = event
         if (onlyWebhook !== undefined) {

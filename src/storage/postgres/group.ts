@@ -20,6 +20,8 @@ export interface Additions {
   onDemand: OnDemandEvents
   /** The change pauses a webhook: it receives no event that is written after this. */
   pausing(webhookId: string): void
+  /** True if a change of the group, before this, pauses the webhook. */
+  isPausing(webhookId: string): boolean
   /** A content of an inbound mail. */
   content(content: NewContent): void
   /** The state of a delivery after something happened to it. */

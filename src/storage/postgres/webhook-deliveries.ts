@@ -104,9 +104,9 @@ export function postgresWebhookDeliveries(
   }
   return {
     ...queue.methods(lane, reads, (webhookId) => targetOf(webhookId) !== null),
-    claimDue: queue.claimDue(lane, ({ plan, worker }) => {
+    claimDue: queue.claimDue(lane, ({ plan, worker }, add) => {
       // As they are now: others were paused since the plan was made.
-      const targets = new Map(plan.map(({ key }) => [key, targetOf(key)]))
+      const targets = new Map(plan.map(({ key }) => [key, add.isPausing(key) ? null : targetOf(key)]))
       return {
         mayClaim: (key) => targets.get(key) !== null,
         read: (statements, chosen) => readClaimed(statements, chosen, worker, targets),
