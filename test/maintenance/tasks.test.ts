@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { maintenanceTasks } from '../../src/maintenance/tasks.ts'
+import { INSTALLATION, INSTALLATION_KEPT_DAYS } from '../../src/model/organization.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
@@ -93,6 +94,10 @@ const CALLS: Record<string, unknown[][]> = {
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
+    [
+      'retention.remove',
+      expect.objectContaining({ organizationId: INSTALLATION, before: NOW - INSTALLATION_KEPT_DAYS * DAY }),
+    ],
     ['retention.pruneUnsubscribables', NOW - 60 * DAY, 100],
     ['maintain', 'removed', expect.any(Function)],
   ],
@@ -103,8 +108,12 @@ test('every task does its work when it is due', async () => {
   expect(made.map(({ name }) => name)).toEqual(Object.keys(CALLS))
   for (const { name, run } of made) {
     calls.length = 0
-    expect([name, await run(NOW)]).toEqual([name, false])
-    expect([name, calls.slice(0, CALLS[name]!.length)]).toEqual([name, CALLS[name]!])
+    let more = await run(NOW)
+    // Retention always looks at the mail of the installation, in several steps.
+    for (let steps = 0; more !== false && name === 'retention' && steps < 20; steps++) more = await run(NOW)
+    expect([name, more]).toEqual([name, false])
+    const changes = calls.filter(([called], at) => called !== calls[at - 1]?.[0])
+    expect([name, changes.slice(0, CALLS[name]!.length)]).toEqual([name, CALLS[name]!])
   }
 })
 
