@@ -83,13 +83,17 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
       const missed: [string, string[]][] = []
       await each(page, async (name) => {
         await page.evaluate(watchFocus)
-        for (let tab = 0; tab < 800; tab++) {
-          const at = await page.evaluate(() => (window as never as Watched).at())
-          if (tab > 2 * at.controls + 10) break // twice: parts that load later join behind the focus
-          if (at.isEditor) await page.keyboard.press('Escape') // then Tab leaves it; by itself it indents
-          await page.keyboard.press('Tab')
+        let unreached: string[] = []
+        // Again for parts that were loaded after the last Tab of a round.
+        for (let round = 0; round === 0 || (round < 3 && unreached.length > 0); round++) {
+          for (let tab = 0; tab < 800; tab++) {
+            const at = await page.evaluate(() => (window as never as Watched).at())
+            if (tab > 2 * at.controls + 10) break // twice: parts that load later join behind the focus
+            if (at.isEditor) await page.keyboard.press('Escape') // then Tab leaves it; by itself it indents
+            await page.keyboard.press('Tab')
+          }
+          unreached = await page.evaluate(() => (window as never as Watched).unreached())
         }
-        const unreached = await page.evaluate(() => (window as never as Watched).unreached())
         if (unreached.length > 0) missed.push([name, unreached])
       })
       expect(missed).toEqual([])
