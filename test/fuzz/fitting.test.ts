@@ -115,7 +115,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'rules over several fields',
     says(
-      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv|^role (?:is required|requires X-Organization)/,
+      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv|^expected either stream or tag|^role (?:is required|requires X-Organization)/,
     ),
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],
@@ -174,6 +174,8 @@ test('a request that matches the document is refused only for reasons that no sc
     const { id } = request
     counted.set(id, (counted.get(id) ?? 0) + 1)
     const { status, text, fault, sent } = await ask(request)
+    // Of the runtime, before the body is read: a batch may fit the document and be larger than this server accepts.
+    if (status === 413 && text === '') return
     if (fault !== null || status >= 500)
       throw new Error(`${fault ?? status}`.slice(0, 800), { cause: text.slice(0, 800) })
     if (status !== 400 && status !== 422) return
