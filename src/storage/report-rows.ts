@@ -13,8 +13,8 @@ export function messagesOf({ content }: Pick<ReceivedReport, 'content'>): number
 
 /** Sources of a report → those to store, when `stored` rows of the domain and day are stored already. */
 export function withinDay(sources: readonly ReportedSource[], stored: number): ReportedSource[] {
-  const room = Math.max(0, FIXED_LIMITS.reportedSources - stored)
-  return sources.length <= room ? [...sources] : largest(sources, Math.max(0, room - 1))
+  const free = Math.max(0, FIXED_LIMITS.reportedSources - stored)
+  return sources.length <= free ? [...sources] : largest(sources, Math.max(0, free - 1))
 }
 
 /** Whether a domain or a reporter has sent enough reports that day. */

@@ -20,7 +20,7 @@ import { type UserMailText, writtenUserMail } from './user-mail-text.ts'
  *
  *  Resolved with null: the mail is durable in the queue. */
 export interface UserMail {
-  /** Why no mail to users goes now, whoever the recipient is; null if it goes. */
+  /** Why no mail to users goes now, for any recipient; null if it goes. */
   obstacle(): MailObstacle | null
   /** Token for a link, and what `send` needs to put it into a mail. The caller stores its hash before it sends. */
   mintLink(): Promise<UserLink>

@@ -57,6 +57,6 @@ const ONE = { everyMs: 6_000, burst: 10 }
 const CODES = { everyMs: 180_000, burst: 20 }
 const PASSKEYS = { everyMs: 100, burst: 600 }
 const ALL = { everyMs: 2_000, burst: 30 }
-/** Whoever uses up the limit of an account makes the mails arrive that its owner wants. */
+/** Requests that use up the limit of an account only cause mails that its owner may want. */
 const LINKS_OF_ACCOUNT = { everyMs: 1_800_000, burst: 3 }
 const LINKS_OF_CLIENT = { everyMs: 300_000, burst: 10 }
