@@ -57,7 +57,7 @@ async function dmarcOf({ name }: SendingDomain, { resolver }: CheckDeps): Promis
   }
   return warn(
     `${name} has no DMARC record; Gmail and Yahoo require one from bulk senders`,
-    `Publish the TXT record _dmarc.${name}: v=DMARC1; p=none`,
+    `Publish the DMARC record that \`postrider dns show ${name}\` prints. It also asks for reports.`,
   )
 }
 

@@ -41,7 +41,7 @@ const MAX_NESTING = 100
 const MAX_BRACKETS = 20
 /** A backstop behind the work budget, which normally ends first: a shorter time would refuse good mail on a busy
  *  machine. */
-const RENDER_MS = 500
+const RENDER_MS = 2_000
 
 const HTML = createEngine((value, context) => escapeHtml.call({ context }, spell(value, context)))
 const PLAIN = createEngine(spell)

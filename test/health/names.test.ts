@@ -196,7 +196,7 @@ describe('records that domains publish already', () => {
     machine.zone.remove(`_dmarc.${spf}`)
     expect(await dmarc()).toMatchObject({
       status: 'warn',
-      advice: `Publish the TXT record _dmarc.${spf}: v=DMARC1; p=none`,
+      advice: `Publish the DMARC record that \`postrider dns show ${spf}\` prints. It also asks for reports.`,
     })
   })
 })
