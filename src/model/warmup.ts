@@ -1,11 +1,5 @@
 import type { DestinationGroup } from './destination-group.ts'
-import {
-  COUNTED_AGAINST,
-  STEP_BACK_DAYS,
-  WARMUP_DAYS,
-  WARMUP_THRESHOLDS,
-  type WarmupPlan,
-} from './warmup-plan.ts'
+import { COUNTED_AGAINST, STEP_BACK_DAYS, WARMUP_DAYS, WARMUP_THRESHOLDS, type WarmupPlan } from './warmup-plan.ts'
 
 /** The warm-up of a sending address; `startedOn` is the UTC date of its first day. */
 export interface Warmup {
@@ -31,9 +25,11 @@ export interface WarmupCounts {
 
 export type WarmupDay = WarmupKey & WarmupCounts
 
+export const WARMUP_STATES = ['on_plan', 'held', 'stepped_back', 'finished'] as const
+
 /** Where a group is on the plan of its address. */
 export interface Standing {
-  state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
+  state: (typeof WARMUP_STATES)[number]
   /** Day of the plan, from 1; 0 before the first day. Behind the calendar after bad days. */
   day: number
   /** Mails that today allows in total; null without a limit. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { DESTINATION_GROUPS, type DestinationGroup } from '../../src/model/destination-group.ts'
 import { type Outcome, queueOf } from '../../src/model/delivery.ts'
+import { DESTINATION_GROUPS, type DestinationGroup } from '../../src/model/destination-group.ts'
 import { dayOf, startOfDay, type Warmup, type WarmupKey } from '../../src/model/warmup.ts'
 import { STEP_BACK_DAYS, WARMUP_DAYS } from '../../src/model/warmup-plan.ts'
 import type { Lookup, MxRecord } from '../../src/net/dns/resolver.ts'

@@ -1,8 +1,8 @@
 import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
+import type { WarmupKey } from '../../model/warmup.ts'
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
-import type { WarmupKey } from '../../model/warmup.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
 import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
@@ -231,13 +231,13 @@ export function createAdmission(options: {
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
       const { address, startedAt, from, warmup } = ending
-      if (warmup !== undefined) warmups?.ended(warmup.counted, warmup.result)
+      if (warmup !== undefined) warmups?.ended(warmup.counted, grant.route.destination, warmup.result)
       if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
     hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,
     returned: (grant, counted) => {
-      if (counted !== null) warmups?.ended(counted, 'unused')
+      if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
     freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],

@@ -23,8 +23,9 @@ export interface WarmupLimits {
   reserve(address: string, destination: string, mails: number): void
   /** Counts one of the reserved mails; null: the allowance is used up, as by another node. Rejects as the store. */
   count(address: string, destination: string): Promise<WarmupKey | null>
-  /** How the attempt of a counted mail ended. */
-  ended(counted: WarmupKey, result: WarmupResult): void
+  /** How the attempt of a counted mail to the destination ended. Of the group `others`, each destination counts against the
+   *  plan once a day: one that is in trouble, or that a sender runs to hold the address, says nothing about the rest. */
+  ended(counted: WarmupKey, destination: string, result: WarmupResult): void
   /** Null: no limit. */
   stateOf(address: string, destination: string): WarmupState | null
   /** Of each address and group. */
@@ -58,6 +59,8 @@ interface Group {
   days: Map<number, WarmupDay>
   /** Claimed and not counted yet. */
   reserved: number
+  /** Of `others`: destinations that counted against `on`. */
+  against: Set<string>
   /** Results by day that are not stored yet. */
   results: Map<number, WarmupCounts>
   /** Of `on`; null after a change. */
@@ -68,6 +71,8 @@ interface Group {
 const FLUSH_MS = 1_000
 const REFRESH_MS = 60_000
 const BATCH = 500
+/** Destinations of `others` that are remembered: more than any threshold needs at that volume. */
+const DESTINATIONS = 20_000
 
 const nameOf = ({ address, group }: Group['key']) => `warm-up ${address} ${group}`
 
@@ -97,6 +102,7 @@ export function createWarmupLimits(options: {
     const today = dayOf(clock.now())
     if (group.standing === null || group.on !== today) {
       group.standing = standingOf(group.warmup, [...group.days.values()].map(withResults(group)), today)
+      if (group.on !== today) group.against.clear()
       group.on = today
     }
     return group.standing
@@ -185,9 +191,13 @@ export function createWarmupLimits(options: {
       const group = find(address, destination)
       return group === undefined ? null : count(group)
     },
-    ended: ({ day, ...key }, result) => {
+    ended: ({ day, ...key }, destination, result) => {
       const group = groups.get(nameOf(key))
       if (group === undefined || result === 'other') return
+      if (key.group === 'others' && (result === 'deferred' || result === 'blocked')) {
+        if (group.against.has(destination) || group.against.size >= DESTINATIONS) return
+        group.against.add(destination)
+      }
       const results = resultsOn(group, day)
       if (result === 'unused') results.sent--
       else results[result]++
@@ -226,6 +236,7 @@ const newGroup = (key: Group['key'], warmup: Warmup): Group => ({
   warmup,
   days: new Map(),
   reserved: 0,
+  against: new Set(),
   results: new Map(),
   standing: null,
   on: Number.NaN,
