@@ -49,7 +49,7 @@ domain = "Example.ORG"
     expect(sendingOf(inline).addresses[0]?.warmup).toEqual({ startedOn: '2026-11-24', plan: 'standard' })
     const table = `${ADDRESS}[sending.addresses.warmup]\nstarted_on = "2024-02-29"\nplan = "slow"\n`
     expect(sendingOf(table).addresses[0]?.warmup).toEqual({ startedOn: '2024-02-29', plan: 'slow' })
-    const expected = 'config.toml:3: sending.addresses.0.warmup: expected a table such as { started_on'
+    const expected = 'config.toml:4: sending.addresses.0.warmup: expected a table such as { started_on'
     for (const wrong of ['"standard"', '{ started_on = "2026-02-29" }', '{ plan = "standard" }', 'true', '{}']) {
       expect(faultsOf(`${ADDRESS}warmup = ${wrong}\n`)).toStartWith(expected)
     }
