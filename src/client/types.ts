@@ -56,7 +56,7 @@ export interface AddressExplanation {
         state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
         /** Day of the plan; 0 before the first. */
         day: number
-        /** Mails that today allows. */
+        /** Messages that today allows. */
         allowance: number | null
         /** When more mail may go from the address; null: now. */
         waits_until: string | null
@@ -1249,7 +1249,7 @@ export interface MessageExplanation {
           state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
           /** Day of the plan; 0 before the first. */
           day: number
-          /** Mails that today allows. */
+          /** Messages that today allows. */
           allowance: number | null
           /** When more mail may go from the address; null: now. */
           waits_until: string | null

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { WARMUP_PLANS as MODEL_PLANS } from '../model/warmup-plan.ts'
+import { WARMUP_PLANS } from './kinds.ts'
 import { formatFaults, readConfig } from './load.ts'
 
 const HOST = 'hostname = "mail.example.com"\n'
@@ -55,6 +57,10 @@ domain = "Example.ORG"
     }
     const plan = '{ started_on = "2026-11-24", plan = "fast" }'
     expect(faultsOf(`${ADDRESS}warmup = ${plan}\n`)).toContain('with a plan of standard, slow, found')
+  })
+
+  test('have the plans that there are', () => {
+    expect(WARMUP_PLANS).toEqual(MODEL_PLANS)
   })
 
   test('have no warm-up for an IPv6 address beside IPv4, which goes first', () => {

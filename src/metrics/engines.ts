@@ -109,10 +109,10 @@ function gaugeWarmups(registry: Registry, warmups: NonNullable<Engines['warmups'
     )
   gauge(
     'postrider_warmup_allowance',
-    'Mails that today’s warm-up allows from the address, by destination group.',
+    'Messages that today’s warm-up allows from the address, by destination group.',
     ({ allowance }) => allowance ?? 0,
   )
-  gauge('postrider_warmup_sent', 'Mails of today from the address in warm-up.', ({ sent }) => sent)
+  gauge('postrider_warmup_sent', 'Messages of today from the address in warm-up.', ({ sent }) => sent)
   gauge('postrider_warmup_held', 'Whether the warm-up is held because of bad results: 1 or 0.', ({ state }) =>
     state === 'held' ? 1 : 0,
   )

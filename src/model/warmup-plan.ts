@@ -1,9 +1,9 @@
-import type { WARMUP_PLANS } from '../config/kinds.ts'
-
 /** Plans and thresholds of warm-up: how many mails per day a new sending address may send to each destination group
  *  (destination-group.ts), and what makes a day a bad one. No provider publishes numbers of its own, so the groups have the
  *  same ones; each group goes along its plan by itself. */
 
+/** As in config/kinds.ts. */
+export const WARMUP_PLANS = ['standard', 'slow'] as const
 export type WarmupPlan = (typeof WARMUP_PLANS)[number]
 
 /** Mails to a group on the first day. */

@@ -189,9 +189,9 @@ const nextOf = (warmup: AddressState['warmup']) => warmup?.heldUntil ?? warmup?.
 function warmupOf(address: string, { group, state, day, allowance, left, heldUntil }: WarmupState): string {
   const where = `${address} is in warm-up for the destination group ${group}`
   if (day === 0) return `${where}, which starts at ${iso(heldUntil ?? 0)}.`
-  const plan = `day ${day} of its plan allows ${allowance} mails`
+  const plan = `day ${day} of its plan allows ${allowance} messages`
   if (state === 'held') {
-    return `${where}: ${plan}, and it is held until ${iso(heldUntil ?? 0)} because of deferrals, blocks or complaints.`
+    return `${where}: ${plan}, but deferrals, blocks or complaints hold it until ${iso(heldUntil ?? 0)}.`
   }
   const back = state === 'stepped_back' ? ', after the plan was stepped back' : ''
   const rest = left === 0 ? 'What of it may be sent by now is used up.' : 'It goes first while that lasts.'

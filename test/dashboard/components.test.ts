@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('the components', () => {
       expect(rows.find((text) => text.startsWith('Apple'))).toContain('No limit')
       await card.getByRole('button', { name: 'Microsoft' }).click()
       await card.getByRole('button', { name: 'View as table' }).click()
-      const figures = card.getByRole('region', { name: 'Plan and mails sent to Microsoft by day' }).getByRole('row')
+      const figures = card.getByRole('region', { name: 'Plan and messages sent to Microsoft by day' }).getByRole('row')
       expect(await figures.allInnerTexts()).toEqual([
         'Time\tPlan\tSent',
         '2026-11-19\t50\t50',

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createTransport } from 'nodemailer'
 import type { ConfigValues } from '../../src/config/load.ts'
-import { asMail } from '../support/fixtures.ts'
+import { complaintAbout, deliver } from '../support/late-reports.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 
@@ -81,7 +80,7 @@ describe('an address in warm-up', () => {
     expect(arrived).toHaveLength(28)
     const { explanation } = await explained(waiting!)
     expect(explanation).toContain(
-      '127.0.0.2 is in warm-up for the destination group others: day 1 of its plan allows 50 mails, spread over the day. What of it may be sent by now is used up.',
+      '127.0.0.2 is in warm-up for the destination group others: day 1 of its plan allows 50 messages, spread over the day. What of it may be sent by now is used up.',
     )
     expect(explanation).toContain(
       'No other address of the pool can take over, so mail waits until 2026-11-21T12:05:00.000Z.',
@@ -108,9 +107,7 @@ describe('an address in warm-up', () => {
     await server.ended(next!)
     expect(counted()).toEqual([[WARM.address, 1]])
     const { explanation } = await server.read('/v1/explain?to=ann@b.remote.example')
-    expect(explanation.join('\n')).toContain(
-      'it is held until 2026-11-22T00:00:00.000Z because of deferrals, blocks or complaints.',
-    )
+    expect(explanation.join('\n')).toContain('deferrals, blocks or complaints hold it until 2026-11-22T00:00:00.000Z.')
     expect(explanation).toContain('Mail beyond that goes from another address of the pool.')
   })
 
@@ -118,37 +115,10 @@ describe('an address in warm-up', () => {
     await open([NEW], { values: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
     await sent(await send(2))
     const [returnPath] = remote.heard.flatMap((line) => /^MAIL FROM:<([^>]+)>/.exec(line)?.[1] ?? [])
-    await complainAbout(returnPath!)
-    await complainAbout(returnPath!)
+    const report = complaintAbout({ mailFrom: returnPath!, raw: remote.mails[0]! })
+    for (let times = 0; times < 2; times++) await deliver(server, returnPath!, report, 'staff@isp.example')
     const counts = { sent: 2, complaints: 1 }
     await until('the complaint to be counted', async () => (await today())[0]?.complaints === 1)
     expect(await today()).toMatchObject([counts])
   })
 })
-
-/** Delivers a report of a feedback loop about the mail with this return path. */
-async function complainAbout(returnPath: string) {
-  const [host, port] = server.running().listening.smtpInbound!.split(':')
-  const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
-  const raw = asMail(`From: <staff@isp.example>
-Subject: FW: Hello
-Content-Type: multipart/report; report-type=feedback-report; boundary=b
-
---b
-Content-Type: text/plain
-
-A reader does not want this.
-
---b
-Content-Type: message/feedback-report
-
-Feedback-Type: abuse
-User-Agent: Loop/1.0
-Version: 1
-Original-Mail-From: <${returnPath}>
-
---b--
-`)
-  await transport.sendMail({ envelope: { from: 'staff@isp.example', to: returnPath }, raw: Buffer.from(raw) })
-  transport.close()
-}

@@ -55,7 +55,7 @@ const facts = {
                 group: z.enum(DESTINATION_GROUPS),
                 state: z.enum(WARMUP_STATES),
                 day: count.describe('Day of the plan; 0 before the first.'),
-                allowance: count.nullable().describe('Mails that today allows.'),
+                allowance: count.nullable().describe('Messages that today allows.'),
                 waits_until: timeOrNull.describe('When more mail may go from the address; null: now.'),
               })
               .optional()

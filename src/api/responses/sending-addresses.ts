@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { WARMUP_PLANS } from '../../config/kinds.ts'
 import { DESTINATION_GROUPS } from '../../model/destination-group.ts'
 import { WARMUP_STATES } from '../../model/warmup.ts'
+import { WARMUP_PLANS } from '../../model/warmup-plan.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, id, time } from './fields.ts'
 
@@ -15,7 +15,7 @@ const group = z.strictObject({
       '`held`: nothing more is sent until `held_until`. `stepped_back`: behind a day that the plan had reached.',
     ),
   day: count.describe('Day of the plan, behind that of the address after bad days; 0 before the first.'),
-  allowance: count.nullable().describe('Mails that today allows; null: no limit any more.'),
+  allowance: count.nullable().describe('Messages that today allows; null: no limit any more.'),
   sent: count.describe('Today’s attempts.'),
   delivered: count,
   deferred: count.describe('Today’s deferrals by the host as a whole.'),
@@ -49,7 +49,7 @@ const address = z
     resting: z
       .array(z.strictObject({ site: z.string(), because: z.string(), until: time }))
       .describe('Destinations that block the address, with the rule of the reply.'),
-    warmup: warmup.nullable().describe('Mails per day of a new address; null: not limited.'),
+    warmup: warmup.nullable().describe('Limits the messages per day of a new address; null: no warm-up.'),
   })
   .meta({ id: 'SendingAddress' })
 

@@ -83,7 +83,7 @@ function History({ groups }: { groups: readonly Json[] }) {
         onChoose={setChosen}
       />
       <Chart
-        name={`Plan and mails sent to ${NAMES[group] ?? group} by day`}
+        name={`Plan and messages sent to ${NAMES[group] ?? group} by day`}
         times={days.map(({ day }: Json) => Date.parse(day))}
         lines={[
           { name: 'Plan', colour: '--muted', values: valuesOf('planned') },
