@@ -50,6 +50,17 @@ export interface AddressExplanation {
       resting_until: string | null
       /** Rule of the reply that blocked the address. */
       resting_because: string | null
+      /** Warm-up of the address at this destination, while it lasts. */
+      warmup?: {
+        group: 'google' | 'microsoft' | 'yahoo' | 'apple' | 'others'
+        state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
+        /** Day of the plan; 0 before the first. */
+        day: number
+        /** Messages that today allows. */
+        allowance: number | null
+        /** When more mail may go from the address; null: now. */
+        waits_until: string | null
+      }
     }>
   } | null
   last_message: {
@@ -1232,6 +1243,17 @@ export interface MessageExplanation {
         resting_until: string | null
         /** Rule of the reply that blocked the address. */
         resting_because: string | null
+        /** Warm-up of the address at this destination, while it lasts. */
+        warmup?: {
+          group: 'google' | 'microsoft' | 'yahoo' | 'apple' | 'others'
+          state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
+          /** Day of the plan; 0 before the first. */
+          day: number
+          /** Messages that today allows. */
+          allowance: number | null
+          /** When more mail may go from the address; null: now. */
+          waits_until: string | null
+        }
       }>
     } | null
   }>

@@ -7,6 +7,7 @@ import {
   parseAddress,
   parseBucketUrl,
   parseCidr,
+  parseDate,
   parseHostName,
   parseIpPort,
   parseListen,
@@ -140,14 +141,19 @@ export const optionalLabel: Kind<string, string> = {
   fromText: asItIs,
 }
 
-/** Addresses that mail is sent from, each once. `hostname` null: the server's own; `node` null: every node. */
+/** Names of warm-up plans; model/warmup-plan.ts has their numbers. */
+export const WARMUP_PLANS = ['standard', 'slow'] as const
+
+/** Addresses that mail is sent from, each once. `hostname` null: the server's own; `node` null: every node; `warmup` null:
+ *  not limited. */
 export const sendingAddresses = {
-  expected: 'tables with address, and optionally hostname, pool and node',
+  expected: 'tables with address, and optionally hostname, pool, node and warmup',
   rows: {
     address: 'an IP address of this machine, each only once',
     hostname: 'a hostname such as out1.example.com',
     pool: LABEL_EXPECTED,
     node: 'the name of a node',
+    warmup: `a table such as { started_on = "2026-11-24", plan = "standard" }, with a plan of ${WARMUP_PLANS.join(', ')}`,
   },
   schema: z
     .array(
@@ -156,6 +162,11 @@ export const sendingAddresses = {
         hostname: written(parseHostName).nullable().prefault(null),
         pool: z.string().regex(LABEL).default('default'),
         node: z.string().min(1).max(200).nullable().prefault(null),
+        warmup: z
+          .strictObject({ started_on: written(parseDate), plan: z.enum(WARMUP_PLANS).default('standard') })
+          .transform(({ started_on: startedOn, plan }) => ({ startedOn, plan }))
+          .nullable()
+          .prefault(null),
       }),
     )
     .max(500)

@@ -119,6 +119,14 @@ function sendingAddresses(): Rule[] {
       },
     },
     {
+      keys: ['sending.addresses'],
+      broken: ({ sending: { addresses } }) => {
+        const found = addresses.find((each) => each.warmup !== null && hasIpv4Beside(each, addresses))
+        if (found === undefined) return null
+        return `expected no warmup of ${found.address}: the pool "${found.pool}" has IPv4 addresses, which go first`
+      },
+    },
+    {
       keys: ['sending.assignments', 'sending.addresses'],
       broken: (config) =>
         firstFault(
@@ -136,6 +144,17 @@ function sendingAddresses(): Rule[] {
     },
   ]
 }
+
+/** True for an IPv6 address that shares its pool and a node with an IPv4 address. Such an address is used only for hosts
+ *  that IPv4 does not reach, so no plan could be kept. */
+function hasIpv4Beside(one: SendingRow, addresses: readonly SendingRow[]): boolean {
+  const isIpv4 = ({ address }: SendingRow) => !address.includes(':')
+  const isBeside = ({ pool, node }: SendingRow) =>
+    pool === one.pool && (node === null || one.node === null || node === one.node)
+  return !isIpv4(one) && addresses.some((each) => isIpv4(each) && isBeside(each))
+}
+
+type SendingRow = Config['sending']['addresses'][number]
 
 /** Requires both of two files, or neither. */
 function pair(

@@ -36,6 +36,8 @@ const LABELS = [
   'cause',
   'code',
   'door',
+  // Groups of destinations.
+  'group',
   'kind',
   'lane',
   'listener',

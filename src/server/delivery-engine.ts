@@ -193,6 +193,7 @@ function createLoop(
       smarthost: delivery.smarthost,
     },
     poolOf: poolsOf(config, deps),
+    warmups: warmingOn(config),
     resolver: {
       mx: (domain) => {
         // Fetched in parallel, so that the first message to a domain waits for one DNS answer, not for two.
@@ -215,6 +216,12 @@ function poolsOf(config: Config, { dedicatedOf }: Pick<DeliveryEngineDeps, 'dedi
   if (addresses.length === 0) return undefined
   return createPools({ addresses, streams, hostname: config.hostname, node: nodeName(config), dedicatedOf })
 }
+
+/** The addresses in warm-up that this node may send from. */
+const warmingOn = (config: Config) =>
+  config.sending.addresses.flatMap(({ address, node, warmup }) =>
+    warmup === null || (node !== null && node !== nodeName(config)) ? [] : [{ address, warmup }],
+  )
 
 const NO_HOST = { host: null, address: null, source: null }
 /** The largest message is composed and signed in less than a second; a thread may hold several. */

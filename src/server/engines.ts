@@ -16,6 +16,7 @@ import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { lateBounce } from '../outbound/outcome.ts'
 import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import { createComplaintCounter } from '../outbound/senders/warmup-complaints.ts'
 import type { ParsingAnswer, ParsingJob } from '../parsing/job.ts'
 import { type Parsing, parsingIn } from '../parsing/parsing.ts'
 import { startParsingThread } from '../threads.ts'
@@ -106,6 +107,10 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     verp: resources.verp,
     mintId: deps.mintId,
     judge: lateBounce,
+    onComplaint: createComplaintCounter(
+      resources.store,
+      config.sending.addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address])),
+    ),
     log: deps.log,
     mailLog: deps.mailLog,
     notify: deps.notify,

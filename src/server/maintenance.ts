@@ -118,5 +118,6 @@ export function gaugesOf(deps: {
     networkRefusals: deps.networkLimits.refusals,
     destinations: outbound.destinations,
     addresses: outbound.addresses,
+    warmups: outbound.warmups,
   }
 }

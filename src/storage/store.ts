@@ -34,6 +34,7 @@ import type { Templates } from './roles/templates.ts'
 import type { TlsSessions } from './roles/tls-sessions.ts'
 import type { UsageCounts } from './roles/usage-counts.ts'
 import type { Users } from './roles/users.ts'
+import type { Warmups } from './roles/warmups.ts'
 import type { WebhookDeliveries } from './roles/webhook-deliveries.ts'
 import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
@@ -77,6 +78,7 @@ export type * from './roles/templates.ts'
 export type * from './roles/tls-sessions.ts'
 export type * from './roles/usage-counts.ts'
 export type * from './roles/users.ts'
+export type * from './roles/warmups.ts'
 export type * from './roles/webhook-deliveries.ts'
 export type * from './roles/webhooks.ts'
 export type * from './roles/workers.ts'
@@ -100,6 +102,7 @@ export interface Store {
   domains: Domains
   blockedLinks: BlockedLinks
   dedicatedAddresses: DedicatedAddresses
+  warmups: Warmups
   apiKeys: ApiKeys
   users: Users
   factors: Factors

@@ -20,8 +20,8 @@ beforeAll(async () => {
   const clock = systemClock
   resolver = createResolver({ servers: [zone.address], trustedServers: [], clock, random: systemRandom })
   const addresses = [
-    { address: '127.0.0.2', hostname: 'out2.example.com', pool: 'dedicated', node: null },
-    { address: '127.0.0.3', hostname: 'out3.example.com', pool: 'default', node: 'two' },
+    { address: '127.0.0.2', hostname: 'out2.example.com', pool: 'dedicated', node: null, warmup: null },
+    { address: '127.0.0.3', hostname: 'out3.example.com', pool: 'default', node: 'two', warmup: null },
   ]
   const rests = [{ destination: 'google.com', rule: 'block-list', until: START }]
   const states = () => [{ address: '127.0.0.3', attempts: 7, delivered: 5, rests }]
@@ -52,6 +52,7 @@ test('each address has its DNS, organization, use and rests', async () => {
       attempts: 0,
       delivered: 0,
       resting: [],
+      warmup: null,
     },
     {
       address: '127.0.0.3',
@@ -65,6 +66,7 @@ test('each address has its DNS, organization, use and rests', async () => {
       attempts: 7,
       delivered: 5,
       resting: [{ site: 'google.com', because: 'block-list', until: new Date(START).toISOString() }],
+      warmup: null,
     },
   ])
 })

@@ -32,6 +32,7 @@ import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
 import { userPromises } from './contract-users.ts'
+import { warmupPromises } from './contract-warmups.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
@@ -83,6 +84,7 @@ const SECTIONS = {
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
   'dedicated addresses': dedicatedAddressPromises,
+  warmups: warmupPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

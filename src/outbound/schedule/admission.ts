@@ -1,8 +1,10 @@
 import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
+import type { WarmupKey } from '../../model/warmup.ts'
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
+import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
 import { createDestinationConcurrency } from './concurrency.ts'
 import type { DestinationTerms } from './destination-limits.ts'
@@ -20,13 +22,15 @@ export interface Admission {
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
   connectionsOf(grant: Pick<Grant, 'key'>): Connections
+  /** Counts a claimed mail of a grant with `warmup`, before its attempt; null: it may not start. Rejects as the store. */
+  count(grant: Grant): Promise<WarmupKey | null>
   /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
    *  clock, ms. */
   ended(grant: Grant, ending: Ending): void
   /** Whether the mail of the grant can be sent at once from another address of its pool than `address`. */
   hasOther(grant: Grant, address: string): boolean
-  /** Undoes a grant whose delivery was not attempted. */
-  returned(grant: Grant): void
+  /** Undoes a grant whose delivery was not attempted; `counted` by `count`. */
+  returned(grant: Grant, counted: WarmupKey | null): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
   /** `queue`: whose mail; it decides about the addresses. */
@@ -44,6 +48,8 @@ export interface Ending {
   address?: { source: string; blockedBy: string | null }
   /** The configured address that the attempt was made from; absent: none. */
   from?: string
+  /** The mail was counted for a warm-up, and how its attempt ended for that. */
+  warmup?: { counted: WarmupKey; result: WarmupResult }
 }
 
 /** One claim: `look` plans it, `commit` counts what it claimed. */
@@ -65,13 +71,15 @@ export interface Grant {
   route: DestinationRoute
   /** Null: the system chooses. */
   sender: Sender | null
+  /** The address of `sender` in warm-up, for which each mail is counted before its attempt; null: none. */
+  warmup: string | null
   /** Names the limits that count. */
   key: string
   owner: string
   pool: string
 }
 
-const NOBODY = { queue: '', sender: null, owner: '', pool: 'none' }
+const NOBODY = { queue: '', sender: null, warmup: null, owner: '', pool: 'none' }
 export const GIVEN_UP: Grant = { ...NOBODY, key: '[given up]', route: { destination: '[given up]', mx: null } }
 
 /** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
@@ -97,6 +105,7 @@ export function createAdmission(options: {
   senders?: Senders
 }): Admission {
   const { routes, shares, clock, clockGoodSince, overdueMs, senders } = options
+  const warmups = senders?.warmups
   const now = clock.steady.now
   const concurrency = createDestinationConcurrency(options)
   const pacing = createColdStartPacing()
@@ -129,21 +138,31 @@ export function createAdmission(options: {
     let blocker: Blocker | null = null
     for (const sender of senders?.of(queue, route.destination) ?? SYSTEM) {
       const key = limitKey(route.destination, sender)
-      const answer = lookVia({ queue, route, sender, key, owner }, isFresh, at, draft)
+      const warm = warmups === undefined || sendsNothing(route) ? null : warmOf(sender, route)
+      const answer = lookVia({ queue, route, sender, key, owner }, warm, isFresh, at, draft)
       if (!('name' in answer)) return answer
       blocker = blocker === null ? answer : sooner(blocker, answer)
     }
     return blocker ?? { name: NO_SENDER, until: null }
   }
 
-  /** The same for one address. */
+  /** What the address of a sender may send during its warm-up; null without one. */
+  const warmOf = (sender: Sender | null, { destination }: DestinationRoute) => {
+    const address = sender?.[0].address
+    const left = address === undefined ? null : (warmups?.leftFor(address, destination) ?? null)
+    return left === null || address === undefined ? null : { ...left, address }
+  }
+
+  /** The same as `lookAt` for one address. */
   const lookVia = (
-    asked: Omit<Grant, 'pool'>,
+    asked: Omit<Grant, 'pool' | 'warmup'>,
+    warm: ReturnType<typeof warmOf>,
     isFresh: boolean,
     at: number,
     draft: DraftState | null,
   ): ClaimLimits | Blocker => {
     const { key, owner } = asked
+    if (warm !== null && warm.mails <= 0) return { name: warm.name, until: at + warm.nextAt - clock.now() }
     const pool = concurrency.poolOf(key)
     const share = shares.placesFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
     const ofDestination = concurrency.quotasOf(key, isFresh, at)
@@ -157,7 +176,8 @@ export function createAdmission(options: {
       quotas.push({ name: PACING, most: isPaced ? starts : Number.POSITIVE_INFINITY })
     }
     draft?.ownersOf(pool.name).add(owner)
-    draft?.grants.set(asked.queue, { ...asked, pool: pool.name })
+    if (warm !== null) quotas.push({ name: warm.name, most: warm.mails })
+    draft?.grants.set(asked.queue, { ...asked, pool: pool.name, warmup: warm?.address ?? null })
     return { quotas }
   }
 
@@ -169,8 +189,9 @@ export function createAdmission(options: {
     pausedUntil: pausedUntil === null ? null : wallTimeOf(clock, pausedUntil),
   })
 
-  const start = ({ key, owner, pool }: Grant, count: number) => {
+  const start = ({ key, owner, pool, warmup, route }: Grant, count: number) => {
     const at = now()
+    if (warmup !== null) warmups?.reserve(warmup, route.destination, count)
     shares.took(pool, owner, count)
     if (concurrency.isPaced(key, false)) pacing.started(count, at)
     concurrency.started(key, count, at)
@@ -180,9 +201,10 @@ export function createAdmission(options: {
     concurrency.undone(key, count)
   }
   const restsOnWallClock = (queue: string, destination: string): AddressState[] =>
-    (senders?.stateOf(queue, destination) ?? []).map(({ address, rest }) => ({
+    (senders?.stateOf(queue, destination) ?? []).map(({ address, rest, warmup }) => ({
       address,
       rest: rest && { rule: rest.rule, until: wallTimeOf(clock, rest.until) },
+      warmup,
     }))
 
   return {
@@ -201,21 +223,24 @@ export function createAdmission(options: {
       }
     },
     connectionsOf: ({ key }) => concurrency.connectionsOf(key, now()),
+    count: async ({ warmup, route }) => (await warmups?.count(warmup ?? '', route.destination)) ?? null,
     ended: (grant, ending) => {
       if (grant === TEST || grant === GIVEN_UP) return
       const at = now()
       if (ending.outcome.kind === 'delivered') pacing.good(at)
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
-      const { address, startedAt, from } = ending
+      const { address, startedAt, from, warmup } = ending
+      if (warmup !== undefined) warmups?.ended(warmup.counted, grant.route.destination, warmup.result)
       if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
     hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,
-    returned: (grant) => {
+    returned: (grant, counted) => {
+      if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
-    freed: () => [...concurrency.freed(), ...shares.freed()],
+    freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],
     stateOf: (destination, queue = '') => {
       const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
       const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
@@ -225,6 +250,9 @@ export function createAdmission(options: {
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
 }
+
+/** True if the MX lookup decides that the attempt connects to nothing (mx.ts). */
+const sendsNothing = ({ mx }: DestinationRoute) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 
 /** Results of the looks of one claim. */
 interface DraftState {

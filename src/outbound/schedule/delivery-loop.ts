@@ -1,3 +1,4 @@
+import type { Warmup } from '../../model/warmup.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
 import { type ClockChanges, wallTimeOf, watchClockChanges } from '../../os/clock-changes.ts'
@@ -5,10 +6,11 @@ import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
 import { within } from '../../os/within.ts'
-import type { ClaimedDelivery } from '../../storage/store.ts'
+import type { ClaimedDelivery, Store } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
+import { createWarmupLimits, type WarmupState } from '../senders/warmups.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
@@ -37,9 +39,12 @@ export interface OutboundLoop {
   destinations(): DestinationState[]
   /** What was sent from each configured address since the start; rests end at times in ms UTC. */
   addresses(): AddressUse[]
+  /** Where each address in warm-up is, by destination group; [] without any. */
+  warmups(): WarmupState[]
 }
 
-export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
+export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince' | 'store'> {
+  store: Pick<Store, 'deliveries' | 'messages' | 'warmups'>
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number
@@ -48,6 +53,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   }
   /** Addresses that mail is sent from; absent: the system chooses. */
   poolOf?: PoolOf
+  /** Those of them in warm-up. */
+  warmups?: readonly { address: string; warmup: Warmup }[]
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -68,6 +75,7 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
         ...use,
         rests: use.rests.map((rest) => ({ ...rest, until: wallTimeOf(deps.clock, rest.until) })),
       })),
+    warmups: () => scheduler.senders?.warmups?.states() ?? [],
   }
 }
 
@@ -92,7 +100,7 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
-    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now)
+    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now, warmupsOf(deps))
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -126,6 +134,8 @@ class Scheduler {
     await this.loop.stop()
     await within(this.#deps.clock, graceMs, this.#slots.drained())
     this.#deliverer.giveUp()
+    const { log } = this.#deps
+    await this.senders?.warmups?.flush().catch((error) => log.warn('results of warm-up not stored', { error }))
   }
 
   running(): number {
@@ -164,6 +174,7 @@ class Scheduler {
   async #tick(): Promise<number | null> {
     const { clock } = this.#deps
     const isMore = await this.#recovery.turn()
+    await this.senders?.warmups?.turn()
     await this.#endExpired()
     const nextAt = await this.#claim(clock.now())
     return isMore ? clock.now() : nextAt
@@ -220,6 +231,13 @@ class Scheduler {
       this.#deliverer.deliver(claim, grant).finally(() => this.#underWay.delete(claim)),
     )
   }
+}
+
+/** Absent without addresses in warm-up: then nothing is read or counted. */
+function warmupsOf({ store, clock, log, warmups = [] }: OutboundLoopDeps) {
+  if (warmups.length === 0) return undefined
+  const onError = (error: unknown) => log.warn('counts of warm-up not stored or read, will retry', { error })
+  return createWarmupLimits({ store: store.warmups, clock, addresses: warmups, onError })
 }
 
 const IDLE_MS = 1_000

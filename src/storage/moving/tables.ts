@@ -340,6 +340,20 @@ const OWN: readonly MovedTable[] = [
     from: 'dedicated_addresses',
   },
   {
+    name: 'warmup_days',
+    columns: {
+      address: 'text',
+      destination_group: 'text',
+      day: 'bigint',
+      sent: 'bigint',
+      delivered: 'bigint',
+      deferred: 'bigint',
+      blocked: 'bigint',
+      complaints: 'bigint',
+    },
+    from: 'warmup_days',
+  },
+  {
     name: 'idempotency',
     columns: {
       organization_id: 'text',

@@ -49,6 +49,7 @@ import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresUsers } from './users.ts'
+import { postgresWarmups } from './warmups.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -143,6 +144,7 @@ function rolesOf(
       isNamed: fanOut.isNamed,
     }),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
+    warmups: postgresWarmups(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

@@ -62,6 +62,7 @@ import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteUsers } from './users.ts'
+import { sqliteWarmups } from './warmups.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
@@ -178,6 +179,7 @@ export function storeOn(
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
+    warmups: sqliteWarmups(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
