@@ -10,6 +10,7 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 const MAY_SCAN = [
   /from organizations order by id$/, // it returns all of them
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
+  /from alert_channels order by channel$/, // one row for each configured channel
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them

@@ -3,6 +3,7 @@ import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
+import { postgresAlerts } from './alerts.ts'
 import { databaseAddress } from './address.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
@@ -143,6 +144,7 @@ function rolesOf(
       isNamed: fanOut.isNamed,
     }),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
+    alerts: postgresAlerts(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

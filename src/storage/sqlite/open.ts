@@ -6,6 +6,7 @@ import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
+import { sqliteAlerts } from './alerts.ts'
 import { addMessageInside } from './add-message.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
@@ -178,6 +179,7 @@ export function storeOn(
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
+    alerts: sqliteAlerts(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
