@@ -137,7 +137,8 @@ export const ALERT_KINDS = {
   },
   dmarc_stranger: {
     title: 'Unknown sender in the name of a domain',
-    advice: 'If the addresses belong to a service of the organization, add it to SPF and DKIM. If not, a DMARC policy of quarantine or reject stops such mail.',
+    advice:
+      'If the addresses belong to a service of the organization, add it to SPF and DKIM. If not, a DMARC policy of quarantine or reject stops such mail.',
     raiseAfterMs: 0,
     resolveAfterMs: 24 * 60 * MINUTE_MS,
   },

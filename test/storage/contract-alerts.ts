@@ -113,14 +113,22 @@ export function alertPromises(holds: Holds): void {
     expect(await dueAt(store, START + 8)).toEqual([])
     expect(await dueAt(store, START + 9)).toEqual(['ops firing 0'])
     await alerts.recordChannel('ops', 'no answer', START + 2)
-    const failing = { channel: 'ops', lastDeliveredAt: null, failingSince: START + 1, failures: 2, lastError: 'no answer' }
+    const failing = {
+      channel: 'ops',
+      lastDeliveredAt: null,
+      failingSince: START + 1,
+      failures: 2,
+      lastError: 'no answer',
+    }
     expect(await alerts.channels()).toEqual([failing])
     await alerts.recordChannel('ops', null, START + 3)
     expect(await alerts.channels()).toEqual([
       { channel: 'ops', lastDeliveredAt: START + 3, failingSince: null, failures: 0, lastError: null },
     ])
     await alerts.recordChannel('ops', 'again', START + 4)
-    expect(await alerts.channels()).toMatchObject([{ lastDeliveredAt: START + 3, failingSince: START + 4, failures: 1 }])
+    expect(await alerts.channels()).toMatchObject([
+      { lastDeliveredAt: START + 3, failingSince: START + 4, failures: 1 },
+    ])
   })
 
   holds('ended alerts are deleted with their notices, and others stay', async (store) => {

@@ -8,7 +8,8 @@ import type { Writer } from './writer.ts'
 const COLUMNS = `a.id, a.kind, a.subject, a.node, a.severity, a.message, a.advice, a.state,
   a.first_seen_at::float8 as "firstSeenAt", a.last_seen_at::float8 as "lastSeenAt",
   a.missing_since::float8 as "missingSince", a.raised_at::float8 as "raisedAt", a.resolved_at::float8 as "resolvedAt"`
-const OPEN = `select ${COLUMNS} from alerts a where a.state <> 'resolved' order by a.id`
+const OPEN = `select ${COLUMNS} from alerts a where a.state <> 'resolved'
+  order by a.kind, a.subject, a.node`
 const ENDED = `select ${COLUMNS} from alerts a where a.state = 'resolved' order by a.resolved_at desc, a.id desc limit $1`
 const OF = `select ${COLUMNS} from alerts a where a.id = any($1::text[])`
 const ADD = `insert into alerts (id, kind, subject, node, severity, message, advice, state, first_seen_at, last_seen_at,
@@ -84,7 +85,8 @@ export function postgresAlerts(reads: Reads, writer: Writer): Alerts {
     notices: () => reads.query<Notice>(NOTICES),
     addNotices: (keys, now) =>
       writer.write(async ({ run }) => {
-        for (const { alertId, channel, event, round } of keys) await run(ADD_NOTICE, [alertId, channel, event, round, now])
+        for (const { alertId, channel, event, round } of keys)
+          await run(ADD_NOTICE, [alertId, channel, event, round, now])
       }),
     due: async (names, now, limit) => {
       const notices = await reads.query<Notice>(DUE, [now, textArray(names), limit])
@@ -107,8 +109,7 @@ export function postgresAlerts(reads: Reads, writer: Writer): Alerts {
         await statements.run(RECORD, [alertId, channel, event, round, attempt, ...result])
         await noteChannel(statements, channel, error, now)
       }),
-    recordChannel: (channel, error, now) =>
-      writer.write((statements) => noteChannel(statements, channel, error, now)),
+    recordChannel: (channel, error, now) => writer.write((statements) => noteChannel(statements, channel, error, now)),
     channels: () => reads.query<ChannelRecord>(CHANNELS),
     prune: (before, limit) =>
       writer.write(async ({ query }) => (await query<{ count: number }>(PRUNE, [before, limit]))[0]?.count ?? 0),

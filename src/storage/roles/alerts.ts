@@ -2,7 +2,7 @@ import type { Alert, AlertState, ChannelRecord, Notice, NoticeKey } from '../../
 
 /** Alerts for the operator, and what each channel was told of them. */
 export interface Alerts {
-  /** Pending and firing alerts, oldest first. */
+  /** Pending and firing alerts, in the order of kind, subject and node. */
   open(): Promise<Alert[]>
   /** Alerts that have ended, the last one first. */
   ended(limit: number): Promise<Alert[]>

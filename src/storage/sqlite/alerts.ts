@@ -1,11 +1,12 @@
-import type { Alert, ChannelRecord, Notice, NoticeKey } from '../../model/alert.ts'
+import type { Alert, ChannelRecord, Notice } from '../../model/alert.ts'
 import type { Alerts } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `a.id, a.kind, a.subject, a.node, a.severity, a.message, a.advice, a.state, a.first_seen_at as firstSeenAt,
   a.last_seen_at as lastSeenAt, a.missing_since as missingSince, a.raised_at as raisedAt, a.resolved_at as resolvedAt`
-const OPEN = `select ${COLUMNS} from alerts a where a.state <> 'resolved' order by a.id`
+const OPEN = `select ${COLUMNS} from alerts a indexed by alerts_open where a.state <> 'resolved'
+  order by a.kind, a.subject, a.node`
 const ENDED = `select ${COLUMNS} from alerts a where a.state = 'resolved' order by a.resolved_at desc, a.id desc limit ?`
 const GET = `select ${COLUMNS} from alerts a where a.id = ?`
 const ADD = `insert into alerts (id, kind, subject, node, severity, message, advice, state, first_seen_at, last_seen_at,
@@ -20,7 +21,7 @@ const ADD_END = `insert into alert_notices (alert_id, channel, event, round, sta
   select alert_id, channel, 'resolved', 0, 'pending', 0, ? from alert_notices
   where alert_id = ? and event = 'firing' and round = 0 on conflict do nothing`
 const NOTICES = `select n.alert_id as alertId, n.channel, n.event, n.round, n.status, n.attempts, n.ended_at as endedAt
-  from alerts a cross join alert_notices n
+  from alerts a indexed by alerts_open cross join alert_notices n
   where a.state <> 'resolved' and a.state = 'firing' and n.alert_id = a.id`
 const ADD_NOTICE = `insert into alert_notices (alert_id, channel, event, round, status, attempts, next_attempt_at)
   select id, ?, ?, ?, 'pending', 0, ? from alerts where id = ? and state = 'firing' on conflict do nothing`

@@ -15,7 +15,7 @@ create table alerts (
   resolved_at bigint
 );
 create unique index alerts_open on alerts (kind, subject, node) where state <> 'resolved';
-create index alerts_ended on alerts (resolved_at) where state = 'resolved';
+create index alerts_ended on alerts (resolved_at, id) where state = 'resolved';
 
 -- What each channel is told of an alert.
 create table alert_notices (
