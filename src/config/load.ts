@@ -18,6 +18,7 @@ export { ConfigError, type ConfigFault, formatFaults } from './fault.ts'
 export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './notations.ts'
 export type { ConfigResult } from './read.ts'
 export type { Config, ConfigValues, Plan } from './schema.ts'
+export { readSecretFile } from './secret-file.ts'
 export type { Setting } from './settings.ts'
 
 /** Where large contents are kept: bucket and service; null = in the database. */

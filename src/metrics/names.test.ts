@@ -50,6 +50,7 @@ const LABELS = [
   'reason',
   'result',
   'scope',
+  'severity',
   'site',
   'state',
   'status',

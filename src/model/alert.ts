@@ -150,6 +150,12 @@ export type AlertKind = keyof typeof ALERT_KINDS
 export const adviceFor = ({ kind, advice }: Pick<Problem, 'kind' | 'advice'>): string =>
   advice ?? ALERT_KINDS[kind].advice
 
+/** Name of an alert: `Health check failed: clock`, `Disk space is low on node-2`. */
+export function alertTitle({ kind, subject, node }: Pick<Alert, 'kind' | 'subject' | 'node'>): string {
+  const { title } = ALERT_KINDS[kind]
+  return `${title}${subject === '' ? '' : `: ${subject}`}${node === '' ? '' : ` on ${node}`}`
+}
+
 /** True for an alert of at least that severity. */
 export const isAtLeast = (severity: AlertSeverity, least: AlertSeverity): boolean =>
   ALERT_SEVERITIES.indexOf(severity) >= ALERT_SEVERITIES.indexOf(least)
