@@ -88,11 +88,19 @@ export function webhookBody(alert: Alert | null, { event, message, url }: AlertT
 /** ID of a post, the same in each attempt: receivers use it to ignore repeats. */
 export const noticeId = ({ alertId, event, round }: NoticeKey): string => `${alertId}_${event}_${round}`
 
-/** Slack reads only these three characters as markup that links or mentions; `*` and `_` change the type face alone. */
-const slackText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** Slack reads only these three characters as markup that links or mentions; `*` and `_` change the type face alone. What
+ *  would be too long for a section is cut. */
+function slackText(text: string): string {
+  const escaped = (part: string) => part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const whole = escaped(text)
+  return whole.length <= SLACK_MOST ? whole : `${escaped(text.slice(0, SLACK_MOST / 5))}…`
+}
 
-/** Every character that can begin markup, with a backslash. */
-const markdownText = (text: string) => text.replaceAll(/[\\`*_~|#>[\]()<@]/g, String.raw`\$&`)
+/** The characters of links, mentions, code and strong text, with a backslash. `_` stays: names of checks have it, and it
+ *  changes the type face alone. */
+const markdownText = (text: string) => text.replaceAll(/[\\`*~|[\]<>]/g, String.raw`\$&`)
+
+const SLACK_MOST = 2900
 
 const RED = 0xc0392b
 const AMBER = 0xd68910

@@ -12,7 +12,7 @@ export interface SenderChannel {
 
 /** Tells channels what is due. */
 export interface AlertSender {
-  /** One turn; does nothing during another one of this process. Never rejects. */
+  /** One turn; leaves out channels that are still busy with an earlier one. Never rejects. */
   send(now: number): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function createAlertSender(deps: {
   log: Log
 }): AlertSender {
   const { alerts, channels, repeatAfterMs, now, log } = deps
-  let isSending = false
+  const busy = new Set<string>()
 
   const sendOne = async (tell: Tell, notice: Notice & { alert: Alert }) => {
     const attempt = notice.attempts + 1
@@ -41,27 +41,28 @@ export function createAlertSender(deps: {
     if (error !== null) log.warn('alert not delivered', { channel: notice.channel, attempt, error })
   }
 
+  /** Notices of a channel go one after the other; no channel waits for another one. */
+  const sendTo = async ({ name, tell }: SenderChannel, at: number) => {
+    if (busy.has(name)) return
+    busy.add(name)
+    try {
+      for (const notice of await alerts.due([name], at, MOST_A_TURN)) await sendOne(tell, notice)
+    } catch (error) {
+      log.error('alerts failed', { channel: name, error })
+    } finally {
+      busy.delete(name)
+    }
+  }
+
   return {
-    send: async (startedAt) => {
-      if (isSending || channels.length === 0) return
-      isSending = true
+    send: async (at) => {
       try {
-        const missing = await missingNotices(alerts, { channels, repeatAfterMs, now: startedAt })
-        if (missing.length > 0) await alerts.addNotices(missing, startedAt)
-        const names = channels.map(({ name }) => name)
-        const due = await alerts.due(names, startedAt, MOST_A_TURN)
-        // Channels are independent, and a channel gets its notices in order.
-        const turns = channels.map(async ({ name, tell }) => {
-          for (const notice of due) if (notice.channel === name) await sendOne(tell, notice)
-        })
-        for (const turn of await Promise.allSettled(turns)) {
-          if (turn.status === 'rejected') log.error('alerts failed', { error: turn.reason })
-        }
+        const missing = await missingNotices(alerts, { channels, repeatAfterMs, now: at })
+        if (missing.length > 0) await alerts.addNotices(missing, at)
       } catch (error) {
         log.error('alerts failed', { error })
-      } finally {
-        isSending = false
       }
+      await Promise.all(channels.map((channel) => sendTo(channel, at)))
     },
   }
 }
@@ -97,5 +98,5 @@ const WAITS_MS = [1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 480].map((minutes) => 
 /** When an attempt whose result was never recorded is repeated: later than any attempt ends. */
 const UNRECORDED_MS = 2 * MINUTE_MS
 const MOST_RETRY_AFTER_MS = 60 * MINUTE_MS
-/** Notices of one turn, over all channels. */
-const MOST_A_TURN = 60
+/** Notices of a channel in one turn. */
+const MOST_A_TURN = 20
