@@ -72,7 +72,7 @@ export function webhookBody(alert: Alert | null, { event, message, url }: AlertT
     data: {
       id,
       kind,
-      subject,
+      subject: subject === '' ? null : subject,
       node: node === '' ? null : node,
       severity,
       title: alertTitle(alert),

@@ -153,5 +153,6 @@ function everything() {
   metrics.mail(createMailLog(silentLog))
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])
+  metrics.alerts(null)
   return metrics.families()
 }

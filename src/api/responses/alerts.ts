@@ -17,7 +17,7 @@ const alert = z
     severity,
     state: z.enum(['firing', 'resolved']),
     title: z.string(),
-    message: z.string().describe('What was found last.'),
+    message: z.string().describe('The last finding.'),
     advice: z.string().describe('What to do.'),
     raised_at: timeOrNull,
     last_seen_at: time,

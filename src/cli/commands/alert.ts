@@ -3,7 +3,7 @@ import { withRecords } from '../options.ts'
 
 /** `postrider alert …`. */
 export function addAlerts(program: Command, end: (code: number) => void): void {
-  const alert = program.command('alert').description('show alerts, and try the channels that are told of them')
+  const alert = program.command('alert').description('show alerts, and test the channels that receive them')
   withRecords(alert.command('list'))
     .description('list firing alerts, the last ones that ended, and the channels')
     .action(async (options) => (await import('../alert.ts')).listAlerts(options))
