@@ -14,7 +14,6 @@ import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mai
 
 setDefaultTimeout(120_000)
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-const MINUTE = 60_000
 const OPERATOR = 'olivia@boss.remote.example'
 const TYPES = ['webhook', 'slack', 'discord', 'teams'] as const
 const PAUSED = 'Webhooks paused'
