@@ -30,7 +30,7 @@ export default function Overview() {
   const steps = useSteps()
   // All at once, so that a part that comes later does not move the others.
   const isReady = [stats, quality, queues, troubles, steps, alerts].every(
-    ({ data, error }) => (data ?? error) !== undefined,
+    ({ data, error }) => data !== undefined || error !== undefined,
   )
   if (organization.value === null) return <NoOrganizations />
   // Before the first message, rates and charts of zeros say nothing.
