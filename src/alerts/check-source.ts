@@ -28,7 +28,7 @@ export function checkSource(deps: {
   return async (now, open) => {
     const latest = health.latest()
     const isUnsettled = (alert: Alert) =>
-      alert.kind === 'health_check' &&
+      SLOW_KINDS.includes(alert.kind) &&
       (alert.node === node || (alert.node === '' && leads())) &&
       (alert.state === 'pending' || alert.missingSince !== null)
     const isOld = latest !== null && now - latest.checkedAt >= RECHECK_MS
@@ -74,6 +74,9 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   blocklists: 'blocklist',
   nodes: 'node_lost',
 }
+
+/** Kinds of checks that are not among the quick ones. */
+const SLOW_KINDS: readonly AlertKind[] = ['health_check', 'blocklist']
 
 /** Its alerts name the channel. */
 const OF_CHANNELS = 'alert_channels'

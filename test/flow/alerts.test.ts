@@ -216,6 +216,7 @@ test('a health check has to fail twice, and the alert says what to do', async ()
 })
 
 describe('the operator', () => {
+  // threat: alert-secrets
   test('lists alerts, and tests every channel, without seeing where they lead', async () => {
     receivers.slack.script(404)
     const broken = { name: 'broken', type: 'discord' as const, url_file: join(folder, 'missing') }
@@ -241,7 +242,6 @@ describe('the operator', () => {
     const channels = Object.fromEntries(list.body.channels.map((each: Json) => [each.name, each]))
     expect(channels.webhook).toMatchObject({ failures: 0, last_error: null })
     expect(channels.slack).toMatchObject({ last_delivered_at: null, last_error: 'HTTP 404' })
-    // threat: alert-secrets
     const configuration = await page(server, 'GET', '/v1/configuration', { headers })
     const shown = JSON.stringify([body, list.body, configuration.body])
     for (const secret of [SECRET, 'let me in', 'slack-token', '/hook']) expect(shown).not.toContain(secret)
