@@ -21,7 +21,7 @@ const alert: Alert = {
   resolvedAt: null,
 }
 const firing = alertText(alert, 'firing', 0, about)
-const ended = alertText({ ...alert, state: 'resolved', resolvedAt: START + 60_000 }, 'resolved', 0, about)
+const ended = () => alertText({ ...alert, state: 'resolved', resolvedAt: START + 60_000 }, 'resolved', 0, about)
 
 describe('the text of an alert', () => {
   test('names the server, the problem, what to do, and when it began', () => {
@@ -40,8 +40,8 @@ describe('the text of an alert', () => {
   })
 
   test('gives no advice for what has ended, and says that it was said before', () => {
-    expect(ended).toMatchObject({ advice: null, title: expect.stringMatching(/^Resolved: Health check failed/) })
-    expect(ended.facts.at(-1)).toEqual(['Resolved', '2026-11-21 12:01 UTC'])
+    expect(ended()).toMatchObject({ advice: null, title: expect.stringMatching(/^Resolved: Health check failed/) })
+    expect(ended().facts.at(-1)).toEqual(['Resolved', '2026-11-21 12:01 UTC'])
     expect(alertText(alert, 'firing', 2, about).title).toMatch(/^Still critical: /)
   })
 })
@@ -59,7 +59,7 @@ describe('no format makes a mention, a link or markup of the words of others', (
     expect(body).toMatchObject({ allowed_mentions: { parse: [] }, embeds: [{ color: 0xc0392b }] })
     const [embed] = (body as { embeds: { description: string }[] }).embeds
     expect(embed!.description).toContain(String.raw`\<!channel\> @everyone \[click\](https://evil.example) & \*bold\*`)
-    expect(discordBody(ended)).toMatchObject({ embeds: [{ color: 0x1e8449 }] })
+    expect(discordBody(ended())).toMatchObject({ embeds: [{ color: 0x1e8449 }] })
   })
 
   test('Teams', () => {
