@@ -32,6 +32,10 @@ export function createAlertSender(deps: {
 
   const sendOne = async (tell: Tell, notice: Notice & { alert: Alert }) => {
     const attempt = notice.attempts + 1
+    if (attempt > WAITS_MS.length + 1) {
+      const lost = { attempt: notice.attempts, error: 'the results of all attempts were lost', nextAttemptAt: null }
+      return alerts.record(notice, lost, now())
+    }
     const waitMs = WAITS_MS[attempt - 1] ?? null
     if (!(await alerts.begin(notice, notice.attempts, now() + Math.max(waitMs ?? 0, UNRECORDED_MS)))) return
     const { error, retryAfterMs } = await tell({ notice, alert: notice.alert, attempt })

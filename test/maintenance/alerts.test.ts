@@ -136,6 +136,18 @@ test('a post whose result is lost is repeated once', async () => {
   expect([posts, told]).toEqual([1, ['firing 2 at 2']])
 })
 
+test('a post whose result is always lost ends too', async () => {
+  let posts = 0
+  const lost: Tell = async () => {
+    posts++
+    throw new Error('a bug')
+  }
+  await raise()
+  await pass(2 * DAY, senderOf(channelOf(lost)).send)
+  expect(posts).toBe(12)
+  expect(await store.alerts.notices()).toMatchObject([{ status: 'failed' }])
+})
+
 const watchOf = (...sources: Source[]) => {
   let minted = 0
   return createAlertWatch({ alerts: store.alerts, sources, mintId: () => `alr_${minted++}`, log: silentLog })
