@@ -31,6 +31,8 @@ export interface CheckupOptions {
   held: readonly HeldPort[] | null
   /** The server that uses the data directory, if one is running. */
   server: Server | null
+  /** Only checks with these names, and no search for addresses; absent: all. */
+  only?: readonly string[]
 }
 
 /** Runs every health check on this machine. Rejects with the store's error. */
@@ -47,12 +49,15 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
     )
     const facts = createNetworkFacts(installation, deps)
     const machine = machineChecks(installation, deps, facts)
-    const checks = await runChecks([
+    const all = [
       ...machine.filter(({ name }) => held !== null || !OF_PORTS.has(name)),
       ...(store === null ? [] : ofStore(store, kept, config, options, deps)),
       ...(store === null ? [] : sharedChecks(store, installation, deps)),
-    ])
-    const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
+    ]
+    const { only } = options
+    const checks = await runChecks(only === undefined ? all : all.filter(({ name }) => only.includes(name)))
+    const addresses =
+      only === undefined ? [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))] : []
     return { checks: isLocalOnly(config) ? withoutPublicFaults(checks) : checks, addresses }
   } finally {
     close()
@@ -73,6 +78,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     dataDir: config.dataDir,
     isServed: options.server !== null,
     now: deps.now,
+    alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
     userMail: {
       from: config.users.mailFrom,

@@ -27,6 +27,10 @@ export interface Kind<Value = unknown, Written = unknown> {
   readonly isPath?: boolean
   /** For a list of tables: what each of their keys expects. Faults then name the table and its key. */
   readonly rows?: Readonly<Record<string, string>>
+  /** Keys of those tables whose values are never shown. */
+  readonly secretRows?: readonly string[]
+  /** For values that contain paths: makes each absolute with `locate`. */
+  located?(value: Value, locate: (path: string) => string): Value
 }
 
 export const whole = (min: number, max: number): Kind<number, number> => ({
@@ -132,7 +136,7 @@ export const roleRules = {
 
 /** Names of pools and message streams. */
 export const LABEL = /^[a-z0-9][a-z0-9_-]{0,31}$/
-const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and "_"'
+export const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and "_"'
 
 /** '' means none. */
 export const optionalLabel: Kind<string, string> = {
@@ -309,7 +313,7 @@ export const networks = {
 }
 
 /** A zod schema for strings of a notation. */
-function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
+export function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
   return z.string().transform((text, context) => {
     const value = parse(text)
     if (value !== undefined) return value
@@ -319,7 +323,7 @@ function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<V
 }
 
 /** Refuses a row whose value an earlier row has. */
-function eachOnce<Row>(keyOf: (row: Row) => string, name: string) {
+export function eachOnce<Row>(keyOf: (row: Row) => string, name: string) {
   return (rows: readonly Row[], context: z.core.$RefinementCtx) => {
     const seen = new Set<string>()
     for (const [at, row] of rows.entries()) {
@@ -349,7 +353,7 @@ function asItIs(text: string): unknown {
 }
 
 /** The text of JSON; invalid text is returned as it is. */
-function fromJson(text: string): unknown {
+export function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,7 @@
 /** The table of config keys. Types, checks, environment names, config.example.toml and the man page are derived from it.
  *  Keys are written as in the file (snake_case); Values<> converts them to camelCase. */
 import type { z } from 'zod'
+import { alertChannels } from './alert-channels.ts'
 import * as kinds from './kinds.ts'
 
 export interface Key<K extends kinds.Kind = kinds.Kind> {
@@ -681,6 +682,24 @@ mail. If false, check only this machine and the DNS of its own names.`,
       fallback: true,
     }),
   }),
+  alerts: section(
+    `Alerts for the operator: problems of the installation, sent once when they begin and once when they end. \`postrider alert
+test\` tries every channel.`,
+    {
+      channels: key(alertChannels, {
+        about: `Where alerts go, as tables [[alerts.channels]] with name and type: "mail", "webhook", "slack", "discord" or "teams".
+All but mail need url_file, a file with the secret URL, or the URL itself; "webhook" also secret_file, a file with a signing secret (whsec_…).
+"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), username, password_file and from it goes through that
+mail server, which works when ours does not. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
+        fallback: [],
+      }),
+      repeat_after_hours: key(kinds.span(0, 720), {
+        about: 'Send an alert again when it still fires after this time. 0: never.',
+        unit: 'hours',
+        fallback: 0,
+      }),
+    },
+  ),
   log: section('Log on standard error.', {
     level: key(kinds.choice('debug', 'info', 'warn', 'error'), {
       about: 'Minimum level. SIGHUP reloads it.',

@@ -1,4 +1,5 @@
 import type { DatabaseFacts, Store } from '../storage/store.ts'
+import { checkAlertChannels } from './alert-channels.ts'
 import { checkBackup, checkHeld } from './backup.ts'
 import { checkBlocklists } from './blocklists.ts'
 import { checkCertificates } from './certificate.ts'
@@ -59,12 +60,14 @@ const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => k
 
 /** Checks that need a store. */
 export function storeChecks(deps: {
-  store: Pick<Store, 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
+  store: Pick<Store, 'alerts' | 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
   dataDir: string
   isServed: boolean
   now: () => number
   checkedDomains: () => Promise<readonly CheckedDomain[]>
   userMail: Parameters<typeof checkUserMail>[0]
+  /** Names of the configured channels. */
+  alertChannels: readonly string[]
 }): Check[] {
   const { store, dataDir, isServed, now } = deps
   return [
@@ -76,6 +79,7 @@ export function storeChecks(deps: {
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },
     { name: 'backup', look: () => checkBackup(dataDir, now()) },
+    { name: 'alert_channels', look: () => checkAlertChannels(store.alerts, deps.alertChannels) },
   ]
 }
 

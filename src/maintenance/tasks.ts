@@ -1,4 +1,5 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
+import { ALERTS_KEPT_MS } from '../model/alert.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Plan } from '../model/organization.ts'
@@ -36,6 +37,9 @@ export function maintenanceTasks(deps: {
   sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
+  /** Looks for problems to alert the operator of, and tells the channels. Neither is awaited, since other servers may be
+   *  slow. Null: there are no channels. */
+  alerts: { look: (now: number) => Promise<void>; send: (now: number) => Promise<void> } | null
   /** Stores when keys were last used. */
   flushUses: () => Promise<void>
   /** Starts ordering a certificate if one is needed; not awaited. */
@@ -190,7 +194,28 @@ export function maintenanceTasks(deps: {
       },
     },
     ...dedicatedTasks(deps),
+    ...alertTasks(deps),
     createRetention(deps),
+  ]
+}
+
+/** Looks on each node; the leader tells the channels. Nothing without channels. */
+function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'alerts'>): Task[] {
+  if (alerts === null) return []
+  const started = (run: (now: number) => Promise<void>) => async (now: number) => {
+    void run(now)
+    return false
+  }
+  return [
+    { name: 'alerts', of: 'node', everyMs: MINUTE_MS, firstMs: 30_000, run: started(alerts.look) },
+    { name: 'alert notices', of: 'installation', everyMs: 10_000, run: started(alerts.send) },
+    {
+      name: 'ended alerts',
+      of: 'installation',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.alerts.prune(now - ALERTS_KEPT_MS, 100)) === 100,
+    },
   ]
 }
 

@@ -52,6 +52,7 @@ const LABELS = [
   'reason',
   'result',
   'scope',
+  'severity',
   'site',
   'state',
   'status',
@@ -154,5 +155,6 @@ function everything() {
   metrics.mail(createMailLog(silentLog))
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])
+  metrics.alerts(null)
   return metrics.families()
 }

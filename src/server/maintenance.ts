@@ -45,6 +45,7 @@ export interface MaintenanceDeps {
   submission: Pick<Submission, 'submit'>
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
+  alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
   certificates: Certificates | null
   clock: WallClock
   mintId: MintId
@@ -92,6 +93,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       renewCertificateIfDue: () => {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
+      alerts: deps.alerts,
       dedicated: { addresses: dedicatedIn(config), refresh: engines.ownAddresses.refresh },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,

@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operation.ts'
+import { alertOperations } from '../api/routes/alerts.ts'
 import { apiKeyOperations } from '../api/routes/api-keys.ts'
 import { auditLogOperations } from '../api/routes/audit-log.ts'
 import { billingOperations } from '../api/routes/billing.ts'
@@ -37,6 +38,7 @@ import type { MtaSts } from '../mail/mta-sts.ts'
 import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { planFor } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
+import type { Post } from '../net/https/requests.ts'
 import { checkWebhookUrl } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -55,6 +57,7 @@ import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
+import { alertChannels } from './alerts.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -82,6 +85,8 @@ export interface OperationsDeps {
   /** Open HTTP streams of events. */
   streams: Streams
   health: HealthWatch
+  /** Posts to the operator's channels of alerts. */
+  postAlert: Post
   wait: Notifier['wait']
   notify: Notify
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
@@ -179,6 +184,7 @@ export function createOperations(
     }),
     ...auditLogOperations({ store }),
     ...healthOperations({ health: deps.health }),
+    ...alertOperations({ alerts: store.alerts, channels: alertChannelsOf(deps, userMail), mintId }),
     ...billingOperations({ store, plans: planCalled(config), selfService: config.billing.selfServicePlans }),
     ...eventOperations({ store, feed: deps.eventStream, streams: deps.streams }),
     ...explainOperationsOf(deps),
@@ -204,6 +210,15 @@ export function createOperations(
       states: deps.addressStates ?? (() => []),
     }),
   ]
+}
+
+/** The channels of alerts, for operations and for the sender. */
+export function alertChannelsOf(
+  deps: Pick<OperationsDeps, 'config' | 'postAlert' | 'freshResolver' | 'clock' | 'publicUrl'>,
+  userMail: UserMail,
+) {
+  const { config, postAlert: post, freshResolver: resolver, clock, publicUrl } = deps
+  return alertChannels(config, { post, userMail, resolver, now: clock.now, publicUrl })
 }
 
 function messageOperationsOf(deps: OperationsDeps, submission: Submission): Operation[] {

@@ -5,6 +5,7 @@ import { allDomains } from '../domains/all.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { parseMailbox } from '../mail/address.ts'
+import { postBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
@@ -14,6 +15,7 @@ import type { Submission } from '../submission/accept.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import type { UserMail } from '../submission/user-mail.ts'
+import { openAlerts } from './alerts.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { type Core, openCore, type StartOptions } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
@@ -21,7 +23,7 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
-import { createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
+import { alertChannelsOf, createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -86,6 +88,7 @@ async function assemble(
     submission: application.submission,
     api: web.api,
     health: core.health,
+    alerts: application.alerts,
     certificates,
     clock,
     mintId: core.mintId,
@@ -94,6 +97,7 @@ async function assemble(
   })
   const listeners = await openListeners(config, core, { application, web, certificates, rollback })
   metrics.certificates(() => certificates?.terms() ?? [])
+  metrics.alerts(application.alerts?.firing ?? null)
   shown.present = () => {
     if (certificates === null) return
     web.api.useCertificate(certificates.https())
@@ -123,6 +127,7 @@ interface Application {
   forwarding: Forwarding
   userMail: UserMail
   operations: Operation[]
+  alerts: ReturnType<typeof openAlerts>
 }
 
 function createApplication(config: Config, core: Core): Application {
@@ -148,6 +153,7 @@ function createApplication(config: Config, core: Core): Application {
     eventStream,
     streams: core.streams,
     health: core.health,
+    postAlert: postBy(core.https.alerts, clock.steady),
     wait: notifier.wait,
     notify: notifier.notify,
     mtaStsOf: delivery.mtaStsOf,
@@ -158,7 +164,18 @@ function createApplication(config: Config, core: Core): Application {
   const forwarding = openForwarding(deps, submission)
   const userMail = openUserMail(deps, submission)
   const operations = createOperations(deps, submission, forwarding, userMail)
-  return { heavyWork, submission, forwarding, userMail, operations }
+  const alerts = openAlerts(config, {
+    store,
+    channels: alertChannelsOf(deps, userMail),
+    health: core.health,
+    outbound,
+    resolver: freshResolver,
+    clock,
+    random,
+    mintId,
+    log: core.log,
+  })
+  return { heavyWork, submission, forwarding, userMail, operations, alerts }
 }
 
 function createServerWeb(

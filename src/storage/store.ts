@@ -1,3 +1,4 @@
+import type { Alerts } from './roles/alerts.ts'
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
@@ -40,6 +41,7 @@ import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
 
 export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
+export type * from './roles/alerts.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
@@ -132,6 +134,7 @@ export interface Store {
   held: Held
   stats: Stats
   quality: Quality
+  alerts: Alerts
   mtaSts: MtaStsPolicies
   tlsSessions: TlsSessions
   policyReports: PolicyReports

@@ -10,6 +10,10 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 const MAY_SCAN = [
   /from organizations order by id$/, // it returns all of them
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
+  /from alert_channels order by channel$/, // one row for each configured channel
+  /from alerts a indexed by alerts_open/, // the partial index of open alerts, which are few
+  /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
+  /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them

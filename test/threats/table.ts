@@ -225,6 +225,17 @@ export const THREATS: Threat[] = [
     attack:
       'another organization’s sending address or pool: by stream, by two assignments at once, after a change of plan',
   },
+  {
+    id: 'alert-secrets',
+    asset: 'the operator’s chats and mail server',
+    attack: 'read the URL, secret or password of an alert channel from the API, or use it without being the operator',
+  },
+  {
+    id: 'alert-markup',
+    asset: 'people who read alerts',
+    attack: 'names and replies that mention everybody, or that become a link, in Slack, Discord or Teams',
+  },
+  { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },
   {

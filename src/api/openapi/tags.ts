@@ -37,6 +37,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'nodes',
       'sending-addresses',
       'health-checks',
+      'alerts',
       'configuration',
       'blocked-links',
     ],

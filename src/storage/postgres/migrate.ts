@@ -21,6 +21,7 @@ import suppressionSearch from './migrations/0056_suppression_search.sql' with { 
 import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
 import warmup from './migrations/0059_warmup.sql' with { type: 'text' }
+import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0057_policy_reports', sql: policyReports },
   { name: '0058_sending_addresses', sql: sendingAddresses },
   { name: '0059_warmup', sql: warmup },
+  { name: '0060_alerts', sql: alerts },
 ]
 
 const STEPS = `create table if not exists migrations (

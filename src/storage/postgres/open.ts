@@ -4,6 +4,7 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
+import { postgresAlerts } from './alerts.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
@@ -145,6 +146,7 @@ function rolesOf(
     }),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
     warmups: postgresWarmups(reads, writer),
+    alerts: postgresAlerts(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

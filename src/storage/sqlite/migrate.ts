@@ -18,6 +18,7 @@ import suppressionSearch from './migrations/0014_suppression_search.sql' with { 
 import policyReports from './migrations/0015_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0016_sending_addresses.sql' with { type: 'text' }
 import warmup from './migrations/0017_warmup.sql' with { type: 'text' }
+import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0015_policy_reports', sql: policyReports },
   { name: '0016_sending_addresses', sql: sendingAddresses },
   { name: '0017_warmup', sql: warmup },
+  { name: '0018_alerts', sql: alerts },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

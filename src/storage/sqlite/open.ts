@@ -7,6 +7,7 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
+import { sqliteAlerts } from './alerts.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
@@ -180,6 +181,7 @@ export function storeOn(
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     warmups: sqliteWarmups(db, writer),
+    alerts: sqliteAlerts(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
