@@ -65,6 +65,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     resolver: deps.resolver,
     mtaSts: publishedMtaSts(config),
     sendingAddresses: config.sending.addresses.map(({ address }) => address),
+    zone: config.dns.zone,
     now: deps.now(),
   }
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { DnsRecord, Domain, RecordPurpose } from '../model/domain.ts'
+import type { DkimKeyRecord, DnsRecord, Domain, RecordPurpose } from '../model/domain.ts'
 import { base32 } from '../os/ids.ts'
 
 /** Names of a domain in the zone that the operator delegated to this server (`dns.zone`). The domain publishes CNAME
  *  records to them once; the zone answers with the current keys and values. */
 
-/** Two pairs of DKIM selectors that do not change. One pair signs; the other waits for the next rotation. */
-export interface DkimSlot {
-  selector: string
-  algorithm: Domain['dkim'][number]['algorithm']
-}
+/** One of a domain's four DKIM selectors that do not change. One pair signs; the other waits for the next rotation. */
+export type DkimSlot = Pick<DkimKeyRecord, 'selector' | 'algorithm'>
+
+/** Whether a name is the zone or inside it. */
+export const isInZone = (name: string, zone: string) => name === zone || name.endsWith(`.${zone}`)
 
 /** Domain id → its label in the zone: 16 characters. IDs are never used again, so a CNAME that remains after its domain
  *  was deleted leads nowhere. */

@@ -47,10 +47,7 @@ export async function verifyDomain(
 
 /** Domain → its DNS state. Ownership depends only on its DKIM and ownership records (ownership.ts). Pending keys become
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
-export async function checkDomain(
-  domain: Domain,
-  { now, ...us }: Us & { now: number },
-): Promise<Check> {
+export async function checkDomain(domain: Domain, { now, ...us }: Us & { now: number }): Promise<Check> {
   const looks = await lookAtAll(domain, us)
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
@@ -255,12 +252,7 @@ async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {
 }
 
 /** A CNAME to us, or our addresses: some DNS servers flatten a CNAME. */
-async function lookAtCname(
-  record: DnsRecord,
-  alias: string | null,
-  sender: Sender,
-  resolver: Resolver,
-): Promise<Seen> {
+async function lookAtCname(record: DnsRecord, alias: string | null, sender: Sender, resolver: Resolver): Promise<Seen> {
   const cname = await resolver.cname(record.name)
   if (cname.kind === 'temporary') return null
   if (cname.kind === 'records') {

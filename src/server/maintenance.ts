@@ -80,6 +80,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       resolver: freshResolver,
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
+      zone: config.dns.zone,
       sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,

@@ -235,6 +235,7 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     serverNames: serverNamesOf(config),
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
+    zone: config.dns.zone,
   })
 }
 
@@ -287,6 +288,10 @@ const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (doma
   config.quality.stopSending ? (store.snapshot.firingAlerts(domainId)[0] ?? null) : null
 
 /** Names of this server, which no tenant may claim. */
-export function serverNamesOf({ hostname, http, tls }: Config): string[] {
-  return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
+export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
+  return serverNames({
+    hostname,
+    publicUrl: http.publicUrl,
+    names: [...tls.names, ...(dns.zone === null ? [] : [dns.zone])],
+  })
 }
