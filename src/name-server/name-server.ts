@@ -15,7 +15,7 @@ export interface NameServer {
   /** Domains may have changed: the zone follows within seconds. */
   changed(): void
   /** Since the start. */
-  counts(): Counts
+  counts: () => Counts
   stop(): void
 }
 
@@ -108,9 +108,7 @@ class NameServerThread implements NameServer {
     this.#woken.abort()
   }
 
-  counts(): Counts {
-    return this.#counts
-  }
+  readonly counts = (): Counts => this.#counts
 
   stop(): void {
     this.#stopped.abort()

@@ -8,6 +8,7 @@ import { createMaintenance } from '../maintenance/loop.ts'
 import { maintenanceTasks } from '../maintenance/tasks.ts'
 import { createTlsReports } from '../maintenance/tls-reports.ts'
 import type { Engines as Gauges } from '../metrics/engines.ts'
+import type { NameServer } from '../name-server/name-server.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -107,6 +108,7 @@ export function gaugesOf(deps: {
   streams: Streams
   smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
+  names: NameServer | null
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
@@ -119,5 +121,6 @@ export function gaugesOf(deps: {
     networkRefusals: deps.networkLimits.refusals,
     destinations: outbound.destinations,
     addresses: outbound.addresses,
+    ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
   }
 }

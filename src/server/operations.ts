@@ -223,7 +223,7 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
   ]
 }
 
-function domainOperationsOf({ config, store, random, mintId, freshResolver }: OperationsDeps): Operation[] {
+function domainOperationsOf({ config, store, random, mintId, freshResolver, notify }: OperationsDeps): Operation[] {
   return domainOperations({
     store,
     random,
@@ -236,6 +236,7 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
     zone: config.dns.zone,
+    onChange: () => notify('domains'),
   })
 }
 

@@ -76,6 +76,8 @@ export function domainOperations(deps: {
   sendingAddresses?: readonly string[]
   /** The zone delegated to this server; null or absent if none. */
   zone?: string | null
+  /** Called after a change of a domain. */
+  onChange?: () => void
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
   serverNames: readonly string[]
   /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
@@ -94,6 +96,7 @@ export function domainOperations(deps: {
     mtaSts = null,
     sendingAddresses = [],
     zone = null,
+    onChange = () => {},
   } = deps
   const published = { hostname, mtaSts, sendingAddresses, zone }
   const load = async (call: Call) =>
@@ -133,7 +136,10 @@ export function domainOperations(deps: {
         const domain = { ...planned, tracking, dkim: await keysFor(planned, now) }
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
-        if (result === 'created') return answer
+        if (result === 'created') {
+          onChange()
+          return answer
+        }
         throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId), now)
       },
     }),
@@ -191,6 +197,7 @@ export function domainOperations(deps: {
         }
         const result = await store.domains.setTracking(resource.id, tracking)
         if (result === 'conflict') throw taken('tracking.host')
+        onChange()
         return reread(resource)
       },
     }),
@@ -203,7 +210,10 @@ export function domainOperations(deps: {
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
-        if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
+        if ((await store.domains.remove(resource.id, now)) === 'removed') {
+          onChange()
+          return deleted(resource.id)
+        }
         throw new Refusal(
           'invalid_state',
           'This domain has undelivered messages. Cancel them or wait until they are delivered.',
@@ -236,7 +246,9 @@ export function domainOperations(deps: {
           requestId,
         }
         const us = { ...published, domains: store.domains, resolver, now, audit }
-        return answerOf(await verifyDomain(resource, us))
+        const verified = await verifyDomain(resource, us)
+        onChange()
+        return answerOf(verified)
       },
     }),
     operation({
@@ -258,6 +270,7 @@ export function domainOperations(deps: {
           )
         }
         await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random, stemFor(resource)))
+        onChange()
         return reread(resource)
       },
     }),
