@@ -4,7 +4,7 @@ import packet from 'dns-packet'
 import { dnsRecords } from '../../src/domains/records.ts'
 import { framedMessages, frameMessage } from '../../src/net/dns/frame.ts'
 import { describeWith, run } from '../support/real-tools.ts'
-import { type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { startAuthority, startRecursive, type Unbound } from './unbound.ts'
 import { edns, query } from './zone.ts'
 
@@ -116,6 +116,7 @@ describeWith(['dig', 'kdig', 'unbound', 'root'], 'with the zone delegated to it,
     })
 
     test('new keys without a change of the customer’s DNS', async () => {
+      await server.clock.advance(1_000)
       const rotated = await server.ask('POST', `/v1/domains/${domain.id}/rotate-dkim`)
       const pending = rotated.body.dkim.filter(({ state }: Json) => state === 'pending')
       expect(pending.map(({ selector }: Json) => selector.slice(-2))).toEqual(['2r', '2e'])
@@ -130,7 +131,6 @@ describeWith(['dig', 'kdig', 'unbound', 'root'], 'with the zone delegated to it,
         ['2r', 'active'],
         ['2e', 'active'],
       ])
-      expect(now.verified_at).toBe(new Date(START).toISOString())
     })
   })
 

@@ -9,8 +9,8 @@ export interface Unbound {
   stop(): Promise<void>
 }
 
-/** Zone name (`.` for the root) → the lines of its zone file behind SOA and NS. It answers with referrals for zones that are
- *  delegated in the lines. */
+/** Zone name (`.` for the root) → the lines of its zone file behind SOA and NS. The root delegates the other
+ *  zones; for zones that the lines delegate it answers with referrals. */
 export function startAuthority(at: string, zones: Record<string, string[]>): Promise<Unbound> {
   const files = Object.entries(zones).map(([zone, lines], number) => {
     const dot = zone === '.' ? '.' : `${zone}.`
@@ -18,7 +18,9 @@ export function startAuthority(at: string, zones: Record<string, string[]>): Pro
       `${dot} 60 IN SOA ns.authority.test. root.authority.test. 1 60 60 60 1`,
       `${dot} 60 IN NS ns.authority.test.`,
     ]
-    return { name: `zone${number}`, text: `$TTL 60\n${[...own, ...lines].join('\n')}\n`, zone }
+    const below = Object.keys(zones).filter((each) => zone === '.' && each !== zone)
+    const delegated = below.map((each) => `${each}. 60 IN NS ns.authority.test.`)
+    return { name: `zone${number}`, text: `$TTL 60\n${[...own, ...delegated, ...lines].join('\n')}\n`, zone }
   })
   const config = files
     .map(
