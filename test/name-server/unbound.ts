@@ -15,11 +15,11 @@ export function startAuthority(at: string, zones: Record<string, string[]>): Pro
   const files = Object.entries(zones).map(([zone, lines], number) => {
     const dot = zone === '.' ? '.' : `${zone}.`
     const own = [
-      `${dot} 60 IN SOA ns.authority.test. root.authority.test. 1 60 60 60 1`,
-      `${dot} 60 IN NS ns.authority.test.`,
+      `${dot} 60 IN SOA ns.authority.example. root.authority.example. 1 60 60 60 1`,
+      `${dot} 60 IN NS ns.authority.example.`,
     ]
     const below = Object.keys(zones).filter((each) => zone === '.' && each !== zone)
-    const delegated = below.map((each) => `${each}. 60 IN NS ns.authority.test.`)
+    const delegated = below.map((each) => `${each}. 60 IN NS ns.authority.example.`)
     return { name: `zone${number}`, text: `$TTL 60\n${[...own, ...delegated, ...lines].join('\n')}\n`, zone }
   })
   const config = files
@@ -33,7 +33,7 @@ export function startAuthority(at: string, zones: Record<string, string[]>): Pro
 
 /** A resolver that walks down from the authority as its root. It forgets after a second. */
 export function startRecursive(at: string, root: string): Promise<Unbound> {
-  const hints = { name: 'hints', text: `. 60 IN NS ns.authority.test.\nns.authority.test. 60 IN A ${root}\n` }
+  const hints = { name: 'hints', text: `. 60 IN NS ns.authority.example.\nns.authority.example. 60 IN A ${root}\n` }
   const options = ` root-hints: "hints"\n qname-minimisation-strict: yes\n cache-max-ttl: 1\n cache-max-negative-ttl: 1\n`
   return start(at, options, '', [hints])
 }
