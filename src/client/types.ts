@@ -654,6 +654,7 @@ export interface Domain {
   dns_records: Array<{
     purpose:
       | 'dkim'
+      | 'dkim_standby'
       | 'ownership'
       | 'spf'
       | 'dmarc'

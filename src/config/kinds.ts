@@ -232,6 +232,29 @@ export const listen = {
   fromText: asItIs,
 }
 
+/** [] = off. */
+export const listenList = {
+  expected: 'a list of ip:port such as 192.0.2.1:53',
+  schema: z.array(written(parseIpPort)).max(16).readonly(),
+  fromText: toList(asItIs),
+}
+
+export const addresses = {
+  expected: 'a list of IP addresses',
+  schema: z.array(written(parseAddress)).max(32).readonly(),
+  fromText: toList(asItIs),
+}
+
+/** '' becomes null: none. A name in the zone may have 64 characters more. */
+export const zoneName = {
+  expected: 'a domain name of at most 180 characters such as pm.example.net, or ""',
+  schema: written((text) => {
+    const name = text === '' ? null : parseHostName(text)
+    return name != null && name.length > 180 ? undefined : name
+  }),
+  fromText: asItIs,
+}
+
 /** '' is derived from the listener later. */
 export const publicUrl = {
   expected: 'http(s)://host[:port] without a path, or "" to derive it from http.listen',

@@ -9,7 +9,7 @@ export interface Rule {
   readonly broken: (config: Config) => string | null
 }
 
-const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null][] = [
+const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null | readonly Endpoint[]][] = [
   ['http.listen', ({ http }) => http.listen],
   ['http.listen_tls', ({ http }) => http.listenTls],
   ['http.listen_redirect', ({ http }) => http.listenRedirect],
@@ -17,6 +17,7 @@ const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null]
   ['smtp.submission.listen', ({ smtp }) => smtp.submission.listen],
   ['smtp.submission.listen_tls', ({ smtp }) => smtp.submission.listenTls],
   ['metrics.listen', ({ metrics }) => metrics.listen],
+  ['dns.listen', ({ dns }) => dns.listen],
 ]
 
 export const rules: readonly Rule[] = [
@@ -34,6 +35,20 @@ export const rules: readonly Rule[] = [
     },
   },
   ...ownAddresses(),
+  {
+    keys: ['dns.listen', 'dns.zone', 'dns.name_servers', 'dns.addresses'],
+    broken: (config) => {
+      const { listen, zone, nameServers, addresses } = config.dns
+      if (zone === null) {
+        return listen.length === 0 && nameServers.length === 0 && addresses.length === 0
+          ? null
+          : 'expected dns.zone, because dns.listen, dns.name_servers or dns.addresses is set'
+      }
+      const inside = [config.hostname, ...nameServers].find((name) => name === zone || name.endsWith(`.${zone}`))
+      if (inside === undefined || addresses.length > 0) return null
+      return `expected dns.addresses, because ${inside} is inside dns.zone`
+    },
+  },
   {
     keys: ['http.public_url', 'http.behind_proxy'],
     broken: ({ http }) => {
@@ -172,23 +187,28 @@ function pair(
   }
 }
 
-/** Two listeners on one port of one address (or of all addresses) cannot both start. */
+/** Two TCP listeners on one port of one address (or of all addresses) cannot both start. */
 function ownAddresses(): Rule[] {
   return LISTENERS.flatMap(([key, of], at) =>
     LISTENERS.slice(0, at).map(([otherKey, otherOf]) => ({
       keys: [key, otherKey],
       broken: (config: Config) => {
-        const one = of(config)
-        const other = otherOf(config)
-        if (!one || !other || one.port === 0 || one.port !== other.port) return null
-        const overlap = one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host)
-        return overlap
-          ? `expected different addresses, found ${key} = ${formatEndpoint(one)} and ${otherKey} = ${formatEndpoint(other)}`
-          : null
+        const pairs = listOf(of(config)).flatMap((one) => listOf(otherOf(config)).map((other) => ({ one, other })))
+        const found = pairs.find(({ one, other }) => overlaps(one, other))
+        return found === undefined
+          ? null
+          : `expected different addresses, found ${key} = ${formatEndpoint(found.one)} and ${otherKey} = ${formatEndpoint(found.other)}`
       },
     })),
   )
 }
+
+const listOf = (at: Endpoint | null | readonly Endpoint[]) => (at === null ? [] : [at].flat())
+
+const overlaps = (one: Endpoint, other: Endpoint) =>
+  one.port !== 0 &&
+  one.port === other.port &&
+  (one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host))
 
 /** Reachable from this machine only. */
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')

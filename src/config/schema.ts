@@ -471,7 +471,7 @@ name of a destination. 0: the default for this provider, or the general default.
       DESTINATION_NAMES,
     ),
   }),
-  dns: section('DNS lookups: MX, SPF, DKIM, domain verification and webhook hosts.', {
+  dns: section('DNS lookups (MX, SPF, DKIM, domain verification, webhook hosts), and the delegated zone.', {
     servers: key(kinds.nameServers, {
       about: 'Name servers as ip:port, queried in this order. Empty list: those of the system.',
       fallback: [],
@@ -480,6 +480,31 @@ name of a destination. 0: the default for this provider, or the general default.
       about: `Networks of name servers that validate DNSSEC. DANE (TLSA records of MX hosts) works only with them. The network path
 to them must be secure. Empty list: no DANE.`,
       fallback: ['127.0.0.0/8', '::1/128'],
+    }),
+    zone: key(kinds.zoneName, {
+      about: `Zone that you delegated to this server, such as pm.example.net. Sending domains then publish CNAME records to it once,
+and Postrider answers for keys, return path and links. Empty: domains publish the values themselves.`,
+      fallback: '',
+    }),
+    listen: key(kinds.listenList, {
+      about: `Addresses (ip:port) on which to answer for dns.zone, over UDP and TCP. Usually port 53 of each public address of this
+machine. Empty list: off.`,
+      fallback: [],
+    }),
+    name_servers: key(kinds.hostNames, {
+      about:
+        'Names of the servers of dns.zone, as in its delegation. Empty list: the hostname of this server, or those of all nodes.',
+      fallback: [],
+    }),
+    addresses: key(kinds.addresses, {
+      about: `Addresses of names of this server inside dns.zone (hostname, dns.name_servers, the host of http.public_url,
+tls.names) and of the zone itself. Required only if there are such names.`,
+      fallback: [],
+    }),
+    responses_per_second: key(kinds.whole(0, 1_000_000), {
+      about: `Maximum DNS responses over UDP to a client network (IPv4 /24, IPv6 /56). Above it, Postrider drops every
+second query and sends the others to TCP. 0: no limit.`,
+      fallback: 200,
     }),
   }),
   reports: section('TLS reports (RFC 8460) to domains that request them.', {

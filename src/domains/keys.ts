@@ -4,10 +4,14 @@ import type { DkimKeyRecord, DkimState, Domain } from '../model/domain.ts'
 import { base32 } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
 
-/** Creates a domain's two keys, RSA-2048 and Ed25519 (RFC 8301 §3.2, RFC 8463), with a common random part:
- *  `pr2611k3x9r` and `pr2611k3x9e`. Runs on another thread: RSA takes some hundred milliseconds. */
-export async function mintDkimKeys(state: DkimState, now: number, random: Random): Promise<DkimKeyRecord[]> {
-  const stem = `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
+/** Creates a domain's two keys, RSA-2048 and Ed25519 (RFC 8301 §3.2, RFC 8463). Their selectors begin with `stem`, by
+ *  default a random one: `pr2611k3x9r` and `pr2611k3x9e`. Runs on another thread: RSA takes some hundred milliseconds. */
+export async function mintDkimKeys(
+  state: DkimState,
+  now: number,
+  random: Random,
+  stem: string = randomStem(now, random),
+): Promise<DkimKeyRecord[]> {
   const [rsa, ed25519] = await Promise.all([
     generate('rsa', { modulusLength: 2048, ...ENCODING }),
     generate('ed25519', ENCODING),
@@ -61,6 +65,10 @@ export function newDomain(
 export function endedSelectors(domain: Domain, now: number): string[] {
   if (domain.verifiedAt === null || now - domain.verifiedAt < RETIREMENT_MS) return []
   return domain.dkim.filter((key) => key.state === 'retiring').map((key) => key.selector)
+}
+
+function randomStem(now: number, random: Random): string {
+  return `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
 }
 
 const RETURN_PATH_LABEL = 'bounces'

@@ -7,7 +7,7 @@ import type { DomainChange, DomainCheck, Domains } from '../storage/store.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './ownership.ts'
-import { dnsRecords, findingOf } from './records.ts'
+import { findingOf, wantedRecords } from './records.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
 /** Result of a DNS check for a domain. */
@@ -47,11 +47,8 @@ export async function verifyDomain(
 
 /** Domain → its DNS state. Ownership depends only on its DKIM and ownership records (ownership.ts). Pending keys become
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
-export async function checkDomain(
-  domain: Domain,
-  { resolver, hostname, mtaSts = null, sendingAddresses, now }: Us & { now: number },
-): Promise<Check> {
-  const looks = await lookAtAll(domain, { hostname, resolver, mtaSts, sendingAddresses })
+export async function checkDomain(domain: Domain, { now, ...us }: Us & { now: number }): Promise<Check> {
+  const looks = await lookAtAll(domain, us)
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
     name: record.name,
@@ -97,27 +94,57 @@ interface Us {
   mtaSts?: OwnMtaSts | null
   /** Configured addresses that mail is sent from. */
   sendingAddresses?: readonly string[]
+  /** The zone delegated to this server. The records count as published either as CNAME to it or by themselves. */
+  zone?: string | null
 }
 
 /** Null if DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
 
-async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts, sendingAddresses = [] }: Us) {
+async function lookAtAll(
+  domain: Domain,
+  { hostname, resolver, mtaSts = null, sendingAddresses = [], zone = null }: Us,
+): Promise<{ record: DnsRecord; seen: Seen }[]> {
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
   const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
   const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
-  const records = dnsRecords(domain, hostname, mtaSts ?? null, sendingAddresses)
   const us = { sender, sendingAddresses, resolver }
-  return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, us) })))
+  const wanted = wantedRecords(domain, hostname, mtaSts, sendingAddresses, zone)
+  return Promise.all(
+    wanted.map(async ({ record, contents }) => {
+      const alias = record.type === 'CNAME' ? record.value : null
+      return { record, seen: together(await Promise.all(contents.map((each) => look(each, domain, { ...us, alias })))) }
+    }),
+  )
+}
+
+/** Several contents of one name → what DNS has of them. */
+function together(looks: readonly Seen[]): Seen {
+  const known = looks.filter((each) => each !== null)
+  if (known.length < looks.length) return null
+  const isAll = (status: RecordStatus) => known.every((each) => each.status === status)
+  return {
+    status: isAll('valid') ? 'valid' : isAll('missing') ? 'missing' : 'mismatch',
+    found: known.flatMap(({ found }) => found),
+  }
+}
+
+interface Looking {
+  sender: Sender
+  sendingAddresses: readonly string[]
+  resolver: Resolver
+  /** Target of a CNAME that may be in place of the record. */
+  alias: string | null
 }
 
 function look(
   record: DnsRecord,
   domain: Domain,
-  { sender, sendingAddresses, resolver }: { sender: Sender; sendingAddresses: readonly string[]; resolver: Resolver },
+  { sender, sendingAddresses, resolver, alias }: Looking,
 ): Promise<Seen> {
   switch (record.purpose) {
     case 'dkim':
+    case 'dkim_standby':
       return lookAtDkim(record, resolver)
     case 'ownership':
       return lookAtOwnership(record, resolver)
@@ -134,7 +161,7 @@ function look(
       return lookAtTlsRpt(record, resolver)
     case 'mta_sts_host':
     case 'tracking':
-      return lookAtCname(record, sender, resolver)
+      return lookAtCname(record, alias, sender, resolver)
   }
 }
 
@@ -225,13 +252,13 @@ async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {
 }
 
 /** A CNAME to us, or our addresses: some DNS servers flatten a CNAME. */
-async function lookAtCname(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
+async function lookAtCname(record: DnsRecord, alias: string | null, sender: Sender, resolver: Resolver): Promise<Seen> {
   const cname = await resolver.cname(record.name)
   if (cname.kind === 'temporary') return null
   if (cname.kind === 'records') {
     return seen(
       cname.records,
-      cname.records.some((host) => sameHost(host, record.value)),
+      cname.records.some((host) => sameHost(host, record.value) || sameHost(host, alias ?? record.value)),
     )
   }
   const addresses = await resolver.a(record.name)

@@ -19,6 +19,7 @@ export interface DomainCare {
   hostname: string
   mtaSts?: OwnMtaSts | null
   sendingAddresses?: readonly string[]
+  zone?: string | null
   mintId: MintId
   log: Log
 }

@@ -28,6 +28,7 @@ export function maintenanceTasks(deps: {
   hostname: string
   mtaSts: OwnMtaSts | null
   sendingAddresses?: readonly string[]
+  zone?: string | null
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void

@@ -13,6 +13,8 @@ export interface Engines {
   networkRefusals: () => Record<string, number>
   /** State of limits and reputation at destinations. */
   destinations: () => readonly DestinationGauge[]
+  /** Answers of the delegated zone, by type, response code and transport, and queries above the rate limit; absent: off. */
+  dnsQueries?: () => { queries: Readonly<Record<string, number>>; slipped: number; dropped: number }
   /** Use of each configured sending address; absent: none. */
   addresses?: () => readonly { address: string; attempts: number; delivered: number; rests: readonly unknown[] }[]
   /** Where sending addresses in warm-up are, by destination group; absent: none. */
@@ -71,6 +73,27 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   )
   gaugeAddresses(registry, engines.addresses ?? (() => []))
   gaugeWarmups(registry, engines.warmups ?? (() => []))
+  gaugeDns(registry, engines.dnsQueries ?? (() => NO_QUERIES))
+}
+
+const NO_QUERIES = { queries: {}, slipped: 0, dropped: 0 }
+
+function gaugeDns(registry: Registry, read: NonNullable<Engines['dnsQueries']>): void {
+  registry.totals(
+    'postrider_dns_queries_total',
+    'Answered DNS queries, by record type, response code and transport.',
+    ['type', 'code', 'transport'],
+    () => Object.entries(read().queries).map(([key, value]) => ({ values: key.split(' '), value })),
+  )
+  registry.totals(
+    'postrider_dns_rate_limited_total',
+    'DNS queries over UDP above dns.responses_per_second: sent to TCP (slip) or dropped (drop).',
+    ['action'],
+    () => [
+      { values: ['slip'], value: read().slipped },
+      { values: ['drop'], value: read().dropped },
+    ],
+  )
 }
 
 /** One row for each destination, with the sums over the addresses that mail is sent from. */

@@ -77,8 +77,10 @@ export interface DkimKeyRecord {
 /** `pending` keys are published before they sign; `active` keys sign; `retiring` keys only stay published. */
 export type DkimState = 'pending' | 'active' | 'retiring'
 
+/** `dkim_standby`: a selector for the next keys. */
 export type RecordPurpose =
   | 'dkim'
+  | 'dkim_standby'
   | 'ownership'
   | 'spf'
   | 'dmarc'

@@ -8,6 +8,7 @@ import { createMaintenance } from '../maintenance/loop.ts'
 import { maintenanceTasks } from '../maintenance/tasks.ts'
 import { createTlsReports } from '../maintenance/tls-reports.ts'
 import type { Engines as Gauges } from '../metrics/engines.ts'
+import type { NameServer } from '../name-server/name-server.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -81,6 +82,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       resolver: freshResolver,
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
+      zone: config.dns.zone,
       sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,
@@ -108,6 +110,7 @@ export function gaugesOf(deps: {
   streams: Streams
   smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
+  names: NameServer | null
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
@@ -121,5 +124,6 @@ export function gaugesOf(deps: {
     destinations: outbound.destinations,
     addresses: outbound.addresses,
     warmups: outbound.warmups,
+    ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
   }
 }

@@ -238,7 +238,7 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
   ]
 }
 
-function domainOperationsOf({ config, store, random, mintId, freshResolver }: OperationsDeps): Operation[] {
+function domainOperationsOf({ config, store, random, mintId, freshResolver, notify }: OperationsDeps): Operation[] {
   return domainOperations({
     store,
     random,
@@ -250,6 +250,8 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     serverNames: serverNamesOf(config),
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
+    zone: config.dns.zone,
+    onChange: () => notify('domains'),
   })
 }
 
@@ -302,6 +304,10 @@ const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (doma
   config.quality.stopSending ? (store.snapshot.firingAlerts(domainId)[0] ?? null) : null
 
 /** Names of this server, which no tenant may claim. */
-export function serverNamesOf({ hostname, http, tls }: Config): string[] {
-  return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
+export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
+  return serverNames({
+    hostname,
+    publicUrl: http.publicUrl,
+    names: [...tls.names, ...(dns.zone === null ? [] : [dns.zone])],
+  })
 }

@@ -5,6 +5,7 @@ import { allDomains } from '../domains/all.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { parseMailbox } from '../mail/address.ts'
+import type { NameServer } from '../name-server/name-server.ts'
 import { postBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -23,6 +24,7 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
+import { listeningText, openZoneListener } from './name-server.ts'
 import { alertChannelsOf, createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
@@ -36,6 +38,8 @@ export interface Server {
     http: string | null
     https: string | null
     httpRedirect: string | null
+    /** Several, separated by spaces. */
+    dns: string | null
   } & SmtpListeners['listening']
   publicUrl: string
   /** Reads the certificate files again. Rejects if they are unusable; the previous certificates stay in use. */
@@ -232,10 +236,11 @@ function openServerCertificates(
 interface Listeners {
   smtp: SmtpListeners
   metrics: MetricsListener | null
+  names: NameServer | null
   listening: Server['listening']
 }
 
-/** Binds HTTP, then SMTP, then metrics. */
+/** Binds HTTP, then SMTP, DNS and metrics. */
 async function openListeners(
   config: Config,
   core: Core,
@@ -281,7 +286,14 @@ async function openListeners(
     memory: core.memory,
   })
   rollback.push(() => smtp.stop(0))
-  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits })
+  const names = await openZoneListener(config, {
+    store: resources.store,
+    log: core.log,
+    onEvent: metrics.pools.onEvent,
+  })
+  rollback.push(() => names?.stop())
+  if (names !== null) core.notifier.on('domains', () => names.changed())
+  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits, names })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
   const { metricsPages: pages, watchDescriptors } = web
@@ -290,11 +302,13 @@ async function openListeners(
   return {
     smtp,
     metrics: metricsListener,
+    names,
     listening: {
       http: bound.http && formatEndpoint(bound.http),
       https: bound.https && formatEndpoint(bound.https),
       httpRedirect: bound.httpRedirect && formatEndpoint(bound.httpRedirect),
       ...smtp.listening,
+      dns: listeningText(names),
       metrics: metricsListener && formatEndpoint(metricsListener.listening),
     },
   }
@@ -332,6 +346,7 @@ async function stopServer(parts: {
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
+  listeners.names?.stop()
   https.stop()
   await web.api.auth.flushUses()
   resources.resolver.close()

@@ -45,6 +45,7 @@ const domain = z
         z.strictObject({
           purpose: z.enum([
             'dkim',
+            'dkim_standby',
             'ownership',
             'spf',
             'dmarc',

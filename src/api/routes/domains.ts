@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { freeStem, isInZone } from '../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../domains/dns-host.ts'
 import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
@@ -73,6 +74,10 @@ export function domainOperations(deps: {
   hostname: string
   /** Configured addresses that mail is sent from. */
   sendingAddresses?: readonly string[]
+  /** The zone delegated to this server; null or absent if none. */
+  zone?: string | null
+  /** Called after a change of a domain. */
+  onChange?: () => void
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
   serverNames: readonly string[]
   /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
@@ -90,8 +95,10 @@ export function domainOperations(deps: {
     requireVerified,
     mtaSts = null,
     sendingAddresses = [],
+    zone = null,
+    onChange = () => {},
   } = deps
-  const published = { hostname, mtaSts, sendingAddresses }
+  const published = { hostname, mtaSts, sendingAddresses, zone }
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -126,10 +133,13 @@ export function domainOperations(deps: {
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
         const limit = await requireDomainQuota(organizationId, now)
-        const domain = { ...planned, tracking, dkim: await keysFor(body.name, now) }
+        const domain = { ...planned, tracking, dkim: await keysFor(planned, now) }
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
-        if (result === 'created') return answer
+        if (result === 'created') {
+          onChange()
+          return answer
+        }
         throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId), now)
       },
     }),
@@ -187,6 +197,7 @@ export function domainOperations(deps: {
         }
         const result = await store.domains.setTracking(resource.id, tracking)
         if (result === 'conflict') throw taken('tracking.host')
+        onChange()
         return reread(resource)
       },
     }),
@@ -199,7 +210,10 @@ export function domainOperations(deps: {
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
-        if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
+        if ((await store.domains.remove(resource.id, now)) === 'removed') {
+          onChange()
+          return deleted(resource.id)
+        }
         throw new Refusal(
           'invalid_state',
           'This domain has undelivered messages. Cancel them or wait until they are delivered.',
@@ -231,8 +245,10 @@ export function domainOperations(deps: {
           outcome: 'done' as const,
           requestId,
         }
-        const us = { domains: store.domains, resolver, hostname, mtaSts, sendingAddresses, now, audit }
-        return answerOf(await verifyDomain(resource, us))
+        const us = { ...published, domains: store.domains, resolver, now, audit }
+        const verified = await verifyDomain(resource, us)
+        onChange()
+        return answerOf(verified)
       },
     }),
     operation({
@@ -253,7 +269,8 @@ export function domainOperations(deps: {
             'A rotation is in progress. Publish its DNS records and verify the domain first.',
           )
         }
-        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random))
+        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random, stemFor(resource)))
+        onChange()
         return reread(resource)
       },
     }),
@@ -262,15 +279,22 @@ export function domainOperations(deps: {
   /** Rejects with `conflict` if the name, or a host under it that the domain uses, belongs to the server or to another
    *  domain. */
   async function requireFree(domain: Domain, isOwnName: boolean, field = 'name'): Promise<void> {
-    if (isServerName(domain, serverNames, isOwnName)) throw serverName(field)
+    const isOfZone = zone !== null && !isOwnName && isInZone(domain.name, zone)
+    if (isOfZone || isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
   }
 
+  /** The beginning of the next selectors: with a delegated zone, a pair that the domain's CNAME records already name.
+   *  Undefined: a random one. */
+  function stemFor(domain: Domain): string | undefined {
+    return zone === null ? undefined : (freeStem(domain) ?? undefined)
+  }
+
   /** New DKIM keys, with selectors that no other organization's domain of this name uses. */
-  async function keysFor(name: string, now: number): Promise<DkimKeyRecord[]> {
-    const claims = await store.domains.claimsOf(name, MOST_CLAIMS)
+  async function keysFor(domain: Domain, now: number): Promise<DkimKeyRecord[]> {
+    const claims = await store.domains.claimsOf(domain.name, MOST_CLAIMS)
     const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
-    let keys = await mintDkimKeys('active', now, random)
+    let keys = await mintDkimKeys('active', now, random, stemFor(domain))
     for (let turn = 0; turn < 3 && keys.some(({ selector }) => used.has(selector)); turn++) {
       keys = await mintDkimKeys('active', now, random)
     }
@@ -330,9 +354,9 @@ function trackingHost(text: string, domain: Domain): string {
 
 function toWire(
   domain: Domain,
-  us: { hostname: string; mtaSts: OwnMtaSts | null; sendingAddresses: readonly string[] },
+  us: { hostname: string; mtaSts: OwnMtaSts | null; sendingAddresses: readonly string[]; zone: string | null },
 ) {
-  const { hostname, mtaSts, sendingAddresses } = us
+  const { hostname, mtaSts, sendingAddresses, zone } = us
   const time = (at: number | null) => (at === null ? null : iso(at))
   return {
     id: domain.id,
@@ -352,7 +376,7 @@ function toWire(
     })),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses).map((record) => {
+    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {
       const finding = findingOf(domain, record)
       return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
     }),
