@@ -353,6 +353,10 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
 
 /** Lists whose statements depend on their filters, each filter alone and all together. */
 async function everyList(store: Store): Promise<void> {
+  const warmup = { address: '192.0.2.1', group: 'google', day: 0 } as const
+  await store.warmups.take([{ ...warmup, count: 1, most: 1 }])
+  await store.warmups.add([{ ...warmup, delivered: 1 }])
+  await store.warmups.days([warmup.address])
   await store.queues.waiting(0)
   await store.held.count()
   const page = { limit: 9, after: 'msg_cursor' }
