@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createTransport } from 'nodemailer'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Several addresses of this machine that mail is sent from: every address of 127.0.0.0/8 is one. */
 
@@ -14,7 +15,11 @@ let server: TestServer
 /** Of each mail that arrived: the address it came from, and the name in EHLO. */
 let arrived: [from: string, hello: string][]
 
-async function open(sending: ConfigValues['sending'], refusalFor: (from: string) => Move | null = () => null) {
+async function open(
+  sending: ConfigValues['sending'],
+  refusalFor: (from: string) => Move | null = () => null,
+  config: ConfigValues = {},
+) {
   arrived = []
   const hellos = new Map<number, string>()
   remote = await startRawMx({
@@ -25,7 +30,7 @@ async function open(sending: ConfigValues['sending'], refusalFor: (from: string)
       return cue === 'RCPT' ? refusalFor(from) : null
     },
   })
-  server = await startTestServer({ remote, config: { sending } })
+  server = await startTestServer({ remote, config: { ...config, sending } })
 }
 afterEach(async () => {
   await server.close()
@@ -136,6 +141,27 @@ describe('with several addresses', () => {
     expect(arrived.map(([from]) => from)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
     expect(remote.connections()).toBe(2)
   })
+})
+
+test('mail that a route forwards uses the pool assigned to its domain', async () => {
+  const pools = [address('127.0.0.2'), address('127.0.0.3', { pool: 'desk' })]
+  await open({ addresses: pools, assignments: [{ pool: 'desk', domain: DOMAIN }] }, undefined, {
+    smtp: { inbound: { listen: '127.0.0.1:0' } },
+    inbound: { confirm_forward_targets: false },
+  })
+  const route = {
+    name: 'desk',
+    match: { type: 'address', value: `desk@${DOMAIN}` },
+    action: { type: 'forward', config: { to: ['ann@desk.remote.example'] } },
+  }
+  expect((await server.ask('POST', '/v1/inbound-routes', route)).status).toBe(201)
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
+  await client.sendMail({ from: 'bob@author.example', to: `desk@${DOMAIN}`, subject: 'A question', text: 'Hello?' })
+  client.close()
+  const [{ forwarded_as }] = (await server.read('/v1/inbound-messages')).data
+  await server.ended(forwarded_as)
+  expect(await attemptsOf(forwarded_as)).toEqual(['1 delivered 127.0.0.3'])
 })
 
 describe('a plan with a dedicated address', () => {
