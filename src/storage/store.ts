@@ -1,3 +1,4 @@
+import type { AddressRests } from './roles/address-rests.ts'
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
@@ -39,6 +40,7 @@ import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
 
 export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
+export type * from './roles/address-rests.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
@@ -100,6 +102,7 @@ export interface Store {
   domains: Domains
   blockedLinks: BlockedLinks
   dedicatedAddresses: DedicatedAddresses
+  addressRests: AddressRests
   apiKeys: ApiKeys
   users: Users
   factors: Factors

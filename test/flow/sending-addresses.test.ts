@@ -98,6 +98,27 @@ describe('with several addresses', () => {
     expect(await attemptsOf(again.body.id)).toEqual(['1 delivered 127.0.0.3'])
   })
 
+  test('one that a destination blocks still rests after a restart, until the destination accepts it', async () => {
+    let isBlocked = true
+    await open({ addresses: [address('127.0.0.2')] }, () => (isBlocked ? BLOCKED.replace('554 5.', '451 4.') : null))
+    const first = await server.send({ to: 'ann@a.remote.example' })
+    await server.tried(first.body.id, 1)
+    const kept = await server.store().addressRests.endingAfter(server.clock.now(), 10)
+    const until = server.clock.now() + 15 * MINUTE
+    expect(kept).toMatchObject([{ address: '127.0.0.2', rule: 'block-list', times: 1, until }])
+    await server.stop()
+    await server.reopen()
+    const resting = { address: '127.0.0.2', resting_until: new Date(until).toISOString() }
+    expect((await server.read('/v1/explain?to=bob@a.remote.example')).site.sending_addresses).toMatchObject([resting])
+
+    isBlocked = false
+    await server.toNextAttempt(first.body.id)
+    await server.ended(first.body.id)
+    await server.stop()
+    await server.reopen()
+    expect(await server.store().addressRests.endingAfter(0, 10)).toEqual([])
+  })
+
   test('all of which are blocked, each is tried once, and then the reply decides', async () => {
     await open({ addresses: [2, 3, 4].map((n) => address(`127.0.0.${n}`)) }, () => BLOCKED)
     const { body } = await server.send({ to: 'ann@a.remote.example' })

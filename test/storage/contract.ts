@@ -2,6 +2,7 @@ import { afterAll, describe, test } from 'bun:test'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
+import { addressRestPromises } from './contract-address-rests.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
@@ -83,6 +84,7 @@ const SECTIONS = {
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
   'dedicated addresses': dedicatedAddressPromises,
+  'rests of addresses': addressRestPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

@@ -1,16 +1,17 @@
 import { type AddressFacts, factsOf } from '../../health/sending-addresses.ts'
+import type { StoredRest } from '../../model/address-rest.ts'
 import { iso } from '../../model/event.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface SendingAddressDeps {
-  store: Pick<Store, 'dedicatedAddresses'>
+  store: Pick<Store, 'dedicatedAddresses' | 'addressRests'>
   addresses: readonly { address: string; hostname: string; pool: string; node: string | null }[]
   resolver: Resolver
   /** Whether blocklists may be asked. */
   looksOutside: boolean
-  /** What the delivery engine of this process knows of its addresses; [] without one. Times in ms UTC. */
+  /** What the delivery engine of this process sent from its addresses; [] without one. */
   states: () => readonly AddressUse[]
 }
 
@@ -19,9 +20,10 @@ export interface AddressUse {
   /** Since the start of the process. */
   attempts: number
   delivered: number
-  rests: readonly { destination: string; rule: string; until: number }[]
 }
 
+/** Most rests in a response. */
+const RESTS = 1_000
 /** Each address takes up to five DNS lookups, so requests within this time share them. */
 const FRESH_MS = 60_000
 
@@ -42,10 +44,15 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
       path: '/v1/sending-addresses',
       summary: 'List the addresses that mail is sent from',
       description:
-        'Configured addresses with their DNS and use. Counts and rests are those of the node that answers, since its start. Without configured addresses, the list is empty.',
+        'Configured addresses with their DNS and use. Counts are those of the node that answers, since its start. Rests are those of all nodes, the 1,000 that end last. Without configured addresses, the list is empty.',
       responses: async () => (await import('../responses/sending-addresses.ts')).sendingAddressResponses,
       async handle({ now }) {
-        const [found, owners] = await Promise.all([factsAt(now), store.dedicatedAddresses.list()])
+        if (addresses.length === 0) return { status: 200, body: { data: [] } }
+        const [found, owners, rests] = await Promise.all([
+          factsAt(now),
+          store.dedicatedAddresses.list(),
+          store.addressRests.endingAfter(now, RESTS),
+        ])
         const uses = new Map(states().map((each) => [each.address, each]))
         const data = addresses.map((each, at) => {
           const owner = owners.find(({ address }) => address === each.address)
@@ -53,6 +60,7 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
             organizationId: owner?.organizationId ?? null,
             facts: found[at]!,
             use: uses.get(each.address) ?? null,
+            rests: rests.filter(({ address }) => address === each.address),
           })
         })
         return { status: 200, body: { data } }
@@ -64,9 +72,14 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
 /** Configured address and what is known of it → its JSON record. */
 export function sendingAddressRecord(
   { address, hostname, pool, node }: SendingAddressDeps['addresses'][number],
-  known: { organizationId: string | null; facts: AddressFacts; use: AddressUse | null },
+  known: {
+    organizationId: string | null
+    facts: AddressFacts
+    use: AddressUse | null
+    rests: readonly StoredRest[]
+  },
 ) {
-  const { organizationId, facts, use } = known
+  const { organizationId, facts, use, rests } = known
   return {
     address,
     hostname,
@@ -78,7 +91,7 @@ export function sendingAddressRecord(
     blocklists: facts.blocklists,
     attempts: use?.attempts ?? 0,
     delivered: use?.delivered ?? 0,
-    resting: (use?.rests ?? []).map(({ destination, rule, until }) => ({
+    resting: rests.map(({ destination, rule, until }) => ({
       site: destination,
       because: rule,
       until: iso(until),

@@ -7,6 +7,7 @@ import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery
 import { within } from '../../os/within.ts'
 import type { ClaimedDelivery } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
+import type { KeptRests } from '../senders/kept-rests.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
@@ -48,6 +49,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   }
   /** Addresses that mail is sent from; absent: the system chooses. */
   poolOf?: PoolOf
+  /** Rests of these addresses; absent: none is known, and none is kept. */
+  keptRests?: KeptRests
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -92,7 +95,7 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
-    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now)
+    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now, deps.keptRests)
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -126,6 +129,7 @@ class Scheduler {
     await this.loop.stop()
     await within(this.#deps.clock, graceMs, this.#slots.drained())
     this.#deliverer.giveUp()
+    await this.#deps.keptRests?.settled()
   }
 
   running(): number {

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
+import type { KeptRests } from './kept-rests.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
 import { createRests, type Rest, type Rests } from './rests.ts'
 
@@ -36,9 +37,9 @@ export interface AddressUse {
 
 const SYSTEM: readonly [null] = [null]
 
-/** Addresses of each queue, and a clock in ms → Senders. */
-export function createSenders(poolOf: PoolOf, now: () => number): Senders {
-  const rests = createRests(now)
+/** Addresses of each queue, a clock in ms, and the rests of an earlier process → Senders. */
+export function createSenders(poolOf: PoolOf, now: () => number, kept?: KeptRests): Senders {
+  const rests = createRests(now, kept)
   /** One entry for each configured address at most. */
   const counts = new Map<string, { attempts: number; delivered: number }>()
   return {

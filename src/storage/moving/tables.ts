@@ -340,6 +340,18 @@ const OWN: readonly MovedTable[] = [
     from: 'dedicated_addresses',
   },
   {
+    name: 'address_rests',
+    columns: {
+      address: 'text',
+      destination: 'text',
+      rule: 'text',
+      times: 'int',
+      since: 'bigint',
+      until: 'bigint',
+    },
+    from: 'address_rests',
+  },
+  {
     name: 'idempotency',
     columns: {
       organization_id: 'text',

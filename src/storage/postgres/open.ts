@@ -4,6 +4,7 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
+import { postgresAddressRests } from './address-rests.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
@@ -142,6 +143,7 @@ function rolesOf(
       lane,
       isNamed: fanOut.isNamed,
     }),
+    addressRests: postgresAddressRests(reads, writer),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
