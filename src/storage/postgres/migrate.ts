@@ -21,6 +21,7 @@ import suppressionSearch from './migrations/0056_suppression_search.sql' with { 
 import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
 import addressRests from './migrations/0059_address_rests.sql' with { type: 'text' }
+import placement from './migrations/0060_placement.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0057_policy_reports', sql: policyReports },
   { name: '0058_sending_addresses', sql: sendingAddresses },
   { name: '0059_address_rests', sql: addressRests },
+  { name: '0060_placement', sql: placement },
 ]
 
 const STEPS = `create table if not exists migrations (
