@@ -33,6 +33,9 @@ export async function installationOf(
     isShared: database.url !== '',
     sourceAddress: delivery.sourceAddress,
     sendingAddresses: sendingAddressesOf(config).filter(({ node }) => node === null || node === nodeName(config)),
+    addressesOfNodes: config.sending.addresses.flatMap(({ address, node }) =>
+      node === null ? [] : [{ address, node }],
+    ),
     smarthost: delivery.smarthost,
     domains,
     delegated: zoneSettings(config, hosts),

@@ -18,6 +18,8 @@ export interface Installation {
   sourceAddress: string | null
   /** Configured addresses of this node that mail is sent from; [] = none, the system or sourceAddress decides. */
   sendingAddresses: readonly { address: string; hostname: string }[]
+  /** All configured addresses that belong to one node. */
+  addressesOfNodes: readonly { address: string; node: string }[]
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
   domains: readonly SendingDomain[]
@@ -70,7 +72,7 @@ export interface CheckDeps {
   spfAllows: (
     record: string,
     host: string,
-    sender: { hostname: string; addresses: string[] | null },
+    sender: { hostname: string; addresses: string[] | null; isOnly?: boolean },
   ) => Promise<'yes' | 'no' | 'unknown'>
   /** Name servers in use, `ip:port`. */
   nameServers: readonly string[]

@@ -17,7 +17,9 @@ import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import { type KeptRests, openKeptRests } from '../outbound/senders/kept-rests.ts'
 import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
+import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
 import { createWorkers } from '../outbound/workers.ts'
 import type { Store } from '../storage/store.ts'
 import type { Compose } from '../submission/signing.ts'
@@ -70,6 +72,8 @@ export interface DeliveryEngineDeps {
  *  them and rejects. */
 export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDeps): Promise<DeliveryEngine> {
   const { store, clock, lookups, log, pools } = deps
+  const hasAddresses = config.sending.addresses.length > 0
+  const keptRests = hasAddresses ? await openKeptRests({ store, clock, log }, RESTS) : undefined
   // Separate resolvers: a backlog of domains whose DNS does not answer must not delay other lookups.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
@@ -101,7 +105,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     ...(config.delivery.smarthost === null && { policyOf: policies.find }),
     onTls: countTls,
   })
-  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver })
+  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, keptRests })
 
   const close = async (withinMs: number) => {
     await composing.stop()
@@ -168,10 +172,11 @@ function createLoop(
     workers: ReturnType<typeof createWorkers>
     policies: MtaStsPolicies
     mxResolver: Resolver
+    keptRests: KeptRests | undefined
   },
 ): OutboundLoop {
   const { delivery } = config
-  const { attempts, workers, policies, mxResolver } = parts
+  const { attempts, workers, policies, mxResolver, keptRests } = parts
   return createOutboundLoop({
     store: deps.store,
     attempt: attempts.attempt,
@@ -194,6 +199,7 @@ function createLoop(
     },
     poolOf: poolsOf(config, deps),
     warmups: warmingOn(config),
+    keptRests,
     resolver: {
       mx: (domain) => {
         // Fetched in parallel, so that the first message to a domain waits for one DNS answer, not for two.

@@ -23,7 +23,6 @@ import { startParsingThread } from '../threads.ts'
 import type { DeliveryLoop } from '../webhooks/delivery-loop.ts'
 import { createInboundLoop } from '../webhooks/inbound-loop.ts'
 import { createWebhookLoop } from '../webhooks/loop.ts'
-import { createOwnAddresses, dedicatedIn, type OwnAddresses } from './dedicated-addresses.ts'
 import { type DeliveryEngine, openDeliveryEngine } from './delivery-engine.ts'
 import type { Https } from './https-clients.ts'
 import { createReaderStarter, logSeparation } from './inbound-readers.ts'
@@ -39,7 +38,6 @@ export interface Engines {
   inbound: DeliveryLoop
   readers: Readers
   parsing: Parsing
-  ownAddresses: OwnAddresses
   feedback: Feedback
   /** Posts TLS reports. Never reaches private networks, even those that webhooks may reach. */
   postReport: Post
@@ -51,7 +49,7 @@ export interface Engines {
 }
 
 export interface EnginesDeps {
-  resources: Pick<Resources, 'store' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
+  resources: Pick<Resources, 'store' | 'ownAddresses' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
   clock: WallClock
   random: Random
   mintId: MintId
@@ -76,8 +74,6 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
   const parsingPool = createParsingPool(deps)
   rollback.push(() => parsingPool.stop())
   const parsing = parsingIn(parsingPool)
-  const ownAddresses = createOwnAddresses(resources.store)
-  if (dedicatedIn(config).length > 0) await ownAddresses.refresh()
   const delivery = await openDeliveryEngine(config, {
     store: resources.store,
     clock,
@@ -95,7 +91,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     memory: deps.memory,
     pools: metrics.pools,
     storedMail: parsing.storedMail,
-    dedicatedOf: ownAddresses.of,
+    dedicatedOf: resources.ownAddresses.of,
     computeMs: deps.computeMs,
   })
   rollback.push(() => delivery.close(0))
@@ -123,7 +119,6 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     webhooks,
     inbound,
     readers: reading.readers,
-    ownAddresses,
     parsing,
     feedback,
     postReport: postBy(https.reports, clock.steady),

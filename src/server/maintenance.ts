@@ -41,8 +41,8 @@ export function watchHealth(
 }
 
 export interface MaintenanceDeps {
-  resources: Pick<Resources, 'store' | 'resolver' | 'freshResolver'>
-  engines: Pick<Engines, 'delivery' | 'outbound' | 'ownAddresses' | 'postReport'>
+  resources: Pick<Resources, 'store' | 'ownAddresses' | 'resolver' | 'freshResolver'>
+  engines: Pick<Engines, 'delivery' | 'outbound' | 'postReport'>
   submission: Pick<Submission, 'submit'>
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
@@ -57,7 +57,7 @@ export interface MaintenanceDeps {
 /** Creates the loop of maintenance tasks (maintenance/tasks.ts); it is not started yet. */
 export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
   const { engines, api, health, certificates, clock, mintId, log } = deps
-  const { store, resolver, freshResolver } = deps.resources
+  const { store, ownAddresses, resolver, freshResolver } = deps.resources
   const { delivery, outbound } = engines
   const { from, contact, organization } = config.reports
   const reports = createTlsReports({
@@ -96,7 +96,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
       alerts: deps.alerts,
-      dedicated: { addresses: dedicatedIn(config), refresh: engines.ownAddresses.refresh },
+      dedicated: { addresses: dedicatedIn(config), refresh: () => ownAddresses.refresh(store) },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),

@@ -137,6 +137,7 @@ export function openForwarding(
     settings: {
       confirmTargets: config.inbound.confirmForwardTargets,
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      sending: config.sending,
     },
     stoppedBy: alertThatStops(config, store),
     submit: submission.submit,

@@ -1,3 +1,4 @@
+import type { AddressRests } from './roles/address-rests.ts'
 import type { Alerts } from './roles/alerts.ts'
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
@@ -41,6 +42,7 @@ import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
 
 export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
+export type * from './roles/address-rests.ts'
 export type * from './roles/alerts.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
@@ -105,6 +107,7 @@ export interface Store {
   blockedLinks: BlockedLinks
   dedicatedAddresses: DedicatedAddresses
   warmups: Warmups
+  addressRests: AddressRests
   apiKeys: ApiKeys
   users: Users
   factors: Factors

@@ -38,6 +38,7 @@ export const INSTALLATION: Installation = {
   isShared: false,
   sourceAddress: null,
   sendingAddresses: [],
+  addressesOfNodes: [],
   smarthost: null,
   domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
   delegated: null,

@@ -87,7 +87,7 @@ async function start(
     termsOf: createTermsOf({}, 20),
     longestPauseMs: () => 0,
     overdueMs: 365 * DAY,
-    senders: createSenders(() => hosts, clock.steady.now, limits),
+    senders: createSenders(() => hosts, clock.steady.now, { warmups: limits }),
   })
   await limits.turn()
   return { clock, store, limits, admission }

@@ -2,6 +2,7 @@ import { afterAll, describe, test } from 'bun:test'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
+import { addressRestPromises } from './contract-address-rests.ts'
 import { alertPromises } from './contract-alerts.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
@@ -87,6 +88,7 @@ const SECTIONS = {
   'dedicated addresses': dedicatedAddressPromises,
   warmups: warmupPromises,
   alerts: alertPromises,
+  'rests of addresses': addressRestPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

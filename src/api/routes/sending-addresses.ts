@@ -1,4 +1,5 @@
 import { type AddressFacts, factsOf } from '../../health/sending-addresses.ts'
+import type { StoredRest } from '../../model/address-rest.ts'
 import { DESTINATION_GROUPS } from '../../model/destination-group.ts'
 import { iso } from '../../model/event.ts'
 import { dayOf, firstDayOf, standingOf, startOfDay, type Warmup, type WarmupDay } from '../../model/warmup.ts'
@@ -8,7 +9,7 @@ import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface SendingAddressDeps {
-  store: Pick<Store, 'dedicatedAddresses' | 'warmups'>
+  store: Pick<Store, 'dedicatedAddresses' | 'addressRests' | 'warmups'>
   addresses: readonly {
     address: string
     hostname: string
@@ -19,7 +20,7 @@ export interface SendingAddressDeps {
   resolver: Resolver
   /** Whether blocklists may be asked. */
   looksOutside: boolean
-  /** What the delivery engine of this process knows of its addresses; [] without one. Times in ms UTC. */
+  /** What the delivery engine of this process sent from its addresses; [] without one. */
   states: () => readonly AddressUse[]
 }
 
@@ -28,9 +29,10 @@ export interface AddressUse {
   /** Since the start of the process. */
   attempts: number
   delivered: number
-  rests: readonly { destination: string; rule: string; until: number }[]
 }
 
+/** Most rests in a response. */
+const RESTS = 1_000
 /** Each address takes up to five DNS lookups, so requests within this time share them. */
 const FRESH_MS = 60_000
 
@@ -52,12 +54,14 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
       path: '/v1/sending-addresses',
       summary: 'List the addresses that mail is sent from',
       description:
-        'Configured addresses with their DNS, use and warm-up. Counts and rests are those of the node that answers, since its start; a warm-up counts the mail of all nodes. Without configured addresses, the list is empty.',
+        'Configured addresses with their DNS, use and warm-up. Counts are those of the node that answers, since its start; a warm-up counts the mail of all nodes. Rests are those of all nodes, the 1,000 that end last. Without configured addresses, the list is empty.',
       responses: async () => (await import('../responses/sending-addresses.ts')).sendingAddressResponses,
       async handle({ now }) {
-        const [found, owners, days] = await Promise.all([
+        if (addresses.length === 0) return { status: 200, body: { data: [] } }
+        const [found, owners, rests, days] = await Promise.all([
           factsAt(now),
           store.dedicatedAddresses.list(),
+          store.addressRests.endingAfter(now, RESTS),
           warming.length === 0 ? [] : store.warmups.days(warming),
         ])
         const uses = new Map(states().map((each) => [each.address, each]))
@@ -68,6 +72,7 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
             facts: found[at]!,
             use: uses.get(each.address) ?? null,
             warmup: each.warmup && warmupRecord(each.warmup, ofAddress(days, each.address), now),
+            rests: rests.filter(({ address }) => address === each.address),
           })
         })
         return { status: 200, body: { data } }
@@ -83,10 +88,11 @@ export function sendingAddressRecord(
     organizationId: string | null
     facts: AddressFacts
     use: AddressUse | null
+    rests: readonly StoredRest[]
     warmup: ReturnType<typeof warmupRecord> | null
   },
 ) {
-  const { organizationId, facts, use, warmup } = known
+  const { organizationId, facts, use, rests, warmup } = known
   return {
     address,
     hostname,
@@ -98,7 +104,7 @@ export function sendingAddressRecord(
     blocklists: facts.blocklists,
     attempts: use?.attempts ?? 0,
     delivered: use?.delivered ?? 0,
-    resting: (use?.rests ?? []).map(({ destination, rule, until }) => ({
+    resting: rests.map(({ destination, rule, until }) => ({
       site: destination,
       because: rule,
       until: iso(until),

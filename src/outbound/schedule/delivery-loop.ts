@@ -8,6 +8,7 @@ import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery
 import { within } from '../../os/within.ts'
 import type { ClaimedDelivery, Store } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
+import type { KeptRests } from '../senders/kept-rests.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
 import { createWarmupLimits, type WarmupState } from '../senders/warmups.ts'
@@ -55,6 +56,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   poolOf?: PoolOf
   /** Those of them in warm-up. */
   warmups?: readonly { address: string; warmup: Warmup }[]
+  /** Rests of these addresses; absent: none is known, and none is kept. */
+  keptRests?: KeptRests
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -100,7 +103,8 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
-    this.senders = deps.poolOf && createSenders(deps.poolOf, clock.steady.now, warmupsOf(deps))
+    this.senders =
+      deps.poolOf && createSenders(deps.poolOf, clock.steady.now, { kept: deps.keptRests, warmups: warmupsOf(deps) })
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -136,6 +140,7 @@ class Scheduler {
     this.#deliverer.giveUp()
     const { log } = this.#deps
     await this.senders?.warmups?.flush().catch((error) => log.warn('results of warm-up not stored', { error }))
+    await this.#deps.keptRests?.settled()
   }
 
   running(): number {

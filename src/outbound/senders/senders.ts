@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
+import type { KeptRests } from './kept-rests.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
 import { createRests, type Rest, type Rests } from './rests.ts'
 import type { WarmupLimits, WarmupState } from './warmups.ts'
@@ -41,9 +42,14 @@ export interface AddressUse {
 
 const SYSTEM: readonly [null] = [null]
 
-/** Addresses of each queue, a clock in ms, and the limits of addresses in warm-up, if there are any → Senders. */
-export function createSenders(poolOf: PoolOf, now: () => number, warmups?: WarmupLimits): Senders {
-  const rests = createRests(now)
+/** Addresses of each queue, a clock in ms, the rests of an earlier process, and the limits of addresses in warm-up, if there
+ *  are any → Senders. */
+export function createSenders(
+  poolOf: PoolOf,
+  now: () => number,
+  { kept, warmups }: { kept?: KeptRests; warmups?: WarmupLimits } = {},
+): Senders {
+  const rests = createRests(now, kept)
   /** One entry for each configured address at most. */
   const counts = new Map<string, { attempts: number; delivered: number }>()
   return {

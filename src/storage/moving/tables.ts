@@ -354,6 +354,18 @@ const OWN: readonly MovedTable[] = [
     from: 'warmup_days',
   },
   {
+    name: 'address_rests',
+    columns: {
+      address: 'text',
+      destination: 'text',
+      rule: 'text',
+      times: 'int',
+      since: 'bigint',
+      until: 'bigint',
+    },
+    from: 'address_rests',
+  },
+  {
     name: 'idempotency',
     columns: {
       organization_id: 'text',

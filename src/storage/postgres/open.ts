@@ -4,6 +4,7 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
+import { postgresAddressRests } from './address-rests.ts'
 import { postgresAlerts } from './alerts.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
@@ -144,6 +145,7 @@ function rolesOf(
       lane,
       isNamed: fanOut.isNamed,
     }),
+    addressRests: postgresAddressRests(reads, writer),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
     warmups: postgresWarmups(reads, writer),
     alerts: postgresAlerts(reads, writer),

@@ -7,6 +7,7 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
+import { sqliteAddressRests } from './address-rests.ts'
 import { sqliteAlerts } from './alerts.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
@@ -179,6 +180,7 @@ export function storeOn(
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
+    addressRests: sqliteAddressRests(db, writer),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     warmups: sqliteWarmups(db, writer),
     alerts: sqliteAlerts(db, writer),

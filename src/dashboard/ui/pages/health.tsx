@@ -165,6 +165,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
       'hostname',
       'reverse_dns_ipv4',
       'reverse_dns_ipv6',
+      'sending_addresses',
       'outbound_port_25',
       'smarthost',
       'blocklists',
