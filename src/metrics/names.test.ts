@@ -53,6 +53,8 @@ const LABELS = [
   'site',
   'state',
   'status',
+  'transport',
+  'type',
   'version',
   'when',
 ]
