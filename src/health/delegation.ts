@@ -9,7 +9,7 @@ export async function checkDelegation(
 ): Promise<Verdict> {
   if (delegated === null) return skip('no delegated zone')
   const { zone, nameServers } = delegated
-  const published = await delegation.namesAtParent(zone)
+  const published = (await delegation.namesAtParent(zone))?.toSorted() ?? null
   if (published === null) return skip(`the name servers of the parent of ${zone} did not respond`)
   const lines = nameServers.map((name) => `  ${zone}. NS ${name}.`).join('\n')
   if (published.length === 0) return fail(`${zone} is not delegated`, `Add to the parent zone:\n${lines}`)
