@@ -15,9 +15,9 @@ const start = async () => {
   const parsing = { parsed: 0 }
   const counted: typeof templateEngine = {
     ...templateEngine,
-    parse: (texts, owner) => {
+    parse: (texts, as, owner) => {
       parsing.parsed++
-      return templateEngine.parse(texts, owner)
+      return templateEngine.parse(texts, as, owner)
     },
   }
   made = await createTestApi({
@@ -45,7 +45,10 @@ describe('a template', () => {
       alias,
       name,
       mode: 'live',
+      kind: 'message',
       ...texts,
+      layout: null,
+      locales: {},
       variables: ['user.name', 'note', 'link'],
       sample: {},
       version: 1,
