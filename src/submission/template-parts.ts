@@ -48,13 +48,13 @@ export async function loadParts(
 
   const frame = layout === null ? null : await load(layout, 'layout')
   const partials = new Map<string, KeyedTexts>()
-  const open = [...uses, ...(frame?.uses ?? [])]
-  for (let alias = open.shift(); alias !== undefined; alias = open.shift()) {
-    if (partials.has(alias)) continue
+  const open = new Set([...uses, ...(frame?.uses ?? [])])
+  // A Set's loop also visits what is added during it, each once.
+  for (const alias of open) {
     if (partials.size === MAX_PARTIALS) throw partRefusal(`it renders more than ${MAX_PARTIALS} partials`, alias)
     const partial = await load(alias, 'partial')
     partials.set(alias, partial.keyed)
-    open.push(...partial.uses)
+    for (const inner of partial.uses) open.add(inner)
   }
   return { layout: frame?.keyed ?? null, partials: [...partials] }
 }

@@ -165,7 +165,7 @@ describe('a bad template', () => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, html: '{% include "package.json" %}' } })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'html'])
-    expect(answer.body.error.message).toContain('cannot include another')
+    expect(answer.body.error.message).toContain('is not available')
   })
 })
 
@@ -283,6 +283,7 @@ test('lists are newest first, in pages, and leave out the texts', async () => {
     'alias',
     'name',
     'mode',
+    'kind',
     'subject',
     'variables',
     'version',
