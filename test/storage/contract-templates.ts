@@ -164,7 +164,7 @@ export function templatePromises(holds: Holds): void {
     for (const each of all) await store.templates.create(each)
     const ids = all.map(({ id }) => id).reverse()
     expect(await idsByPage((page) => store.templates.list(ORGANIZATION, page))).toEqual(ids)
-    const { html, text, sample, ...head } = all[2]!
+    const { html, text, sample, layout, uses, locales, ...head } = all[2]!
     const { records: listed } = await store.templates.list(ORGANIZATION, { limit: 1, after: null })
     expect(listed).toEqual([head])
     expect((await store.templates.list('org_b', { limit: 9, after: null })).records).toEqual([])
