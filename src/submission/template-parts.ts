@@ -73,6 +73,9 @@ export function keyedTexts(
 /** Different partials in one message: each is a lookup. */
 const MAX_PARTIALS = 20
 
+/** Begins the message of these refusals. */
+export const NOT_RENDERED = 'The template could not be rendered: '
+
 function partRefusal(fault: string, alias: string): Refusal {
-  return new Refusal('template_error', `The template could not be rendered: ${fault}`, { details: { alias } })
+  return new Refusal('template_error', NOT_RENDERED + fault, { details: { alias } })
 }

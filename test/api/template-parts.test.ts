@@ -184,7 +184,7 @@ describe('layouts and partials', () => {
   })
 })
 
-// threat: foreign-records
+// threat: foreign-resources
 test('parts of another organization are unknown', async () => {
   await made({ kind: 'partial', alias: 'theirs', text: 'secret' }, keys.foreign)
   const answer = await create({ text: '{% render "theirs" %}' })

@@ -8,7 +8,7 @@ import {
   type TemplateVariant,
 } from '../../model/template.ts'
 import type { Store } from '../../storage/store.ts'
-import { loadParts, type PartTexts, type TemplateUser } from '../../submission/template-parts.ts'
+import { loadParts, NOT_RENDERED, type PartTexts, type TemplateUser } from '../../submission/template-parts.ts'
 import { lengthOf, type TemplateEngine } from '../../submission/templates.ts'
 
 /** The texts of a template as a request wants them. */
@@ -115,5 +115,6 @@ function fault(field: string, predicate: string): Refusal {
 /** A part that a message could not use is a fault of the template that names it. */
 function asInvalid(error: unknown, layout: string | null): unknown {
   if (!(error instanceof Refusal) || error.reason !== 'template_error') return error
-  return invalid([{ field: error.details?.alias === layout ? 'layout' : 'html', message: error.message }])
+  const field = error.details?.alias === layout ? 'layout' : 'html'
+  return invalid([{ field, message: `${field} cannot be used: ${error.message.replace(NOT_RENDERED, '')}` }])
 }
