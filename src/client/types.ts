@@ -951,6 +951,8 @@ export interface ListedTemplate {
   name: string
   /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
+  /** Messages use templates of kind `message`; these use layouts and partials. */
+  kind: 'message' | 'layout' | 'partial'
   /** Null = each message provides its own subject. */
   subject: string | null
   /** Variables found in the template, in order of first use. */
@@ -1498,6 +1500,8 @@ export interface SendMessage {
   template_id?: string | null
   /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
+  /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
+  locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
@@ -1660,10 +1664,25 @@ export interface Template {
   name: string
   /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
+  /** Messages use templates of kind `message`; these use layouts and partials. */
+  kind: 'message' | 'layout' | 'partial'
   /** Null = each message provides its own subject. */
   subject: string | null
   html: string | null
   text: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout: string | null
+  /** Texts in other languages, by locale such as `de` or `pt-BR`. */
+  locales: Record<
+    string,
+    {
+      subject: string | null
+      html: string | null
+      text: string | null
+      /** Variables found in the template, in order of first use. */
+      variables: Array<string>
+    }
+  >
   /** Variables found in the template, in order of first use. */
   variables: Array<string>
   /** Values of variables for previews. */
@@ -2089,6 +2108,8 @@ export interface MessagesAnalyzeBody {
   template_id?: string | null
   /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
+  /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
+  locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
@@ -2351,10 +2372,16 @@ export interface SuppressionsImportBody {
 
 export interface TemplatesCreateBody {
   name: string
+  /** `layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`. */
+  kind?: 'message' | 'layout' | 'partial'
   alias?: string | null
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
+  locales?: unknown | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }
@@ -2379,6 +2406,10 @@ export interface TemplatesUpdateBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
+  locales?: unknown | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }
@@ -2386,12 +2417,18 @@ export interface TemplatesUpdateBody {
 export interface TemplatesRenderBody {
   variables?: Record<string, unknown>
   version?: number
+  /** Wanted language; without it, the default. */
+  locale?: string | null
 }
 
 export interface TemplatesPreviewBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Wanted language; without it, the default. */
+  locale?: string | null
   variables?: Record<string, unknown>
 }
 

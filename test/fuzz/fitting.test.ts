@@ -140,6 +140,9 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     ({ message, value }) => /an IP address or a network/.test(message) && `${value}`.includes(':'),
   ],
   ['the grammar of templates', says(/is not a valid template/)],
+  ['which layouts and partials exist', says(/there is no (?:layout|partial) with the alias/)],
+  ['what a layout and a partial cannot have', says(/must be null for a (?:layout|partial)/)],
+  ['one locale in two spellings', says(/language tags such as de or pt-BR, each once/)],
 ]
 
 const domainOf = (value: Json) => `${value}`.slice(`${value}`.lastIndexOf('@') + 1)

@@ -24,6 +24,7 @@ import warmup from './migrations/0059_warmup.sql' with { type: 'text' }
 import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
 import addressRests from './migrations/0061_address_rests.sql' with { type: 'text' }
 import placement from './migrations/0062_placement.sql' with { type: 'text' }
+import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0060_alerts', sql: alerts },
   { name: '0061_address_rests', sql: addressRests },
   { name: '0062_placement', sql: placement },
+  { name: '0063_template_parts', sql: templateParts },
 ]
 
 const STEPS = `create table if not exists migrations (

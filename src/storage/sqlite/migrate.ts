@@ -20,6 +20,7 @@ import sendingAddresses from './migrations/0016_sending_addresses.sql' with { ty
 import warmup from './migrations/0017_warmup.sql' with { type: 'text' }
 import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
 import addressRests from './migrations/0019_address_rests.sql' with { type: 'text' }
+import templateParts from './migrations/0020_template_parts.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0017_warmup', sql: warmup },
   { name: '0018_alerts', sql: alerts },
   { name: '0019_address_rests', sql: addressRests },
+  { name: '0020_template_parts', sql: templateParts },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
