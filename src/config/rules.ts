@@ -50,6 +50,13 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    keys: ['dkim.rotate_every_days'],
+    broken: ({ dkim }) =>
+      dkim.rotateEveryDays > 0 && dkim.rotateEveryDays < LEAST_ROTATION_DAYS
+        ? `expected 0 or at least ${LEAST_ROTATION_DAYS}, because old keys stay in DNS for a week or longer`
+        : null,
+  },
+  {
     keys: ['http.public_url', 'http.behind_proxy'],
     broken: ({ http }) => {
       if (!http.behindProxy || http.publicUrl.startsWith('https://')) return null
@@ -183,6 +190,8 @@ function ownAddresses(): Rule[] {
     })),
   )
 }
+
+const LEAST_ROTATION_DAYS = 14
 
 const listOf = (at: Endpoint | null | readonly Endpoint[]) => (at === null ? [] : [at].flat())
 

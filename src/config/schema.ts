@@ -506,6 +506,19 @@ the others are told to use TCP. 0: no limit.`,
       fallback: 200,
     }),
   }),
+  dkim: section('Rotation of DKIM keys, for domains whose selectors are CNAME records to dns.zone.', {
+    rotate_every_days: key(kinds.whole(0, 3650), {
+      about: `New keys after this number of days, without anything to do for the domain. 0: never. Without dns.zone nothing rotates by
+itself.`,
+      unit: 'days',
+      fallback: 90,
+    }),
+    resolvers: key(kinds.nameServers, {
+      about: `Public resolvers as ip:port. New keys sign only once each of these and every name server of the domain and of dns.zone
+has them. Empty list: only the name servers.`,
+      fallback: ['1.1.1.1:53', '8.8.8.8:53', '9.9.9.9:53'],
+    }),
+  }),
   reports: section('TLS reports (RFC 8460) to domains that request them.', {
     from: key(kinds.mailAddress, {
       about: `Sender address of reports, at a verified domain of this installation. Reports count as mail of its organization.

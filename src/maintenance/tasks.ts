@@ -1,4 +1,5 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
+import type { Survey } from '../domains/publication.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Plan } from '../model/organization.ts'
@@ -7,6 +8,7 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Notify } from '../os/notifier.ts'
+import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { assignDedicatedAddresses } from './dedicated-addresses.ts'
 import { checkDueDomains } from './domains.ts'
@@ -28,6 +30,10 @@ export function maintenanceTasks(deps: {
   mtaSts: OwnMtaSts | null
   sendingAddresses?: readonly string[]
   zone?: string | null
+  survey?: Survey | undefined
+  rotateEveryMs: number
+  maxAgeMs: number
+  random: Random
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
@@ -57,7 +63,7 @@ export function maintenanceTasks(deps: {
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so each run takes a few domains.
-        return (await checkDueDomains(now, deps)) ? 5_000 : false
+        return (await checkDueDomains(now, { ...deps, onKeys: () => deps.notify('domains') })) ? 5_000 : false
       },
     },
     {

@@ -55,6 +55,7 @@ import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
+import { surveyOf } from './survey.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -223,7 +224,15 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
   ]
 }
 
-function domainOperationsOf({ config, store, random, mintId, freshResolver, notify }: OperationsDeps): Operation[] {
+function domainOperationsOf({
+  config,
+  store,
+  random,
+  mintId,
+  freshResolver,
+  notify,
+  clock,
+}: OperationsDeps): Operation[] {
   return domainOperations({
     store,
     random,
@@ -236,6 +245,8 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver, noti
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
     zone: config.dns.zone,
+    survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
+    rotateEveryMs: config.dkim.rotateEveryDays * 86_400_000,
     onChange: () => notify('domains'),
   })
 }

@@ -92,6 +92,7 @@ async function assemble(
     health: core.health,
     certificates,
     clock,
+    random: core.random,
     mintId: core.mintId,
     log: core.log,
     notify: core.notifier.notify,
