@@ -86,7 +86,7 @@ function labelOf(name: string, zone: string): string | null {
       .slice(0, -zone.length - 1)
       .split('.')
       .at(-1) ?? ''
-  return /^[a-z2-7]{16}$/.test(label) ? label : null
+  return /^[0-9a-hjkmnp-tv-z]{16}$/.test(label) ? label : null
 }
 
 function presentOf(label: string, zone: string, records: readonly ZoneRecord[]): Present {
