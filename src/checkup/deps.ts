@@ -18,6 +18,7 @@ import { peerOf } from '../outbound/smtp/peer.ts'
 import { createReaderStarter } from '../server/inbound-readers.ts'
 import { singleSignOnOptions } from '../server/single-sign-on.ts'
 import { VERSION } from '../version.ts'
+import { delegationQueries } from './delegation.ts'
 import { askTime } from './sntp.ts'
 
 /** Time limit for a call to a mail server; connecting to a blocked port takes all of it. */
@@ -77,6 +78,7 @@ export function openCheckDeps(
       ),
     greetSmarthost: smarthost === null ? null : () => greetSmarthost(smarthost.host),
     provider: providerOf(config, resolver, clock),
+    delegation: delegationQueries({ resolver, random, timeoutMs: QUESTION_MS }),
     askTime: (address) => askTime({ address, port: TIME_PORT }, { now: clock.now, random, timeoutMs: TIME_MS }),
     held: held ?? [],
     proc: '/proc',

@@ -7,6 +7,7 @@ import { createNetworkFacts } from '../health/network-facts.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
+import { nodeHosts } from '../server/name-server.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
@@ -39,12 +40,10 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
   const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
   const { deps, close } = openCheckDeps(config, options)
   try {
-    const installation = await installationOf(
-      config,
-      server,
-      sendingDomains(kept, options.domains ?? []),
-      store?.certificates ?? null,
-    )
+    const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []), {
+      certificates: store?.certificates ?? null,
+      hosts: store === null ? [] : await nodeHosts(store),
+    })
     const facts = createNetworkFacts(installation, deps)
     const machine = machineChecks(installation, deps, facts)
     const checks = await runChecks([

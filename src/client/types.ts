@@ -643,6 +643,7 @@ export interface Domain {
   dns_records: Array<{
     purpose:
       | 'dkim'
+      | 'dkim_standby'
       | 'ownership'
       | 'spf'
       | 'dmarc'

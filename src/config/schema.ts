@@ -501,8 +501,8 @@ tls.names) and of the zone itself. Required only if there are such names.`,
       fallback: [],
     }),
     responses_per_second: key(kinds.whole(0, 1_000_000), {
-      about: `Maximum DNS responses over UDP to a client network (IPv4 /24, IPv6 /56). Above it, every second query is dropped and
-the others are told to use TCP. 0: no limit.`,
+      about: `Maximum DNS responses over UDP to a client network (IPv4 /24, IPv6 /56). Above it, Postrider drops every
+second query and sends the others to TCP. 0: no limit.`,
       fallback: 200,
     }),
   }),

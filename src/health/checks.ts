@@ -5,6 +5,7 @@ import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
 import { databaseChecks } from './database.ts'
+import { checkDelegation } from './delegation.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
 import { type CheckedDomain, checkDomains } from './domains.ts'
@@ -33,6 +34,7 @@ export function machineChecks(
 ): Check[] {
   return [
     { name: 'name_servers', look: () => checkNameServers(deps, facts) },
+    { name: 'delegation', look: () => checkDelegation(installation, deps) },
     { name: 'hostname', look: () => checkHostname(installation, deps, facts) },
     { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, deps, facts) },
     { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, deps, facts) },

@@ -23,6 +23,7 @@ export const CONTENTS = [
       'operating',
       'dashboard',
       'dns',
+      'dns-once',
       'tls',
       'keys',
       'users',

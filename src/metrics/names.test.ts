@@ -30,6 +30,7 @@ test('names start with our prefix, end with a base unit, and contain the type on
 
 /** Labels with few values, all of them ours; `site` is the domain of mail servers, of the fifty busiest. */
 const LABELS = [
+  'action',
   // Of this installation, from its config.
   'address',
   'answer',
@@ -53,6 +54,8 @@ const LABELS = [
   'site',
   'state',
   'status',
+  'transport',
+  'type',
   'version',
   'when',
 ]

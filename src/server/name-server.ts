@@ -37,7 +37,7 @@ export async function openZoneListener(
 }
 
 /** Hostnames of all nodes; [] with SQLite. */
-async function nodeHosts({ nodes }: Pick<Store, 'nodes'>): Promise<string[]> {
+export async function nodeHosts({ nodes }: Pick<Store, 'nodes'>): Promise<string[]> {
   return (await nodes.list()).flatMap(({ hostname }) => (hostname === '' ? [] : [hostname.toLowerCase()]))
 }
 

@@ -9,16 +9,18 @@ export interface Unbound {
   stop(): Promise<void>
 }
 
-/** Zone name (`.` for the root) → the lines of its zone file behind SOA and NS. It answers with referrals for zones that are
- *  delegated in the lines. */
+/** Zone name (`.` for the root) → the lines of its zone file behind SOA and NS. The root delegates the other
+ *  zones; for zones that the lines delegate it answers with referrals. */
 export function startAuthority(at: string, zones: Record<string, string[]>): Promise<Unbound> {
   const files = Object.entries(zones).map(([zone, lines], number) => {
     const dot = zone === '.' ? '.' : `${zone}.`
     const own = [
-      `${dot} 60 IN SOA ns.authority.test. root.authority.test. 1 60 60 60 1`,
-      `${dot} 60 IN NS ns.authority.test.`,
+      `${dot} 60 IN SOA ns.authority.example. root.authority.example. 1 60 60 60 1`,
+      `${dot} 60 IN NS ns.authority.example.`,
     ]
-    return { name: `zone${number}`, text: `$TTL 60\n${[...own, ...lines].join('\n')}\n`, zone }
+    const below = Object.keys(zones).filter((each) => zone === '.' && each !== zone)
+    const delegated = below.map((each) => `${each}. 60 IN NS ns.authority.example.`)
+    return { name: `zone${number}`, text: `$TTL 60\n${[...own, ...delegated, ...lines].join('\n')}\n`, zone }
   })
   const config = files
     .map(
@@ -31,7 +33,7 @@ export function startAuthority(at: string, zones: Record<string, string[]>): Pro
 
 /** A resolver that walks down from the authority as its root. It forgets after a second. */
 export function startRecursive(at: string, root: string): Promise<Unbound> {
-  const hints = { name: 'hints', text: `. 60 IN NS ns.authority.test.\nns.authority.test. 60 IN A ${root}\n` }
+  const hints = { name: 'hints', text: `. 60 IN NS ns.authority.example.\nns.authority.example. 60 IN A ${root}\n` }
   const options = ` root-hints: "hints"\n qname-minimisation-strict: yes\n cache-max-ttl: 1\n cache-max-negative-ttl: 1\n`
   return start(at, options, '', [hints])
 }
