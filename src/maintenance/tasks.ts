@@ -32,6 +32,8 @@ export function maintenanceTasks(deps: {
   zone?: string | null
   survey?: Survey | undefined
   rotateEveryMs: number
+  /** Starts writing the zone into the operator's name server; null if that is off. Not awaited. */
+  updateZone?: (() => void) | null
   maxAgeMs: number
   random: Random
   quality: Parameters<typeof watchQuality>[1]['settings']
@@ -196,9 +198,20 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
+    ...updateTasks(deps),
     ...dedicatedTasks(deps),
     createRetention(deps),
   ]
+}
+
+/** Writes the zone into the operator's name server; nothing if that is off. */
+function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTasks>[0], 'updateZone'>): Task[] {
+  if (updateZone === null) return []
+  const run = async () => {
+    updateZone()
+    return false
+  }
+  return [{ name: 'dns update', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
 }
 
 /** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */

@@ -23,6 +23,7 @@ import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
 import { surveyOf } from './survey.ts'
+import { createZoneUpdates } from './zone-update.ts'
 
 /** The health checks of the running server. */
 export function watchHealth(
@@ -85,6 +86,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       mtaSts: publishedMtaSts(config),
       zone: config.dns.zone,
       survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random: deps.random }),
+      updateZone: createZoneUpdates(config, { store, clock, log }),
       rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
       maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
       random: deps.random,
