@@ -642,6 +642,8 @@ export interface Domain {
     state: 'pending' | 'active' | 'retiring'
     created_at: string
   }>
+  /** When the server makes new DKIM keys by itself. Null while new keys wait for DNS, and for domains whose selectors are not CNAME records to the server’s zone. */
+  next_dkim_rotation_at: string | null
   return_path_host: string
   tracking: {
     opens: boolean

@@ -1,4 +1,5 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
+import type { Survey } from '../domains/publication.ts'
 import { ALERTS_KEPT_MS } from '../model/alert.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
@@ -8,6 +9,7 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Notify } from '../os/notifier.ts'
+import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { assignDedicatedAddresses } from './dedicated-addresses.ts'
 import { checkDueDomains } from './domains.ts'
@@ -29,6 +31,12 @@ export function maintenanceTasks(deps: {
   mtaSts: OwnMtaSts | null
   sendingAddresses?: readonly string[]
   zone?: string | null
+  survey?: Survey | undefined
+  rotateEveryMs: number
+  /** Starts writing the zone into the operator's name server; null if that is off. Not awaited. */
+  updateZone?: (() => void) | null
+  maxAgeMs: number
+  random: Random
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
@@ -61,7 +69,7 @@ export function maintenanceTasks(deps: {
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so each run takes a few domains.
-        return (await checkDueDomains(now, deps)) ? 5_000 : false
+        return (await checkDueDomains(now, { ...deps, onKeys: () => deps.notify('domains') })) ? 5_000 : false
       },
     },
     {
@@ -194,6 +202,7 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
+    ...updateTasks(deps),
     ...dedicatedTasks(deps),
     ...alertTasks(deps),
     createRetention(deps),
@@ -218,6 +227,16 @@ function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[
       run: async (now) => (await store.alerts.prune(now - ALERTS_KEPT_MS, 100)) === 100,
     },
   ]
+}
+
+/** Writes the zone into the operator's name server; nothing if that is off. */
+function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTasks>[0], 'updateZone'>): Task[] {
+  if (updateZone === null) return []
+  const run = async () => {
+    updateZone()
+    return false
+  }
+  return [{ name: 'dns update', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
 }
 
 /** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */

@@ -22,6 +22,8 @@ import { dedicatedIn } from './dedicated-addresses.ts'
 import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
+import { surveyOf } from './survey.ts'
+import { createZoneUpdates } from './zone-update.ts'
 
 /** The health checks of the running server. */
 export function watchHealth(
@@ -49,6 +51,7 @@ export interface MaintenanceDeps {
   alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
   certificates: Certificates | null
   clock: WallClock
+  random: Random
   mintId: MintId
   log: Log
   notify: Notify
@@ -83,6 +86,11 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
       zone: config.dns.zone,
+      survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random: deps.random }),
+      updateZone: createZoneUpdates(config, { store, clock, log }),
+      rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
+      maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
+      random: deps.random,
       sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,
@@ -102,6 +110,8 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
     }),
   })
 }
+
+const DAY_MS = 86_400_000
 
 /** The current values that the metrics page shows. */
 export function gaugesOf(deps: {

@@ -58,6 +58,7 @@ import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
 import { alertChannels } from './alerts.ts'
+import { surveyOf } from './survey.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -239,7 +240,15 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
   ]
 }
 
-function domainOperationsOf({ config, store, random, mintId, freshResolver, notify }: OperationsDeps): Operation[] {
+function domainOperationsOf({
+  config,
+  store,
+  random,
+  mintId,
+  freshResolver,
+  notify,
+  clock,
+}: OperationsDeps): Operation[] {
   return domainOperations({
     store,
     random,
@@ -252,6 +261,8 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver, noti
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
     zone: config.dns.zone,
+    survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
+    rotateEveryMs: config.dkim.rotateEveryDays * 86_400_000,
     onChange: () => notify('domains'),
   })
 }

@@ -95,6 +95,7 @@ async function assemble(
     alerts: application.alerts,
     certificates,
     clock,
+    random: core.random,
     mintId: core.mintId,
     log: core.log,
     notify: core.notifier.notify,

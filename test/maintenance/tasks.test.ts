@@ -41,6 +41,9 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
   const clock = createFakeClock(NOW)
   const given = recording(
     {
+      rotateEveryMs: 0,
+      maxAgeMs: 0,
+      random: systemRandom,
       refreshPolicies: (_now: number) => {},
       flushTls: async () => {},
       sendTlsReports: (_now: number) => {},

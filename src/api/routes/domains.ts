@@ -5,7 +5,9 @@ import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
 import { ownershipDetail } from '../../domains/ownership.ts'
+import type { Survey } from '../../domains/publication.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
+import { nextRotationAt } from '../../domains/rotation.ts'
 import { isServerName } from '../../domains/server-names.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import { toALabel } from '../../mail/address.ts'
@@ -76,6 +78,10 @@ export function domainOperations(deps: {
   sendingAddresses?: readonly string[]
   /** The zone delegated to this server; null or absent if none. */
   zone?: string | null
+  /** Asks all DNS servers before keys behind CNAME records sign; absent without a zone. */
+  survey?: Survey | undefined
+  /** Interval of DKIM rotation (ms); 0 = never by itself. */
+  rotateEveryMs?: number
   /** Called after a change of a domain. */
   onChange?: () => void
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
@@ -97,8 +103,10 @@ export function domainOperations(deps: {
     sendingAddresses = [],
     zone = null,
     onChange = () => {},
+    survey,
+    rotateEveryMs = 0,
   } = deps
-  const published = { hostname, mtaSts, sendingAddresses, zone }
+  const published = { hostname, mtaSts, sendingAddresses, zone, rotateEveryMs: zone === null ? 0 : rotateEveryMs }
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -109,8 +117,8 @@ export function domainOperations(deps: {
     if (isInUse) requireWithin({ ...domain, domainId: domain.id }, scopeOf(call.key), 'domain')
     return domain
   }
-  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, published) })
-  const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
+  const answerOf = (domain: Domain, now: number, status = 200) => ({ status, body: toWire(domain, published, now) })
+  const reread = async (domain: Domain, now: number) => answerOf((await store.domains.get(domain.id)) ?? domain, now)
 
   return [
     operation({
@@ -134,7 +142,7 @@ export function domainOperations(deps: {
         await requireFree({ ...planned, tracking }, isOwnName)
         const limit = await requireDomainQuota(organizationId, now)
         const domain = { ...planned, tracking, dkim: await keysFor(planned, now) }
-        const answer = answerOf(domain, 201)
+        const answer = answerOf(domain, now, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
         if (result === 'created') {
           onChange()
@@ -150,9 +158,9 @@ export function domainOperations(deps: {
       summary: 'List sending domains',
       responses: async () => (await import('../responses/domains.ts')).domainListResponses,
       query: recordsQuery,
-      handle: async ({ organizationId, query }) =>
+      handle: async ({ organizationId, query, now }) =>
         pageResponse(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
-          toWire(domain, published),
+          toWire(domain, published, now),
         ),
     }),
     operation({
@@ -162,7 +170,7 @@ export function domainOperations(deps: {
       summary: 'Retrieve a domain and its DNS status',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       load,
-      handle: async ({ resource }) => answerOf(resource),
+      handle: async ({ resource, now }) => answerOf(resource, now),
     }),
     operation({
       id: 'domains_dns_host',
@@ -188,9 +196,9 @@ export function domainOperations(deps: {
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load: loadChanged,
-      async handle({ resource, body }) {
+      async handle({ resource, body, now }) {
         const change = trackingChange(body.tracking, resource)
-        if (Object.keys(change).length === 0) return answerOf(resource)
+        if (Object.keys(change).length === 0) return answerOf(resource, now)
         const tracking = { ...resource.tracking, ...change }
         if (tracking.host !== resource.tracking.host && tracking.host !== null) {
           await requireFree({ ...resource, tracking }, true, 'tracking.host')
@@ -198,7 +206,7 @@ export function domainOperations(deps: {
         const result = await store.domains.setTracking(resource.id, tracking)
         if (result === 'conflict') throw taken('tracking.host')
         onChange()
-        return reread(resource)
+        return reread(resource, now)
       },
     }),
     operation({
@@ -245,10 +253,11 @@ export function domainOperations(deps: {
           outcome: 'done' as const,
           requestId,
         }
-        const us = { ...published, domains: store.domains, resolver, now, audit }
+        const keysAudit = { ...audit, id: mintId('aud'), fields: ['dkim'], action: 'domains_dkim_rotated' }
+        const us = { ...published, survey, domains: store.domains, resolver, now, audit, keysAudit }
         const verified = await verifyDomain(resource, us)
         onChange()
-        return answerOf(verified)
+        return answerOf(verified, now)
       },
     }),
     operation({
@@ -271,7 +280,7 @@ export function domainOperations(deps: {
         }
         await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random, stemFor(resource)))
         onChange()
-        return reread(resource)
+        return reread(resource, now)
       },
     }),
   ]
@@ -354,7 +363,14 @@ function trackingHost(text: string, domain: Domain): string {
 
 function toWire(
   domain: Domain,
-  us: { hostname: string; mtaSts: OwnMtaSts | null; sendingAddresses: readonly string[]; zone: string | null },
+  us: {
+    hostname: string
+    mtaSts: OwnMtaSts | null
+    sendingAddresses: readonly string[]
+    zone: string | null
+    rotateEveryMs: number
+  },
+  now: number,
 ) {
   const { hostname, mtaSts, sendingAddresses, zone } = us
   const time = (at: number | null) => (at === null ? null : iso(at))
@@ -374,6 +390,7 @@ function toWire(
       state,
       created_at: iso(createdAt),
     })),
+    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now)),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
     dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {

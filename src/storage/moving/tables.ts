@@ -127,6 +127,7 @@ const SETTINGS: readonly MovedTable[] = [
       public_key: 'text',
       private_key: 'bytea',
       created_at: 'bigint',
+      state_since: 'bigint',
     },
     from: 'dkim_keys',
     isReferred: true,

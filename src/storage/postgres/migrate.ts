@@ -25,6 +25,7 @@ import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
 import addressRests from './migrations/0061_address_rests.sql' with { type: 'text' }
 import placement from './migrations/0062_placement.sql' with { type: 'text' }
 import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
+import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0061_address_rests', sql: addressRests },
   { name: '0062_placement', sql: placement },
   { name: '0063_template_parts', sql: templateParts },
+  { name: '0064_dkim_states', sql: dkimStates },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -21,6 +21,7 @@ import warmup from './migrations/0017_warmup.sql' with { type: 'text' }
 import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
 import addressRests from './migrations/0019_address_rests.sql' with { type: 'text' }
 import templateParts from './migrations/0020_template_parts.sql' with { type: 'text' }
+import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0018_alerts', sql: alerts },
   { name: '0019_address_rests', sql: addressRests },
   { name: '0020_template_parts', sql: templateParts },
+  { name: '0021_dkim_states', sql: dkimStates },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
