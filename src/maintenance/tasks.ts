@@ -236,7 +236,7 @@ function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTa
     updateZone()
     return false
   }
-  return [{ name: 'dns update', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
+  return [{ name: 'zone of the name server', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
 }
 
 /** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */

@@ -205,7 +205,15 @@ test('the step to ownership keeps every domain and its encrypted keys, and then 
     migrate(db, 2)
     const columns = Object.keys(old[0] as object).join(', ')
     expect(db.prepare(`select ${columns} from domains`).all()).toEqual(old)
-    expect(db.prepare('select * from dkim_keys').all()).toEqual(keys)
+    const ofKeys = Object.keys(keys[0] as object).join(', ')
+    expect(db.prepare(`select ${ofKeys} from dkim_keys`).all()).toEqual(keys)
+    // Since when a key signs: since its domain was proved, or since it exists.
+    expect(db.prepare('select distinct domain_id, state_since from dkim_keys order by 1').raw().all()).toEqual([
+      ['dom_1', 6],
+      ['dom_2', 9],
+      ['dom_3', 6],
+      ['dom_4', 9],
+    ])
     expect(db.prepare('select id, proved_by, missing_since, reason from domains').raw().all()).toEqual([
       ['dom_1', 'dkim', null, null],
       ['dom_2', null, null, null],
