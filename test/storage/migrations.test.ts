@@ -233,6 +233,6 @@ test('the step to ownership keeps every domain and its encrypted keys, and then 
     expect(() => db.exec("update domains set status = 'verified' where id = 'dom_5'")).toThrow('UNIQUE')
     db.exec("delete from domains where id = 'dom_1'")
     expect(db.prepare('select distinct domain_id from dkim_keys').pluck().all()).toEqual(['dom_2', 'dom_3', 'dom_4'])
-    expect(() => db.exec("insert into dkim_keys values ('dom_x', 'a', 'b', 'c', 'd', x'00', 1)")).toThrow('FOREIGN')
+    expect(() => db.exec("insert into dkim_keys values ('dom_x', 'a', 'b', 'c', 'd', x'00', 1, 1)")).toThrow('FOREIGN')
   })
 })
