@@ -80,6 +80,7 @@ describe('creating a domain', () => {
       'verified_at',
       'last_checked_at',
       'dkim',
+      'next_dkim_rotation_at',
       'return_path_host',
       'tracking',
       'dns_records',
