@@ -49,6 +49,7 @@ export const PERMISSION_TABLE = {
   messages_list: rule('read', 'test_records', 'own_domain'),
   messages_get: rule('read', 'test_records', 'own_domain'),
   messages_content: rule('read', 'test_records', 'own_domain'),
+  messages_delete_content: rule('manage', 'test_records', 'own_domain'),
   messages_attachment: rule('read', 'test_records', 'own_domain'),
   messages_events: rule('read', 'test_records', 'own_domain'),
   messages_attempts: rule('read', 'test_records', 'own_domain'),

@@ -16,6 +16,7 @@ export const ROLE_TABLE = {
   messages_list: 'viewer',
   messages_get: 'viewer',
   messages_content: 'viewer',
+  messages_delete_content: 'admin',
   messages_attachment: 'viewer',
   messages_events: 'viewer',
   messages_attempts: 'viewer',

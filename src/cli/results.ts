@@ -40,6 +40,7 @@ export interface Results extends ListResults {
   inbound_routes_create: CreatedInboundRoute
   messages_attempts: MessagesAttemptsAnswer
   messages_cancel: Message
+  messages_delete_content: Deletion
   messages_explain: MessageExplanation
   messages_get: Message
   messages_resend: AcceptedMessage

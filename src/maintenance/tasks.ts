@@ -189,6 +189,13 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
+    {
+      name: 'content of streams',
+      of: 'installation',
+      erases: true,
+      everyMs: MINUTE_MS,
+      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) === REDACTED ? REDACT_PAUSE_MS : false),
+    },
     ...dedicatedTasks(deps),
     createRetention(deps),
   ]
@@ -218,6 +225,9 @@ function dedicatedTasks({
   ]
 }
 
+/** Messages whose content is removed in one transaction, and the pause between two. */
+const REDACTED = 10
+const REDACT_PAUSE_MS = 50
 /** Interval of the quality checks. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000

@@ -1,6 +1,7 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
+import { createErasureKey, findingErased } from '../erased-address.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
@@ -17,6 +18,7 @@ import { tidyUp } from './ended-nodes.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresFactors } from './factors.ts'
+import { postgresErasures } from './erasures.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
@@ -130,6 +132,8 @@ function rolesOf(
   } = parts
   const { due, queues } = distribution
   const remember = rememberInside
+  const secret = secrets(writer, encryption)
+  const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   return {
     snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
@@ -155,6 +159,7 @@ function rolesOf(
       usage,
       dueIndex: due.deliveries,
       list: postgresMessageList(reads),
+      writer,
     }),
     contents: contentsInside,
     deliveries: postgresDeliveries(reads, lane, {
@@ -174,7 +179,10 @@ function rolesOf(
       }),
       ...postgresWebhookDeliveryReading(reads),
     },
-    suppressions: postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }),
+    suppressions: findingErased(postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }), {
+      hasErased: (organizationId) => mirrors.erasure.get(organizationId) !== null,
+      key: erasureKey,
+    }),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),
@@ -202,7 +210,8 @@ function rolesOf(
     quality: postgresQuality(reads, writer, lane),
     retention: postgresRetention(reads, writer),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
-    secret: secrets(writer, encryption),
+    erasures: postgresErasures(reads, writer, { lane, encryption, key: erasureKey, usage }),
+    secret,
   }
 }
 
