@@ -82,6 +82,9 @@ export const PERMISSION_TABLE = {
   suppressions_import: rule('manage', 'test_records', 'own_or_shared'),
   suppressions_delete: rule('manage', 'test_records', 'own_or_shared'),
 
+  recipients_erase: rule('admin', 'refused', 'organization'),
+  recipients_erasure_get: rule('admin', 'refused', 'organization'),
+
   webhooks_create: rule('manage', 'test_records', 'own_domain'),
   webhooks_list: rule('manage', 'test_records', 'own_domain'),
   webhooks_get: rule('manage', 'test_records', 'own_domain'),

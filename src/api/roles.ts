@@ -51,6 +51,9 @@ export const ROLE_TABLE = {
   suppressions_import: 'support',
   suppressions_delete: 'support',
 
+  recipients_erase: 'admin',
+  recipients_erasure_get: 'admin',
+
   webhooks_create: 'developer',
   webhooks_list: 'developer',
   webhooks_get: 'developer',

@@ -12,6 +12,7 @@ import type {
   Deletion,
   DmarcSources,
   Domain,
+  Erasure,
   Event,
   Message,
   MessageExplanation,
@@ -47,6 +48,8 @@ export interface Results extends ListResults {
   messages_send: AcceptedMessage
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
+  recipients_erase: Erasure
+  recipients_erasure_get: Erasure
   sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
   suppressions_delete: Deletion
   users_create: User

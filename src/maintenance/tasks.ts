@@ -190,6 +190,12 @@ export function maintenanceTasks(deps: {
       },
     },
     {
+      name: 'erasures',
+      of: 'installation',
+      everyMs: 2_000,
+      run: async (now) => ((await store.erasures.step(now)) ? (isBusy() ? ERASURE_PAUSE_MS : true) : false),
+    },
+    {
       name: 'content of streams',
       of: 'installation',
       erases: true,
@@ -225,6 +231,8 @@ function dedicatedTasks({
   ]
 }
 
+/** Pause between two steps of an erasure while there is other work. */
+const ERASURE_PAUSE_MS = 50
 /** Messages whose content is removed in one transaction, and the pause between two. */
 const REDACTED = 10
 const REDACT_PAUSE_MS = 50

@@ -21,6 +21,7 @@ import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
 import { suppressionListOperations } from '../api/routes/suppression-lists.ts'
+import { recipientOperations } from '../api/routes/recipients.ts'
 import { suppressionOperations } from '../api/routes/suppressions.ts'
 import { templateOperations } from '../api/routes/templates.ts'
 import { userOperations } from '../api/routes/users.ts'
@@ -185,6 +186,7 @@ export function createOperations(
     ...statsOperations({ store }),
     ...qualityOperations({ store, quality: config.quality }),
     ...suppressionOperations({ store, mintId }),
+    ...recipientOperations({ store, mintId }),
     ...suppressionListOperations({ store, random, readList: deps.parsing.readList }),
     ...templateOperations({ store, mintId, templateEngine: deps.parsing.templateEngine }),
     ...endpointOperations(deps, forwarding),
