@@ -10,6 +10,7 @@ import {
   parseHostName,
   parseIpPort,
   parseListen,
+  parseOptionalSpan,
   parseOrigin,
   parseShortHostName,
   parseSmarthost,
@@ -137,6 +138,13 @@ const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and 
 export const optionalLabel: Kind<string, string> = {
   expected: `${LABEL_EXPECTED}, or "" for none`,
   schema: z.union([z.literal(''), z.string().regex(LABEL)]),
+  fromText: asItIs,
+}
+
+/** A time span with its unit → milliseconds; '' means none. */
+export const optionalSpan = {
+  expected: 'a time such as "0s", "12h" or "7d", or "" for none',
+  schema: written(parseOptionalSpan),
   fromText: asItIs,
 }
 
