@@ -32,6 +32,7 @@ export const CONTENTS = [
       'command-line',
       'health-checks',
       'metrics',
+      'privacy',
       'backup',
       'upgrade',
       'nodes',

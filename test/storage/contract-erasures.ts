@@ -43,7 +43,11 @@ export function erasurePromises(holds: Holds): void {
   holds('messages to nobody else are removed with their events, in live and test mode', async (store, records) => {
     await found(store, records)
     const live = records.accepted({ status: 'delivered', deliveries: [{ ...OVER, email: ANN }] })
-    const test = records.accepted({ status: 'delivered', mode: 'test', deliveries: [{ ...OVER, email: 'Ann+News@dest.example' }] })
+    const test = records.accepted({
+      status: 'delivered',
+      mode: 'test',
+      deliveries: [{ ...OVER, email: 'Ann+News@dest.example' }],
+    })
     const other = records.accepted({ status: 'delivered', deliveries: [{ ...OVER, email: `x.${ANN}` }] })
     const events = [live, test, other].map(({ message, deliveries }) =>
       records.event({ messageId: message.id, body: JSON.stringify({ data: { to: deliveries[0]!.email } }) }),
@@ -60,41 +64,57 @@ export function erasurePromises(holds: Holds): void {
     expect(erasure).toMatchObject({ finishedAt: ASKED_AT, removed: { messages: 2, sharedMessages: 0 } })
   })
 
-  holds('a message with other recipients loses the address and its content, and keeps its status', async (store, records) => {
-    await found(store, records)
-    const accepted = records.accepted({
-      status: 'delivered',
-      to: [`Ann <${ANN}>`, BEN],
-      subject: `For ${ANN.toUpperCase()} and ben`,
-      metadata: { who: ANN },
-      deliveries: [
-        { ...OVER, email: ANN, smtpResponse: `250 ${ANN} ok` },
-        { ...OVER, email: BEN },
-      ],
-    })
-    await accept(store, accepted)
-    const { id } = accepted.message
-    await store.maintain('recent', () => true)
-    await erase(store, records)
+  holds(
+    'a message with other recipients loses the address and its content, and keeps its status',
+    async (store, records) => {
+      await found(store, records)
+      const accepted = records.accepted({
+        status: 'delivered',
+        to: [`Ann <${ANN}>`, BEN],
+        subject: `For ${ANN.toUpperCase()} and ben`,
+        metadata: { who: ANN },
+        deliveries: [
+          { ...OVER, email: ANN, smtpResponse: `250 ${ANN} ok` },
+          { ...OVER, email: BEN },
+        ],
+      })
+      await accept(store, accepted)
+      const { id } = accepted.message
+      await store.maintain('recent', () => true)
+      await erase(store, records)
 
-    const message = await store.messages.get(id)
-    expect(message).toMatchObject({ status: 'delivered', to: [ERASED_ADDRESS, BEN], metadata: { who: ERASED_ADDRESS } })
-    expect(message!.subject).toBe(`For ${ERASED_ADDRESS} and ben`)
-    expect((await store.messages.deliveries(id)).map(({ email }) => email)).toEqual([ERASED_ADDRESS, BEN])
-    expect(JSON.stringify(await store.messages.deliveries(id))).not.toContain(ANN)
-    expect(await store.messages.content(id)).toBeNull()
-    expect(await store.messages.contentRemoval(id)).toEqual({ removedAt: ASKED_AT, reason: 'erasure' })
-    expect(await idsOf(store, { text: 'news' })).toEqual([])
-    expect(await idsOf(store, { text: 'ben' })).toEqual([id])
-    expect(await idsOf(store, { to: BEN })).toEqual([id])
-  })
+      const message = await store.messages.get(id)
+      expect(message).toMatchObject({
+        status: 'delivered',
+        to: [ERASED_ADDRESS, BEN],
+        metadata: { who: ERASED_ADDRESS },
+      })
+      expect(message!.subject).toBe(`For ${ERASED_ADDRESS} and ben`)
+      expect((await store.messages.deliveries(id)).map(({ email }) => email)).toEqual([ERASED_ADDRESS, BEN])
+      expect(JSON.stringify(await store.messages.deliveries(id))).not.toContain(ANN)
+      expect(await store.messages.content(id)).toBeNull()
+      expect(await store.messages.contentRemoval(id)).toEqual({ removedAt: ASKED_AT, reason: 'erasure' })
+      expect(await idsOf(store, { text: 'news' })).toEqual([])
+      expect(await idsOf(store, { text: 'ben' })).toEqual([id])
+      expect(await idsOf(store, { to: BEN })).toEqual([id])
+    },
+  )
 
   holds('queued mail is cancelled, and an attempt in progress ends first', async (store, records) => {
     await found(store, records)
-    const waiting = await accept(store, records.accepted({ deliveries: [{ email: ANN, nextAttemptAt: START + 9 * DAY }] }))
+    const waiting = await accept(
+      store,
+      records.accepted({ deliveries: [{ email: ANN, nextAttemptAt: START + 9 * DAY }] }),
+    )
     const shared = await accept(
       store,
-      records.accepted({ to: [ANN, BEN], deliveries: [{ email: ANN, nextAttemptAt: START + 9 * DAY }, { email: BEN, ...OVER }] }),
+      records.accepted({
+        to: [ANN, BEN],
+        deliveries: [
+          { email: ANN, nextAttemptAt: START + 9 * DAY },
+          { email: BEN, ...OVER },
+        ],
+      }),
     )
     const sent = await accept(store, records.accepted({ deliveries: [{ email: ANN }] }))
     const [claimed] = await claim(store)
@@ -114,27 +134,36 @@ export function erasurePromises(holds: Holds): void {
     expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT + 30_000 })
   })
 
-  holds('a suppressed address stays suppressed without being readable, and twice is harmless', async (store, records) => {
-    await found(store, records)
-    const suppression = records.suppression({ email: ANN, reason: 'complaint', evidence: `from ${ANN}` })
-    await store.suppressions.add(suppression)
-    await erase(store, records)
-    const filter = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
-    const list = async () => (await store.suppressions.list(filter, { limit: 9, after: null })).records
-    const [kept] = await list()
-    expect(kept).toMatchObject({ id: suppression.id, reason: 'complaint', evidence: null, messageId: null })
-    expect(kept!.email).toMatch(/^[0-9a-f]{64}@erased\.invalid$/)
-    const among = () => store.suppressions.among(ORGANIZATION, suppression.domainId ?? 'dom_x', [ANN, BEN])
-    expect([...(await among())]).toEqual([[ANN, 'complaint']])
-    expect((await store.suppressions.find(ORGANIZATION, ANN)).map(({ id }) => id)).toEqual([suppression.id])
-    expect((await store.suppressions.among('org_b', suppression.domainId ?? 'dom_x', [ANN])).size).toBe(0)
+  holds(
+    'a suppressed address stays suppressed without being readable, and twice is harmless',
+    async (store, records) => {
+      await found(store, records)
+      const suppression = records.suppression({ email: ANN, reason: 'complaint', evidence: `from ${ANN}` })
+      await store.suppressions.add(suppression)
+      await erase(store, records)
+      const filter = {
+        organizationId: ORGANIZATION,
+        email: null,
+        reason: null,
+        createdAfter: null,
+        createdBefore: null,
+      }
+      const list = async () => (await store.suppressions.list(filter, { limit: 9, after: null })).records
+      const [kept] = await list()
+      expect(kept).toMatchObject({ id: suppression.id, reason: 'complaint', evidence: null, messageId: null })
+      expect(kept!.email).toMatch(/^[0-9a-f]{64}@erased\.invalid$/)
+      const among = () => store.suppressions.among(ORGANIZATION, suppression.domainId ?? 'dom_x', [ANN, BEN])
+      expect([...(await among())]).toEqual([[ANN, 'complaint']])
+      expect((await store.suppressions.find(ORGANIZATION, ANN)).map(({ id }) => id)).toEqual([suppression.id])
+      expect((await store.suppressions.among('org_b', suppression.domainId ?? 'dom_x', [ANN])).size).toBe(0)
 
-    await store.suppressions.add(records.suppression({ email: ANN, reason: 'manual' }))
-    await erase(store, records, ANN, ASKED_AT + 1)
-    expect(await list()).toEqual([kept!])
-    expect(await store.suppressions.remove([suppression.id], START)).toBe(1)
-    expect((await among()).size).toBe(0)
-  })
+      await store.suppressions.add(records.suppression({ email: ANN, reason: 'manual' }))
+      await erase(store, records, ANN, ASKED_AT + 1)
+      expect(await list()).toEqual([kept!])
+      expect(await store.suppressions.remove([suppression.id], START)).toBe(1)
+      expect((await among()).size).toBe(0)
+    },
+  )
 
   holds('inbound messages from and to the address are removed', async (store, records) => {
     await found(store, records)
@@ -204,36 +233,42 @@ export function erasurePromises(holds: Holds): void {
 }
 
 export function contentRemovalPromises(holds: Holds): void {
-  holds('removing content needs closed deliveries, gives back its bytes and keeps the message', async (store, records) => {
-    await found(store, records)
-    const { message } = await accept(store, records.accepted())
-    const used = async () => (await store.usage.of(ORGANIZATION, START)).storedBytes
-    const before = await used()
-    expect(await store.messages.removeContent(message.id, 'request', START)).toBe('invalid_state')
-    const [claimed] = await claim(store)
-    await store.deliveries.record(recordOf(claimed!))
-    expect(await store.messages.contentRemoval(message.id)).toBeNull()
-    expect(await store.messages.removeContent(message.id, 'request', START + 5)).toBe('removed')
-    expect(await store.messages.removeContent(message.id, 'request', START + 6)).toBe('gone')
-    expect(await store.messages.content(message.id)).toBeNull()
-    expect(await store.messages.contentRemoval(message.id)).toEqual({ removedAt: START + 5, reason: 'request' })
-    expect(await store.messages.get(message.id)).not.toBeNull()
-    expect(before - (await used())).toBe(message.sizeBytes)
-    expect(await store.messages.existing([message.id])).toEqual(new Set())
-  })
+  holds(
+    'removing content needs closed deliveries, gives back its bytes and keeps the message',
+    async (store, records) => {
+      await found(store, records)
+      const { message } = await accept(store, records.accepted())
+      const used = async () => (await store.usage.of(ORGANIZATION, START)).storedBytes
+      const before = await used()
+      expect(await store.messages.removeContent(message.id, 'request', START)).toBe('invalid_state')
+      const [claimed] = await claim(store)
+      await store.deliveries.record(recordOf(claimed!))
+      expect(await store.messages.contentRemoval(message.id)).toBeNull()
+      expect(await store.messages.removeContent(message.id, 'request', START + 5)).toBe('removed')
+      expect(await store.messages.removeContent(message.id, 'request', START + 6)).toBe('gone')
+      expect(await store.messages.content(message.id)).toBeNull()
+      expect(await store.messages.contentRemoval(message.id)).toEqual({ removedAt: START + 5, reason: 'request' })
+      expect(await store.messages.get(message.id)).not.toBeNull()
+      expect(before - (await used())).toBe(message.sizeBytes)
+      expect(await store.messages.existing([message.id])).toEqual(new Set())
+    },
+  )
 
-  holds('a stream removes content its time after the last attempt, and waits for open deliveries', async (store, records) => {
-    await found(store, records)
-    const { message } = await accept(store, { ...records.accepted(), redactAfterMs: 60_000 })
-    expect(await store.messages.redactDue(START + 59_999, 9)).toBe(0)
-    expect(await store.messages.redactDue(START + 60_000, 9)).toBe(1)
-    expect(await store.messages.content(message.id)).not.toBeNull()
-    const [claimed] = await claim(store)
-    await store.deliveries.record(recordOf(claimed!))
-    expect(await store.messages.redactDue(START + 61_000, 9)).toBe(0)
-    expect(await store.messages.redactDue(START + 60_000 + 600_000, 9)).toBe(1)
-    expect(await store.messages.content(message.id)).toBeNull()
-    expect(await store.messages.contentRemoval(message.id)).toMatchObject({ reason: 'stream' })
-    expect(await store.messages.redactDue(START + DAY, 9)).toBe(0)
-  })
+  holds(
+    'a stream removes content its time after the last attempt, and waits for open deliveries',
+    async (store, records) => {
+      await found(store, records)
+      const { message } = await accept(store, { ...records.accepted(), redactAfterMs: 60_000 })
+      expect(await store.messages.redactDue(START + 59_999, 9)).toBe(0)
+      expect(await store.messages.redactDue(START + 60_000, 9)).toBe(1)
+      expect(await store.messages.content(message.id)).not.toBeNull()
+      const [claimed] = await claim(store)
+      await store.deliveries.record(recordOf(claimed!))
+      expect(await store.messages.redactDue(START + 61_000, 9)).toBe(0)
+      expect(await store.messages.redactDue(START + 60_000 + 600_000, 9)).toBe(1)
+      expect(await store.messages.content(message.id)).toBeNull()
+      expect(await store.messages.contentRemoval(message.id)).toMatchObject({ reason: 'stream' })
+      expect(await store.messages.redactDue(START + DAY, 9)).toBe(0)
+    },
+  )
 }

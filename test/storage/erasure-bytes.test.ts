@@ -32,7 +32,10 @@ test('no file of the database contains the address after its erasure', async () 
     const single = records.accepted({ subject: `For ${ADDRESS}`, tags: ['a'], deliveries: [{ email: ADDRESS }] })
     await accept(store, { ...single, content, events: [records.event({ body, messageId: single.message.id })] })
   }
-  const shared = records.accepted({ deliveries: [{ email: ADDRESS }, { email: 'ben@dest.example' }], metadata: { a: ADDRESS } })
+  const shared = records.accepted({
+    deliveries: [{ email: ADDRESS }, { email: 'ben@dest.example' }],
+    metadata: { a: ADDRESS },
+  })
   await accept(store, { ...shared, content: large, events: [records.event({ body })] })
   const reply = { kind: 'delivered' as const, reply: { code: 250, enhanced: '2.0.0', text: 'ok' } }
   for (const claimed of await claim(store)) {
@@ -47,7 +50,10 @@ test('no file of the database contains the address after its erasure', async () 
   expect(filesWith(ADDRESS).length).toBeGreaterThan(0)
 
   const { id } = await erase(store, records, ADDRESS, START + DAY)
-  expect(await store.erasures.get(id)).toMatchObject({ finishedAt: START + DAY, removed: { messages: 2, sharedMessages: 1 } })
+  expect(await store.erasures.get(id)).toMatchObject({
+    finishedAt: START + DAY,
+    removed: { messages: 2, sharedMessages: 1 },
+  })
   // While the server runs, and after it ends.
   expect(filesWith(ADDRESS)).toEqual([])
   expect(filesWith('zzyzx')).toEqual([])

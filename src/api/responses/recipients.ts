@@ -35,4 +35,6 @@ const example = {
 export const erasureBegunResponses: ResponseShape[] = [
   { status: 202, description: 'The erasure runs.', schema: erasure, example },
 ]
-export const erasureResponses: ResponseShape[] = [{ status: 200, description: 'The erasure.', schema: erasure, example }]
+export const erasureResponses: ResponseShape[] = [
+  { status: 200, description: 'The erasure.', schema: erasure, example },
+]

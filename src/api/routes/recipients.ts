@@ -5,9 +5,9 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { emailAddress } from '../schema.ts'
-import { requireOwned } from '../errors.ts'
 
 /** The operations that erase what names a recipient. The work is done by maintenance, in small steps. */
 export function recipientOperations({

@@ -5,7 +5,9 @@ import { MODES, whole, withRecords } from '../options.ts'
 
 /** `postrider message …`, `event …` and `explain`. */
 export function addMessages(program: Command): void {
-  const message = program.command('message').description('list, inspect, cancel and resend messages, and delete their content')
+  const message = program
+    .command('message')
+    .description('list, inspect, cancel and resend messages, and delete their content')
   const org = new Option('--org <org>', 'organization id or name; required if there are several')
   const limited = (command: Command) =>
     command.option('--limit <number>', 'number of entries', (text) => whole(text, 1, 100, 'number'), 25)

@@ -1,5 +1,5 @@
+import type { Delivery } from '../../model/delivery.ts'
 import { ERASED_ADDRESS } from '../../model/erasure.ts'
-import { type Delivery } from '../../model/delivery.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
@@ -78,15 +78,7 @@ export type ErasureWork = (group: Group, job: ErasureJob, after: string) => Prom
 
 /** What an erasure does, in order. Suppressions come last: an attempt that ends meanwhile may add one. */
 export function erasureWork(usage: Usage): readonly ErasureWork[] {
-  return [
-    messages,
-    events,
-    inbound('from'),
-    inbound('to'),
-    responses,
-    unsubscribables,
-    suppressionWork(usage),
-  ]
+  return [messages, events, inbound('from'), inbound('to'), responses, unsubscribables, suppressionWork(usage)]
 }
 
 const messages: ErasureWork = async (group, job, after) => {

@@ -4,8 +4,8 @@ import { AlreadyRemembered, type Messages } from '../store.ts'
 import { type Acceptance, acceptKind, contentsOf } from './accept.ts'
 import { textArray } from './arrays.ts'
 import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
-import { type LargeContents, readContent } from './contents.ts'
 import { postgresContentRemoval } from './content-removal.ts'
+import { type LargeContents, readContent } from './contents.ts'
 import type { MailLane } from './group.ts'
 import {
   DELIVERY_COLUMNS,

@@ -15,10 +15,10 @@ import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
 import { tidyUp } from './ended-nodes.ts'
+import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresFactors } from './factors.ts'
-import { postgresErasures } from './erasures.ts'
 import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
@@ -179,10 +179,13 @@ function rolesOf(
       }),
       ...postgresWebhookDeliveryReading(reads),
     },
-    suppressions: findingErased(postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }), {
-      hasErased: (organizationId) => mirrors.erasure.get(organizationId) !== null,
-      key: erasureKey,
-    }),
+    suppressions: findingErased(
+      postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }),
+      {
+        hasErased: (organizationId) => mirrors.erasure.get(organizationId) !== null,
+        key: erasureKey,
+      },
+    ),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),

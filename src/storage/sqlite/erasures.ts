@@ -56,7 +56,11 @@ export function sqliteErasures(
 
   const perform = (row: JobRow, now: number): boolean => {
     const address = encryption.decrypt(row.address, placeOf(row.id)).toString()
-    const { after, removed = {}, isWaiting = false } = work[row.step]?.({ ...row, address, now }, row.after) ?? {
+    const {
+      after,
+      removed = {},
+      isWaiting = false,
+    } = work[row.step]?.({ ...row, address, now }, row.after) ?? {
       after: null,
     }
     const counts = JSON.stringify(sumOf(JSON.parse(row.removed), removed))

@@ -219,10 +219,10 @@ export function storeOn(
       reports: sqliteReports(db),
     }),
     events: sqliteEvents(db, writer, append, kinds, usage),
-    suppressions: findingErased(
-      sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand),
-      { hasErased: erased.has, key: erasureKey },
-    ),
+    suppressions: findingErased(sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand), {
+      hasErased: erased.has,
+      key: erasureKey,
+    }),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage, onDemand),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),

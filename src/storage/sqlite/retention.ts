@@ -257,12 +257,7 @@ function createInboundWalk(db: Connection, kept: Kept): Walk {
 export function inboundRemoval(db: Connection, { parts, storedBytes }: Pick<Kept, 'parts' | 'storedBytes'>) {
   const removeInbound = db.prepare(REMOVE_INBOUND)
   const removeRaw = db.prepare(REMOVE_RAW)
-  return (message: {
-    number: number
-    organizationId: string
-    rawNumber: number | null
-    sizeBytes: number
-  }): number => {
+  return (message: { number: number; organizationId: string; rawNumber: number | null; sizeBytes: number }): number => {
     const { number, organizationId, rawNumber, sizeBytes } = message
     removeInbound.run(number)
     storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
