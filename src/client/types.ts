@@ -697,7 +697,7 @@ export interface Erasure {
   id: string
   /** It runs until attempts in progress and shared messages to other recipients have ended. */
   status: 'running' | 'done'
-  /** Keyed hash of the address. The address itself is not stored once it is done. */
+  /** Keyed hash of the address. When the erasure ends, Postrider deletes the address itself. */
   address_hash: string
   created_at: string
   finished_at: string | null
