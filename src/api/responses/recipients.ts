@@ -10,7 +10,9 @@ const erasure = z
     status: z
       .enum(['running', 'done'])
       .describe('It runs until attempts in progress and shared messages to other recipients have ended.'),
-    address_hash: z.string().describe('Keyed hash of the address. When the erasure ends, Postrider deletes the address itself.'),
+    address_hash: z
+      .string()
+      .describe('Keyed hash of the address. When the erasure ends, Postrider deletes the address itself.'),
     created_at: time,
     finished_at: time.nullable(),
     removed: z.strictObject({
