@@ -49,6 +49,7 @@ export const PERMISSION_TABLE = {
   messages_list: rule('read', 'test_records', 'own_domain'),
   messages_get: rule('read', 'test_records', 'own_domain'),
   messages_content: rule('read', 'test_records', 'own_domain'),
+  messages_delete_content: rule('manage', 'test_records', 'own_domain'),
   messages_attachment: rule('read', 'test_records', 'own_domain'),
   messages_events: rule('read', 'test_records', 'own_domain'),
   messages_attempts: rule('read', 'test_records', 'own_domain'),
@@ -80,6 +81,9 @@ export const PERMISSION_TABLE = {
   suppressions_create: rule('manage', 'test_records', 'own_or_shared'),
   suppressions_import: rule('manage', 'test_records', 'own_or_shared'),
   suppressions_delete: rule('manage', 'test_records', 'own_or_shared'),
+
+  recipients_erase: rule('admin', 'refused', 'organization'),
+  recipients_erasure_get: rule('admin', 'refused', 'organization'),
 
   webhooks_create: rule('manage', 'test_records', 'own_domain'),
   webhooks_list: rule('manage', 'test_records', 'own_domain'),

@@ -16,6 +16,7 @@ export const ROLE_TABLE = {
   messages_list: 'viewer',
   messages_get: 'viewer',
   messages_content: 'viewer',
+  messages_delete_content: 'admin',
   messages_attachment: 'viewer',
   messages_events: 'viewer',
   messages_attempts: 'viewer',
@@ -49,6 +50,9 @@ export const ROLE_TABLE = {
   suppressions_create: 'support',
   suppressions_import: 'support',
   suppressions_delete: 'support',
+
+  recipients_erase: 'admin',
+  recipients_erasure_get: 'admin',
 
   webhooks_create: 'developer',
   webhooks_list: 'developer',

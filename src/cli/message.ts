@@ -114,6 +114,14 @@ export async function resendMessage(id: string, options: Options): Promise<void>
   else print(`${answer.id} is ${answer.status}`)
 }
 
+/** Deletes the content of a message. Throws CommandFailure for an unknown id, and Refusal while a delivery is open or if the
+ *  content is no longer stored. */
+export async function deleteMessageContent(id: string, options: Options): Promise<void> {
+  const answer = await run('messages_delete_content', id, options)
+  if (options.json) printJson(answer)
+  else print(`deleted content of ${id}`)
+}
+
 /** Prints the newest `limit` events that match the filters, newest first, one line each, or "no events". Throws
  *  CommandFailure for an unknown `org`. */
 export async function listEvents(

@@ -18,6 +18,7 @@ import { addMessages } from './commands/message.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
+import { addRecipients } from './commands/recipient.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
@@ -95,6 +96,7 @@ export function createProgram(end: (code: number) => void): Command {
   addListen(program, end)
   addWebhooks(program)
   addSuppressions(program)
+  addRecipients(program)
   addImport(program, end)
   program.commandsGroup('Server and data:')
   addDoctor(program, end)

@@ -13,6 +13,7 @@ import type {
   Deletion,
   DmarcSources,
   Domain,
+  Erasure,
   Event,
   Message,
   MessageExplanation,
@@ -43,12 +44,15 @@ export interface Results extends ListResults {
   inbound_routes_create: CreatedInboundRoute
   messages_attempts: MessagesAttemptsAnswer
   messages_cancel: Message
+  messages_delete_content: Deletion
   messages_explain: MessageExplanation
   messages_get: Message
   messages_resend: AcceptedMessage
   messages_send: AcceptedMessage
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
+  recipients_erase: Erasure
+  recipients_erasure_get: Erasure
   sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
   suppressions_delete: Deletion
   users_create: User

@@ -29,6 +29,7 @@ import type {
   DomainsListQuery,
   DomainsTlsReportsQuery,
   DomainsUpdateBody,
+  Erasure,
   Event,
   EventsListQuery,
   EventsStreamQuery,
@@ -63,6 +64,7 @@ import type {
   MessagesWebhookDeliveriesAnswer,
   Quality,
   QualityListQuery,
+  RecipientsEraseBody,
   RenderedTemplate,
   RotatedApiKey,
   SendMessage,
@@ -150,6 +152,12 @@ export interface Api {
      *
      *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     content(messageId: string, query: { part: 'raw' }, options?: CallOptions): Call<Uint8Array>
+    /** Delete the content of a message.
+     *
+     *  Deletes text, HTML, headers, attachments and the raw message. The message, its events and attempts remain. Refused while a delivery is open: cancel the message, or wait until it ends. Backups made before still contain the content.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
+    deleteContent(messageId: string, options?: CallOptions): Call<Deletion>
     /** List the events of a message.
      *
      *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
@@ -392,6 +400,18 @@ export interface Api {
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     import(body: SuppressionsImportBody, options?: CallOptions): Call<SuppressionImport>
+  }
+  recipients: {
+    /** Erase a recipient.
+     *
+     *  Removes what names the address in live and test records of the organization. Queued mail to it is cancelled first. Messages to nobody else are removed, and so are inbound messages from or to it, and events that contain it. Messages with other recipients lose the address and their content. Statistics stay, and a suppressed address stays suppressed by a keyed hash. The work runs in the background; asking again is harmless. Backups made before still contain the address.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    erase(body: RecipientsEraseBody, options?: CallOptions): Call<Erasure>
+    /** Retrieve an erasure.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    erasureGet(erasureId: string, options?: CallOptions): Call<Erasure>
   }
   templates: {
     /** Create a template.

@@ -14,6 +14,7 @@ export const ROUTES = {
     get: { method: 'GET', path: '/v1/messages/{message_id}' },
     update: { method: 'PATCH', path: '/v1/messages/{message_id}', takes: 'body' },
     content: { method: 'GET', path: '/v1/messages/{message_id}/content', takes: 'query', isRaw: true },
+    deleteContent: { method: 'DELETE', path: '/v1/messages/{message_id}/content' },
     events: { method: 'GET', path: '/v1/messages/{message_id}/events', takes: 'query', isList: true },
     attempts: { method: 'GET', path: '/v1/messages/{message_id}/attempts' },
     webhookDeliveries: { method: 'GET', path: '/v1/messages/{message_id}/webhook-deliveries' },
@@ -74,6 +75,10 @@ export const ROUTES = {
     delete: { method: 'DELETE', path: '/v1/suppressions/{id_or_email}' },
     export: { method: 'GET', path: '/v1/suppressions/export', takes: 'query', isRaw: true },
     import: { method: 'POST', path: '/v1/suppressions/import', takes: 'body', isRepeatable: true },
+  },
+  recipients: {
+    erase: { method: 'POST', path: '/v1/recipients/erase', takes: 'body' },
+    erasureGet: { method: 'GET', path: '/v1/recipients/erasures/{erasure_id}' },
   },
   templates: {
     create: { method: 'POST', path: '/v1/templates', takes: 'body', isKeyed: true },

@@ -707,6 +707,28 @@ export interface DomainVerifiedEvent {
   }
 }
 
+export interface Erasure {
+  id: string
+  /** It runs until attempts in progress and shared messages to other recipients have ended. */
+  status: 'running' | 'done'
+  /** Keyed hash of the address. When the erasure ends, Postrider deletes the address itself. */
+  address_hash: string
+  created_at: string
+  finished_at: string | null
+  removed: {
+    /** Messages to nobody else. */
+    messages: number
+    /** Messages with other recipients, which lost the address and their content. */
+    shared_messages: number
+    events: number
+    inbound_messages: number
+    /** Stored responses of requests with an idempotency key. */
+    responses: number
+    /** Suppressions that now keep the hash only. */
+    suppressions: number
+  }
+}
+
 export interface ApiError {
   error: {
     code:
@@ -2353,6 +2375,11 @@ export interface SuppressionsCreateBody {
   /** Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own. */
   domain_id?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+}
+
+export interface RecipientsEraseBody {
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
+  email: string
 }
 
 export interface SuppressionsExportQuery {

@@ -11,6 +11,7 @@ import {
   parseHostName,
   parseIpPort,
   parseListen,
+  parseOptionalSpan,
   parseOrigin,
   parseShortHostName,
   parseSmarthost,
@@ -142,6 +143,13 @@ export const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "
 export const optionalLabel: Kind<string, string> = {
   expected: `${LABEL_EXPECTED}, or "" for none`,
   schema: z.union([z.literal(''), z.string().regex(LABEL)]),
+  fromText: asItIs,
+}
+
+/** A time span with its unit → milliseconds; '' means none. */
+export const optionalSpan = {
+  expected: 'a time such as "0s", "12h" or "7d", or "" for none',
+  schema: written(parseOptionalSpan),
   fromText: asItIs,
 }
 

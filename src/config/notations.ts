@@ -116,3 +116,13 @@ function percentDecoded(text: string): string | undefined {
     return undefined
   }
 }
+
+/** `30m`, `12h` or `7d`, or a number of seconds with `s`, at most ten years → milliseconds; '' → null. */
+export function parseOptionalSpan(text: string): number | null | undefined {
+  if (text === '') return null
+  const [, digits = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const ms = Number(digits || Number.NaN) * (SPAN_UNITS_MS[unit] ?? Number.NaN)
+  return ms <= 3_650 * 86_400_000 ? ms : undefined
+}
+
+const SPAN_UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

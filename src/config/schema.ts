@@ -130,6 +130,11 @@ const streamKeys = (unsubscribe: boolean) => ({
 setting of the domain applies.`,
     fallback: unsubscribe,
   }),
+  redact_content_after: key(kinds.optionalSpan, {
+    about: `Delete text, HTML, attachments and raw message of the stream this long after the last delivery ended, such as "0s" or
+"7d". Empty: when the retention of the plan ends. Applies to messages that are accepted from then on.`,
+    fallback: '',
+  }),
 })
 
 /** Requests, messages, domains and days are the published limits of the plans. The other numbers of starter and pro lie

@@ -19,8 +19,8 @@ describe('sending addresses', () => {
   test('there are none by default, and two streams', () => {
     const { addresses, assignments, streams } = sendingOf('')
     expect({ addresses, assignments }).toEqual({ addresses: [], assignments: [] })
-    expect(streams.transactional).toEqual({ pool: '', unsubscribe: false })
-    expect(streams.bulk).toEqual({ pool: '', unsubscribe: true })
+    expect(streams.transactional).toEqual({ pool: '', unsubscribe: false, redactContentAfter: null })
+    expect(streams.bulk).toEqual({ pool: '', unsubscribe: true, redactContentAfter: null })
   })
 
   test('have a pool, a host name and a node, and IPv6 in its shortest form', () => {
@@ -42,7 +42,7 @@ domain = "Example.ORG"
       { address: '192.0.2.1', hostname: null, pool: 'default', node: null, warmup: null },
       { address: '2001:db8::7', hostname: 'out7.example.com', pool: 'bulk', node: 'two', warmup: null },
     ])
-    expect(streams.newsletter).toEqual({ pool: 'bulk', unsubscribe: false })
+    expect(streams.newsletter).toEqual({ pool: 'bulk', unsubscribe: false, redactContentAfter: null })
     expect(assignments).toEqual([{ pool: 'bulk', organization: 'org_0123456789abcdef', domain: 'example.org' }])
   })
 

@@ -203,6 +203,19 @@ export function maintenanceTasks(deps: {
       },
     },
     ...updateTasks(deps),
+    {
+      name: 'erasures',
+      of: 'installation',
+      everyMs: 2_000,
+      run: async (now) => ((await store.erasures.step(now)) ? (isBusy() ? ERASURE_PAUSE_MS : true) : false),
+    },
+    {
+      name: 'content of streams',
+      of: 'installation',
+      erases: true,
+      everyMs: MINUTE_MS,
+      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) === REDACTED ? REDACT_PAUSE_MS : false),
+    },
     ...dedicatedTasks(deps),
     ...alertTasks(deps),
     createRetention(deps),
@@ -263,6 +276,11 @@ function dedicatedTasks({
   ]
 }
 
+/** Pause between two steps of an erasure while there is other work. */
+const ERASURE_PAUSE_MS = 50
+/** Messages whose content is removed in one transaction, and the pause between two. */
+const REDACTED = 10
+const REDACT_PAUSE_MS = 50
 /** Interval of the quality checks. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000

@@ -34,6 +34,7 @@ export const CONTENTS = [
       'health-checks',
       'metrics',
       'alerts',
+      'privacy',
       'backup',
       'upgrade',
       'nodes',

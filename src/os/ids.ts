@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'msg'
   | 'dlv'
   | 'evt'
+  | 'era'
   | 'whk'
   | 'whd'
   | 'tpl'

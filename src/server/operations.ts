@@ -18,6 +18,7 @@ import { organizationOperations } from '../api/routes/organizations.ts'
 import { policyReportOperations } from '../api/routes/policy-reports.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
+import { recipientOperations } from '../api/routes/recipients.ts'
 import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes/sending-addresses.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
@@ -193,6 +194,7 @@ export function createOperations(
     ...statsOperations({ store }),
     ...qualityOperations({ store, quality: config.quality }),
     ...suppressionOperations({ store, mintId }),
+    ...recipientOperations({ store, mintId }),
     ...suppressionListOperations({ store, random, readList: deps.parsing.readList }),
     ...templateOperations({ store, mintId, templateEngine: deps.parsing.templateEngine }),
     ...endpointOperations(deps, forwarding),

@@ -4,5 +4,6 @@ export const ENCRYPTED_COLUMNS = [
   { table: 'inbound_routes', row: ['id'], columns: ['secret'] },
   { table: 'dkim_keys', row: ['domain_id', 'selector'], columns: ['private_key'] },
   { table: 'totp', row: ['user_id'], columns: ['secret'] },
+  { table: 'erasures', row: ['id'], columns: ['address'] },
   { table: 'secrets', row: ['name'], columns: ['value'] },
 ]

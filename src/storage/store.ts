@@ -8,6 +8,7 @@ import type { Contents } from './roles/contents.ts'
 import type { DedicatedAddresses } from './roles/dedicated-addresses.ts'
 import type { Deliveries } from './roles/deliveries.ts'
 import type { Domains } from './roles/domains.ts'
+import type { Erasures } from './roles/erasures.ts'
 import type { Events } from './roles/events.ts'
 import type { Factors } from './roles/factors.ts'
 import type { ForwardTargets } from './roles/forward-targets.ts'
@@ -53,6 +54,7 @@ export type * from './roles/contents.ts'
 export type * from './roles/dedicated-addresses.ts'
 export type * from './roles/deliveries.ts'
 export type * from './roles/domains.ts'
+export type * from './roles/erasures.ts'
 export type * from './roles/events.ts'
 export type * from './roles/factors.ts'
 export type * from './roles/forward-targets.ts'
@@ -142,6 +144,7 @@ export interface Store {
   tlsSessions: TlsSessions
   policyReports: PolicyReports
   retention: Retention
+  erasures: Erasures
   idempotency: IdempotencyRecords
   auditLog: AuditLog
   /** A named secret of this installation, created from `fresh` on first use. */

@@ -169,15 +169,17 @@ async function prepare(
   const content = storedContent(id, request, recipients, deps.settings, now)
   const message = describe(id, author, request, content, sender, stream, now)
 
+  const { redactContentAfter = null } = stream
+  const redaction = redactContentAfter === null ? {} : { redactAfterMs: redactContentAfter }
   if (message.mode === 'live' || message.scheduledAt !== null) {
     const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
     const events = suppressedEvents(message, recipients, suppressed, deps.mintId)
     const pool = assignedPool(sending, message.organizationId, sender.name)
-    return { ...accepted(message, content.packed, { deliveries, attempts: [], events }), pool }
+    return { ...accepted(message, content.packed, { deliveries, attempts: [], events }), ...redaction, pool }
   }
   await deps.compose(content.packed, domainKeys(sender), now)
   const html = await htmlFor(message, content, recipients, deps)
-  return accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps))
+  return { ...accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps)), ...redaction }
 }
 
 /** Only simulated clicks need the HTML; a finished mail must be parsed for it. */

@@ -1,9 +1,15 @@
 import { TRANSACTIONAL } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
 
+export interface StreamConfig {
+  unsubscribe: boolean
+  /** Milliseconds from the end of the last delivery until the content is removed; null or absent: retention removes it. */
+  redactContentAfter?: number | null
+}
+
 /** The configured message streams, and the pools that the operator assigned. */
 export interface SendingConfig {
-  streams: Readonly<Record<string, { unsubscribe: boolean } | undefined>>
+  streams: Readonly<Record<string, StreamConfig | undefined>>
   assignments: readonly { pool: string; organization: string | null; domain: string | null }[]
 }
 
@@ -13,7 +19,7 @@ export const NO_SENDING_CONFIG: SendingConfig = {
 }
 
 /** Stream of a request → its settings. Refuses one that is not configured with `validation_error`. */
-export function requireStream(stream: string, { streams }: SendingConfig): { unsubscribe: boolean } {
+export function requireStream(stream: string, { streams }: SendingConfig): StreamConfig {
   const known = Object.hasOwn(streams, stream) ? streams[stream] : undefined
   if (known !== undefined) return known
   const names = Object.keys(streams).sort().join(', ')

@@ -73,6 +73,7 @@ export function createRecords(setup: ContractServer, call: Call): Records {
       session_id: await setup.addSession(),
       blocked_link_id: await setup.addBlockedLink(),
       user_id: await setup.addUser(),
+      erasure_id: await createdId('/v1/recipients/erase', { email: 'nobody@customer.example' }),
       invitation_id: await createdId('/v1/invitations', { email: `${message_id}@a.example`, role: 'viewer' }),
       number: '1',
     }
@@ -86,6 +87,7 @@ export function createRecords(setup: ContractServer, call: Call): Records {
     messages_cancel: scheduledMessage,
     messages_update: scheduledMessage,
     messages_attachment: async () => ({ message_id: await createdId('/v1/send', mail(ATTACHED)) }),
+    messages_delete_content: async () => ({ message_id: await createdId('/v1/send', mail(), sandbox) }),
     domains_delete: spareDomain,
     inbound_routes_confirmations: async () => ({
       route_id: await createdId('/v1/inbound-routes', { ...webhookRoute('on'), action: forwarding }),

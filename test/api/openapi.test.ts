@@ -386,6 +386,7 @@ const ELSEWHERE = [
   'messages_analyze 422 invalid_state',
   'messages_attachment 422 invalid_state',
   'messages_content 422 invalid_state',
+  'messages_delete_content 422 invalid_state',
   'messages_resend 422 domain_not_verified',
   'messages_resend 422 quota_exceeded',
   'messages_send 422 invalid_state',

@@ -91,7 +91,10 @@ describe('every operation', () => {
     await made.store.users.create(user, null)
     const invitation = { id: made.mintId('inv'), organizationId, email, role: 'viewer' as const, invitedBy: 'operator' }
     await made.store.invitations.create({ ...invitation, ...times }, new Uint8Array(32))
+    const erasure = { id: made.mintId('era'), organizationId, email: 'x@elsewhere.example', now: made.clock.now() }
+    await made.store.erasures.begin(erasure)
     const ids: Record<string, string> = {
+      erasure_id: erasure.id,
       user_id: user.id,
       invitation_id: invitation.id,
       template_id: template.body.id,

@@ -168,6 +168,11 @@ function recordMakers(
       await store.users.create({ ...user, isOperator: false, roles, disabledAt: null, lastSeenAt: null }, null)
       ids.live.user_id = id
     },
+    erasure_id: async (place) => {
+      const { ids, organizationId } = tenancies[place]
+      const asked = { id: mintId('era'), organizationId, email: `erased${made++}@customer.example`, now: clock.now() }
+      ids.live.erasure_id = (await store.erasures.begin(asked)).id
+    },
     invitation_id: async (place) => {
       const { ids, organizationId } = tenancies[place]
       const [id, createdAt] = [mintId('inv'), clock.now()]

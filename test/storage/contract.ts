@@ -12,6 +12,7 @@ import { dedicatedAddressPromises } from './contract-dedicated-addresses.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
 import { engagementPromises } from './contract-engagement.ts'
+import { contentRemovalPromises, erasurePromises } from './contract-erasures.ts'
 import { eventPromises } from './contract-events.ts'
 import { factorPromises } from './contract-factors.ts'
 import { heldPromises } from './contract-held.ts'
@@ -103,6 +104,8 @@ const SECTIONS = {
   'MTA-STS policies': mtaStsPromises,
   'policy reports': policyReportPromises,
   retention: retentionPromises,
+  'content removal': contentRemovalPromises,
+  erasures: erasurePromises,
   suppressions: suppressionPromises,
   templates: templatePromises,
   webhooks: webhookPromises,

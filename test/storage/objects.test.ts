@@ -26,6 +26,8 @@ testStoreContract(objectsBackend(), [
   'deliveries',
   'held after a restore',
   'retention',
+  'content removal',
+  'erasures',
   'inbound',
   'inbound deliveries',
 ])

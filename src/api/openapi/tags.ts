@@ -16,6 +16,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   },
   { name: 'Statistics', description: 'Counts, rates and quality alerts.', words: ['stats', 'quality'] },
   { name: 'Suppressions', description: 'Addresses that receive no mail.', words: ['suppressions'] },
+  { name: 'Recipients', description: 'Erasure of what names a recipient.', words: ['recipients'] },
   { name: 'Webhooks', description: 'Endpoints that receive signed events.', words: ['webhooks'] },
   {
     name: 'Inbound mail',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
-import { count, exampleId, id } from './fields.ts'
+import { count, deletedShape, exampleId, id } from './fields.ts'
 
 /** Responses of `/v1/messages/…/content`: JSON, a single part, or the whole message. */
 
@@ -52,3 +52,6 @@ export const contentResponses: ResponseShape[] = [
 export function ofPart(contentType: string, description: string): ResponseShape {
   return { status: 200, description, schema: z.string(), example: '', contentType }
 }
+export const contentDeletedResponses = [
+  deletedShape('msg', 'The content is deleted. The message and its events remain.'),
+]

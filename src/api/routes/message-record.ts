@@ -1,6 +1,7 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { type Message, messageStatus } from '../../model/message.ts'
+import { Refusal } from '../../model/refusal.ts'
 import type { Report } from '../../model/report.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
@@ -13,6 +14,21 @@ import { requireWithin, scopeOf } from '../scope.ts'
 export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
   return async (call: Call): Promise<Message> =>
     requireWithin(await store.messages.get(pathParameter(call, 'message_id')), scopeOf(call.key), 'message')
+}
+
+/** Store and the ID of a message without content → the refusal that says when and why it was removed. */
+export async function contentGone({ messages }: Pick<Store, 'messages'>, id: string): Promise<Refusal> {
+  const removal = await messages.contentRemoval(id)
+  if (removal === null)
+    return new Refusal('not_found', 'The content of this message was deleted after the retention period.')
+  const details = { removed_at: iso(removal.removedAt), reason: removal.reason }
+  return new Refusal('not_found', `${REMOVED[removal.reason]} ${details.removed_at}.`, { details })
+}
+
+const REMOVED = {
+  request: 'The content of this message was deleted on request at',
+  erasure: 'The content of this message was deleted with the data of a recipient at',
+  stream: 'The content of this message was deleted by the rule of its stream at',
 }
 
 /** Message and its deliveries → JSON record of the message. */

@@ -7,7 +7,8 @@ import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
-import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
+import { deleted } from '../rendered-response.ts'
+import { acceptedRecord, contentGone, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
 
 export interface ActDeps {
@@ -83,8 +84,7 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
         throw tooLate(message, `A ${message.mode} message can only be resent with a ${message.mode} key.`)
       }
       const content = await store.messages.content(message.id)
-      if (content === null)
-        throw tooLate(message, 'The content of this message was deleted after the retention period.')
+      if (content === null) throw tooLate(message, (await contentGone(store, message.id)).message)
       const answer = (accepted: Accepted): ApiResponse => ({ status: 202, body: acceptedRecord(accepted) })
       const request = requestAgain(message, content)
       const author = { key, source: 'api' as const }
@@ -92,7 +92,25 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
     },
   })
 
-  return [cancel, reschedule, resend]
+  const deleteContent = operation({
+    id: 'messages_delete_content',
+    method: 'DELETE',
+    path: '/v1/messages/:message_id/content',
+    summary: 'Delete the content of a message',
+    description:
+      'Deletes text, HTML, headers, attachments and the raw message. The message, its events and attempts remain. Refused while a delivery is open: cancel the message, or wait until it ends. Backups made before still contain the content.',
+    responses: async () => (await import('../responses/content.ts')).contentDeletedResponses,
+    refusals: ['invalid_state'],
+    load,
+    handle: async ({ resource: message, now }) => {
+      const result = await store.messages.removeContent(message.id, 'request', now)
+      if (result === 'invalid_state') throw tooLate(message, 'Deliveries are still open. Cancel the message first.')
+      if (result === 'gone') throw await contentGone(store, message.id)
+      return deleted(message.id)
+    },
+  })
+
+  return [cancel, reschedule, resend, deleteContent]
 }
 
 function tooLate({ status, mode }: Message, message: string): Refusal {

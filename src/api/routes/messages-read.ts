@@ -13,7 +13,7 @@ import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { characters, emailAddress, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
-import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
+import { attemptRecord, contentGone, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
 export interface ReadDeps {
@@ -80,8 +80,7 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     reads: ({ sizeBytes }) => sizeBytes,
     handle: async ({ resource: message, query }) => {
       const packed = await store.messages.content(message.id)
-      if (packed === null)
-        throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
+      if (packed === null) throw await contentGone(store, message.id)
       if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
       const owner = message.organizationId
       if (query.part === undefined)

@@ -5,7 +5,9 @@ import { MODES, whole, withRecords } from '../options.ts'
 
 /** `postrider message …`, `event …` and `explain`. */
 export function addMessages(program: Command): void {
-  const message = program.command('message').description('list, inspect, cancel and resend messages')
+  const message = program
+    .command('message')
+    .description('list, inspect, cancel and resend messages, and delete their content')
   const org = new Option('--org <org>', 'organization id or name; required if there are several')
   const limited = (command: Command) =>
     command.option('--limit <number>', 'number of entries', (text) => whole(text, 1, 100, 'number'), 25)
@@ -31,6 +33,9 @@ export function addMessages(program: Command): void {
   withRecords(message.command('resend <id>'))
     .description('send the same content to the same recipients as a new message')
     .action(async (id, options) => (await import('../message.ts')).resendMessage(id, options))
+  withRecords(message.command('delete-content <id>'))
+    .description('delete text, HTML, attachments and raw message; the message and its events remain')
+    .action(async (id, options) => (await import('../message.ts')).deleteMessageContent(id, options))
 
   withRecords(program.command('explain'))
     .description('explain whether a message to an address would be sent now')

@@ -208,6 +208,18 @@ const MADE: readonly BackTable[] = [
     from: `${KEPT_POSTS} left join webhook_queue q on q.id = d.id order by d.created_at, d.id`,
   },
   held('webhook_deliveries', 'webhook_queue'),
+  {
+    name: 'removed_contents',
+    columns: { message_number: 'message_id', removed_at: 'removed_at::float8', reason: 'reason' },
+    found: { message_number: numberIn('messages') },
+    from: 'removed_contents',
+  },
+  {
+    name: 'content_redactions',
+    columns: { message_number: 'message_id', after_ms: 'after_ms::float8', due_at: 'due_at::float8' },
+    found: { message_number: numberIn('messages') },
+    from: 'content_redactions',
+  },
   postAttempts('webhook', `${KEPT_POSTS} join webhook_attempts a on a.delivery_id = d.id`),
   {
     name: 'inbound_messages',

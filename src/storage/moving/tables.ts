@@ -906,6 +906,36 @@ const RECORDS: readonly MovedTable[] = [
     isEarly: true,
   },
   {
+    name: 'removed_contents',
+    columns: { message_id: ['text', 'm.id'], removed_at: ['bigint', 'r.removed_at'], reason: ['text', 'r.reason'] },
+    from: 'removed_contents r join messages m on m.number = r.message_number',
+    id: ['m.id', 'message_id'],
+  },
+  {
+    name: 'content_redactions',
+    columns: { message_id: ['text', 'm.id'], after_ms: ['bigint', 'r.after_ms'], due_at: ['bigint', 'r.due_at'] },
+    from: 'content_redactions r join messages m on m.number = r.message_number',
+    id: ['m.id', 'message_id'],
+  },
+  {
+    name: 'erasures',
+    columns: {
+      id: 'text',
+      organization_id: 'text',
+      address_hash: 'text',
+      address: 'bytea',
+      created_at: 'bigint',
+      finished_at: 'bigint',
+      step: 'int',
+      after: 'text',
+      is_waiting: 'boolean',
+      next_at: 'bigint',
+      removed: 'text',
+    },
+    from: 'erasures',
+    id: ['id', 'id'],
+  },
+  {
     name: 'audit_log',
     columns: {
       number: 'bigint',

@@ -82,6 +82,14 @@ export function withObjects(
           ({ kind }) => kind === 'accepted',
         ),
       content: async (id) => read(await messages.content(id)),
+      removeContent: async (id, reason, now) => {
+        const stored = await messages.content(id)
+        const result = await messages.removeContent(id, reason, now)
+        const reference = stored === null ? null : unpackReference(stored)
+        // If the process ends before this, it is an orphan.
+        if (result === 'removed' && reference !== null) await removeAll(objects, [reference.key])
+        return result
+      },
     },
     contents: {
       checkObjects: async () => {

@@ -65,6 +65,12 @@ const addTags = insertInto<{ organizationId: string; tag: string; messageId: str
   message_id: ['text', ({ messageId }) => messageId],
 })
 
+const addRedactions = insertInto<{ messageId: string; afterMs: number; dueAt: number }>('content_redactions', {
+  message_id: ['text', ({ messageId }) => messageId],
+  after_ms: ['bigint', ({ afterMs }) => afterMs],
+  due_at: ['bigint', ({ dueAt }) => dueAt],
+})
+
 /** A delivery with the fields of its message. */
 type DeliveryOf = NewDelivery & {
   message: AcceptedMessage['message']
@@ -160,6 +166,7 @@ export function createCollector(inside: {
     const messages: NewMessage[] = []
     const contents: NewContent[] = []
     const tags: Parameters<typeof addTags>[1][number][] = []
+    const redactions: { messageId: string; afterMs: number; dueAt: number }[] = []
     const deliveries: DeliveryOf[] = []
     const outcomes: OutcomeRow[] = []
     const engaged: Engaged[] = []
@@ -224,6 +231,10 @@ export function createCollector(inside: {
         use(organizationId, 'stored_bytes', storedBytes)
         for (const tag of new Set(message.tags)) tags.push({ organizationId, tag, messageId: id })
         for (const part of parts) addDelivery(part, accepted)
+        if (accepted.redactAfterMs !== undefined) {
+          const afterMs = accepted.redactAfterMs
+          redactions.push({ messageId: id, afterMs, dueAt: (message.scheduledAt ?? message.createdAt) + afterMs })
+        }
         counts.accepted(message, parts)
         if (isAcceptanceNamed) for (const part of parts) onDemand.offer(acceptedEvent(message, part))
         for (const event of accepted.events) append(event)
@@ -276,6 +287,7 @@ export function createCollector(inside: {
         searchRanges.write(statements),
         storeContents(contents.length === 1 ? together : statements, contents),
         addTags(statements, tags),
+        addRedactions(statements, redactions),
         addEngagement(statements, engaged),
         addMarks(statements, marks),
         eventKinds.write(statements),

@@ -4,6 +4,7 @@ import { AlreadyRemembered, type Messages } from '../store.ts'
 import { type Acceptance, acceptKind, contentsOf } from './accept.ts'
 import { textArray } from './arrays.ts'
 import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
+import { postgresContentRemoval } from './content-removal.ts'
 import { type LargeContents, readContent } from './contents.ts'
 import type { MailLane } from './group.ts'
 import {
@@ -16,9 +17,10 @@ import {
 } from './message-row.ts'
 import type { Reads } from './reads.ts'
 import type { Usage } from './usage.ts'
+import type { Writer } from './writer.ts'
 
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = $1`
-const EXISTING = 'select id from messages where id = any($1::text[])'
+const EXISTING = `select owner_id as id from contents where owner_id = any($1::text[]) and kind = 'content'`
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE}
   where d.message_id = $1 order by d.position`
 const ATTEMPTS = `select d.email, o.attempt from deliveries d join delivery_outcomes o on o.delivery_id = d.id
@@ -36,7 +38,7 @@ const SET_SCHEDULED_AT = `update messages set expires_at = expires_at + $2::bigi
 export function postgresMessages(
   reads: Reads,
   lane: MailLane,
-  inside: { large: LargeContents; usage: Usage; dueIndex: DueIndex; list: Messages['list'] },
+  inside: { large: LargeContents; usage: Usage; dueIndex: DueIndex; list: Messages['list']; writer: Writer },
 ): Messages {
   const { usage, dueIndex } = inside
   const accept = acceptKind(usage)
@@ -51,6 +53,7 @@ export function postgresMessages(
     })
 
   return {
+    ...postgresContentRemoval(reads, inside.writer),
     accept: async (accepted, volume, record) => {
       const acceptance = { accepted, volume, record }
       const answer = await inside.large.ahead(

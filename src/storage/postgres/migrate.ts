@@ -26,6 +26,7 @@ import addressRests from './migrations/0061_address_rests.sql' with { type: 'tex
 import placement from './migrations/0062_placement.sql' with { type: 'text' }
 import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
 import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
+import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0062_placement', sql: placement },
   { name: '0063_template_parts', sql: templateParts },
   { name: '0064_dkim_states', sql: dkimStates },
+  { name: '0065_erasure', sql: erasure },
 ]
 
 const STEPS = `create table if not exists migrations (

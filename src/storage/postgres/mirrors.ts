@@ -6,6 +6,7 @@ import type { Encryption } from '../encryption.ts'
 import { apiKeyMirror, type MirroredKey } from './api-keys.ts'
 import { blockedLinkMirror } from './blocked-links.ts'
 import { domainMirror } from './domains.ts'
+import { erasureMirror } from './erasures.ts'
 import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import type { Mirror } from './mirror.ts'
 import { organizationMirror } from './organizations.ts'
@@ -19,6 +20,8 @@ export interface Mirrors {
   apiKey: Mirror<MirroredKey>
   domain: Mirror<Domain>
   blockedLink: Mirror<BlockedLink>
+  /** Organizations that have erased a recipient. */
+  erasure: Mirror<{ id: string }>
   webhook: Mirror<MirroredWebhook>
   inboundRoute: Mirror<MirroredRoute>
   qualityAlert: Mirror<QualityAlert>
@@ -30,6 +33,7 @@ export function createMirrors(encryption: Encryption): Mirrors {
     apiKey: apiKeyMirror(),
     domain: domainMirror(encryption),
     blockedLink: blockedLinkMirror(),
+    erasure: erasureMirror(),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
     qualityAlert: qualityAlertMirror(),
@@ -43,6 +47,7 @@ export async function loadMirrors(mirrors: Mirrors, reads: Reads): Promise<void>
     mirrors.apiKey.load(reads),
     mirrors.domain.load(reads),
     mirrors.blockedLink.load(reads),
+    mirrors.erasure.load(reads),
     mirrors.webhook.load(reads),
     mirrors.inboundRoute.load(reads),
     mirrors.qualityAlert.load(reads),

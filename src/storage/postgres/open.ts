@@ -1,6 +1,7 @@
 import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
+import { createErasureKey, findingErased } from '../erased-address.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
@@ -16,6 +17,7 @@ import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
 import { tidyUp } from './ended-nodes.ts'
+import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresFactors } from './factors.ts'
@@ -133,6 +135,8 @@ function rolesOf(
   } = parts
   const { due, queues } = distribution
   const remember = rememberInside
+  const secret = secrets(writer, encryption)
+  const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   return {
     snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
@@ -161,6 +165,7 @@ function rolesOf(
       usage,
       dueIndex: due.deliveries,
       list: postgresMessageList(reads),
+      writer,
     }),
     contents: contentsInside,
     deliveries: postgresDeliveries(reads, lane, {
@@ -180,7 +185,13 @@ function rolesOf(
       }),
       ...postgresWebhookDeliveryReading(reads),
     },
-    suppressions: postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }),
+    suppressions: findingErased(
+      postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }),
+      {
+        hasErased: (organizationId) => mirrors.erasure.get(organizationId) !== null,
+        key: erasureKey,
+      },
+    ),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: postgresForwardTargets(reads, writer, usage),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),
@@ -208,7 +219,8 @@ function rolesOf(
     quality: postgresQuality(reads, writer, lane),
     retention: postgresRetention(reads, writer),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
-    secret: secrets(writer, encryption),
+    erasures: postgresErasures(reads, writer, { lane, encryption, key: erasureKey, usage }),
+    secret,
   }
 }
 

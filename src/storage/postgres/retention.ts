@@ -49,7 +49,11 @@ const MARKS = [...DELIVERY_STATUSES.filter((status) => isFinal(status) && status
 const UNMARK = `delete from message_marks
   where organization_id = $1 and mark in (${MARKS}) and message_id = any($2::text[])`
 const REMOVE_CONTENTS = `delete from contents where owner_id = any($1::text[]) and kind = 'content'`
-const counting = (removed: string) => `with gone as (${removed})
+const REMOVE_NOTES = [
+  'delete from removed_contents where message_id = any($1::text[])',
+  'delete from content_redactions where message_id = any($1::text[])',
+]
+export const counting = (removed: string) => `with gone as (${removed})
   insert into usage as present (organization_id, name, period, lane_id, used)
   select organization_id, 'stored_bytes', '', $2::int, -sum(bytes) from gone group by 1
   on conflict (organization_id, name, period, lane_id) do update set used = present.used + excluded.used`
@@ -79,6 +83,7 @@ const INBOUND = `select id, content_id as "contentId", (${STORED_BYTES_OF_INBOUN
   order by organization_id, id limit ${LOOKS}`
 const INBOUND_DELIVERIES = 'select id from inbound_deliveries where message_id = any($1::text[])'
 const REMOVE_INBOUND_DELIVERIES = [
+  'delete from inbound_queue where id = any($1::text[])',
   'delete from inbound_attempts where delivery_id = any($1::text[])',
   'delete from inbound_deliveries where id = any($1::text[])',
 ]
@@ -185,7 +190,7 @@ function createReportStep(remove: string, writer: Writer): (request: Request) =>
     (await writer.write(({ run }) => run(remove, [organizationId, before]))) === LOOKS
 }
 
-const messages: Walk<Expiring & { id: string; tags: string }> = {
+export const messages: Walk<Expiring & { id: string; tags: string }> = {
   read: ({ query }, { organizationId, before }, after) => query(MESSAGES, [organizationId, after?.id ?? '', before]),
   remove: async ({ query, run, laneId }, rows, { organizationId, before, unsubscribableSince }) => {
     const ids = idsOf(rows)
@@ -200,6 +205,7 @@ const messages: Walk<Expiring & { id: string; tags: string }> = {
       run(UNTAG, [organizationId, textArray(tagged.map(({ tag }) => tag)), idsOf(tagged)]),
       run(UNMARK, [organizationId, ids]),
       run(REMOVE_CONTENTS, [ids]),
+      ...REMOVE_NOTES.map((text) => run(text, [ids])),
       run(REMOVE_MESSAGES, [ids, laneId]),
       run(REMOVE_RANGES, [organizationId, firstId('msg', before)]),
     ])
@@ -207,7 +213,7 @@ const messages: Walk<Expiring & { id: string; tags: string }> = {
   },
 }
 
-const events: Walk<Expiring & { id: string; place: number; createdAt: number }> = {
+export const events: Walk<Expiring & { id: string; place: number; createdAt: number }> = {
   read: async ({ query }, { organizationId, before }, after) => {
     const values = [organizationId, before, after?.createdAt ?? 0, after?.place ?? 0]
     const rows = await query<{ id: string; place: number; createdAt: number }>(EVENTS, values)
@@ -227,7 +233,7 @@ const events: Walk<Expiring & { id: string; place: number; createdAt: number }> 
   },
 }
 
-const inboundMessages: Walk<Expiring & { id: string; contentId: string }> = {
+export const inboundMessages: Walk<Expiring & { id: string; contentId: string }> = {
   read: ({ query }, { organizationId, before }, after) => query(INBOUND, [organizationId, after?.id ?? '', before]),
   remove: async ({ query, run, laneId }, rows) => {
     const ids = idsOf(rows)

@@ -10,6 +10,7 @@ export type SettingsKind =
   | 'apiKey'
   | 'blockedLink'
   | 'domain'
+  | 'erasure'
   | 'inboundRoute'
   | 'organization'
   | 'qualityAlert'

@@ -18,6 +18,8 @@ export interface AcceptedMessage {
   attempts: { deliveryId: string; attempt: Attempt }[]
   events: Event[]
   suppressions: Suppression[]
+  /** Time from the end of the last delivery until its content is removed; absent: retention removes it. */
+  redactAfterMs?: number
 }
 
 export interface NewDelivery {
@@ -64,6 +66,15 @@ export interface MessageFilter extends TimeRange {
   messageIdHeader?: string | null
 }
 
+/** `request`: somebody asked for it. `erasure`: it named an erased recipient. `stream`: the rule of its stream. */
+export type RemovalReason = 'request' | 'erasure' | 'stream'
+
+export interface ContentRemoval {
+  /** Milliseconds UTC. */
+  removedAt: number
+  reason: RemovalReason
+}
+
 export interface Messages {
   /** Writes all messages, the volume and the idempotency record in one transaction, with an event of the acceptance of each
    *  recipient that an active webhook receives. `volume_exceeded` if the monthly
@@ -80,9 +91,17 @@ export interface Messages {
   volumes(organizationId: string): Promise<{ month: string; accepted: number }[]>
   get(id: string): Promise<Message | null>
   list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>>
-  /** Null if retention has removed it. */
+  /** Null if it was removed. */
   content(id: string): Promise<Uint8Array | null>
-  /** Those of the IDs that a message has, also of other organizations. */
+  /** Removes the content of a message whose deliveries have all ended, and gives back its stored bytes; everything else
+   *  stays. `invalid_state` while a delivery is open, `gone` if there is no content. */
+  removeContent(id: string, reason: RemovalReason, now: number): Promise<'removed' | 'gone' | 'invalid_state'>
+  /** When and why the content of a message was removed; null if it is there, or retention removed it. */
+  contentRemoval(id: string): Promise<ContentRemoval | null>
+  /** Removes the contents whose stream asks for it by `now` (AcceptedMessage.redactAfterMs). Looks at up to `limit`
+   *  messages → how many. Those with an open delivery wait for its end. */
+  redactDue(now: number, limit: number): Promise<number>
+  /** Those of the IDs whose message has content, also of other organizations. */
   existing(ids: readonly string[]): Promise<Set<string>>
   /** In the order of the recipients. */
   deliveries(id: string): Promise<Delivery[]>

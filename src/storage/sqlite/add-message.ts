@@ -20,6 +20,7 @@ const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_i
     scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks, stored_bytes, stream)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
+const ADD_REDACTION = 'insert into content_redactions (message_number, after_ms, due_at) values (?, ?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
 const ADD_DELIVERY = `insert into deliveries (id, message_number, position, email, address, type, queue, status,
@@ -45,6 +46,7 @@ export function addMessageInside(
 ): AddMessageInside {
   const addMessage = db.prepare(ADD_MESSAGE)
   const addContent = db.prepare(ADD_CONTENT)
+  const addRedaction = db.prepare(ADD_REDACTION)
   const addTag = db.prepare(ADD_TAG)
   const addDelivery = db.prepare(ADD_DELIVERY)
   const senderAddressOf = createSenderAddress()
@@ -85,6 +87,10 @@ export function addMessageInside(
     inside.storedBytes.change('messages', number, message.organizationId, storedBytes)
     addContent.run(number, inside.parts.first(packed))
     inside.parts.addRest('content', number, packed)
+    if (rest.redactAfterMs !== undefined) {
+      const { redactAfterMs } = rest
+      addRedaction.run(number, redactAfterMs, (message.scheduledAt ?? message.createdAt) + redactAfterMs)
+    }
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
     const numbers = new Map<string, number | bigint>()
     for (const part of parts) {

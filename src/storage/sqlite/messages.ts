@@ -32,7 +32,8 @@ const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) value
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = ?`
 const CONTENT = `select m.number, c.content as first from messages m join message_contents c on c.message_number = m.number
   where m.id = ?`
-const EXISTING = 'select id from messages where id in (select value from json_each(?))'
+const EXISTING = `select m.id from messages m join message_contents c on c.message_number = m.number
+  where m.id in (select value from json_each(?))`
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from messages m join deliveries d on d.message_number = m.number
   where m.id = ? order by d.position`
 const ATTEMPTS = `select d.email, a.number, a.started_at as startedAt, a.duration_ms as durationMs, a.outcome, a.facts
@@ -59,6 +60,7 @@ export function sqliteMessages(
     dueIndex: DueIndex
     usage: Usage
     storedBytes: StoredBytes
+    removal: Pick<Messages, 'removeContent' | 'contentRemoval' | 'redactDue'>
   },
 ): Messages {
   const existing = db.prepare<unknown[], string>(EXISTING).pluck()
@@ -91,6 +93,7 @@ export function sqliteMessages(
   }
 
   return {
+    ...inside.removal,
     accept: (accepted, { organizationId, month, count, limit }, record) => {
       const needs = needsOf(accepted)
       const bytes = () => bytesOf(accepted, record)

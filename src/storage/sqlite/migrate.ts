@@ -22,6 +22,7 @@ import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
 import addressRests from './migrations/0019_address_rests.sql' with { type: 'text' }
 import templateParts from './migrations/0020_template_parts.sql' with { type: 'text' }
 import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
+import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0019_address_rests', sql: addressRests },
   { name: '0020_template_parts', sql: templateParts },
   { name: '0021_dkim_states', sql: dkimStates },
+  { name: '0022_erasure', sql: erasure },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

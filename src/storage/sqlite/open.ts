@@ -4,6 +4,7 @@ import { type Plan, planFor, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
+import { createErasureKey, findingErased } from '../erased-address.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
@@ -15,6 +16,7 @@ import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
 import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
+import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
 import { createCounters } from './counters.ts'
 import { sqliteDedicatedAddresses } from './dedicated-addresses.ts'
 import { sqliteDeliveries } from './deliveries.ts'
@@ -22,6 +24,9 @@ import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
+import { erasedOrganizations } from './erased-organizations.ts'
+import { erasureWork } from './erasure-work.ts'
+import { sqliteErasures } from './erasures.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { sqliteFactors } from './factors.ts'
@@ -174,6 +179,10 @@ export function storeOn(
   })
   const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
   const list = sqliteMessageList(db, search)
+  const removeContent = removeContentInside(db, { parts, storedBytes })
+  const secret = sqliteSecrets(db, writer, encryption)
+  const erased = erasedOrganizations(db, foreign)
+  const erasureKey = createErasureKey(secret)
 
   return {
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
@@ -202,6 +211,7 @@ export function storeOn(
       dueIndex: due.deliveries,
       usage,
       storedBytes,
+      removal: sqliteContentRemoval(db, writer, removeContent),
     }),
     contents: contentsInside,
     deliveries: sqliteDeliveries(db, writer, {
@@ -215,7 +225,10 @@ export function storeOn(
       reports: sqliteReports(db),
     }),
     events: sqliteEvents(db, writer, append, kinds, usage),
-    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand),
+    suppressions: findingErased(sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand), {
+      hasErased: erased.has,
+      key: erasureKey,
+    }),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage, onDemand),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
@@ -253,7 +266,14 @@ export function storeOn(
     retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, auditRecorder),
-    secret: sqliteSecrets(db, writer, encryption),
+    erasures: sqliteErasures(db, writer, {
+      work: erasureWork(db, { parts, space, storedBytes, usage, search, removeContent }),
+      encryption,
+      key: erasureKey,
+      space,
+      organizations: erased,
+    }),
+    secret,
     maintain: sqliteFileMaintenance(writer, search, space),
     checkWritable: heartbeat(db, taking),
     close: async () => {

@@ -158,44 +158,62 @@ function createWalks(db: Connection, kept: Kept): Walk[] {
   ]
 }
 
-function createMessageWalk(db: Connection, { parts, storedBytes, onUnindexed }: Kept): Walk {
+function createMessageWalk(db: Connection, kept: Kept): Walk {
   const messages = db.prepare<unknown[], MessageRow>(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
-  const untag = db.prepare(UNTAG)
-  const unindex = db.prepare(UNINDEX)
-  const removeMessage = db.prepare(REMOVE_MESSAGE)
+  const removeMessage = messageRemoval(db, kept)
   return ({ organizationId, before, unsubscribableSince }, after) =>
     messages.all(organizationId, after, SLICE).map((row) => {
-      const { number, createdAt, at, status, tags, sizeBytes } = row
+      const { number, createdAt, at, status, sizeBytes } = row
       const remove = () => {
         keepUnsubscribable.run(number, unsubscribableSince)
-        const ownTags: string[] = JSON.parse(tags)
-        for (const tag of ownTags) untag.run(organizationId, tag, number)
-        unindex.run(number)
-        onUnindexed()
-        parts.letGo('content', number)
-        removeMessage.run(number)
-        storedBytes.change('messages', number, organizationId, -row.storedBytes)
+        removeMessage({ ...row, organizationId })
         return sizeBytes
       }
       return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
     })
 }
 
+/** → What removes a message with everything that belongs to it, except its events, inside a change. */
+export function messageRemoval(db: Connection, { parts, storedBytes, onUnindexed }: Omit<Kept, 'kinds'>) {
+  const untag = db.prepare(UNTAG)
+  const unindex = db.prepare(UNINDEX)
+  const removeMessage = db.prepare(REMOVE_MESSAGE)
+  return (message: { number: number; organizationId: string; tags: string; storedBytes: number }): void => {
+    const { number, organizationId, tags } = message
+    const ownTags: string[] = JSON.parse(tags)
+    for (const tag of ownTags) untag.run(organizationId, tag, number)
+    unindex.run(number)
+    onUnindexed()
+    parts.letGo('content', number)
+    removeMessage.run(number)
+    storedBytes.change('messages', number, organizationId, -message.storedBytes)
+  }
+}
+
 function createEventWalk(db: Connection): Walk {
   const events = db.prepare<unknown[], number>(EVENTS).pluck()
-  const removeEvent = db.prepare(REMOVE_EVENT)
-  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
+  const removeEvent = eventRemoval(db)
   return ({ organizationId, before }) =>
     events.all(organizationId, before, SLICE).map((number) => {
-      // Deliveries of an event are removed with it: hundreds of webhooks, each with its attempts. An event that still
-      // has some stays, and is found again.
       const remove = () => {
-        if (removeDeliveries.run(number, DELIVERIES_MAX).changes < DELIVERIES_MAX) removeEvent.run(number)
+        removeEvent(number)
         return 0
       }
       return { number, isYoung: false, remove }
     })
+}
+
+/** → What removes an event with its webhook deliveries, inside a change: hundreds of webhooks, each with its attempts. An
+ *  event that still has some stays: false. */
+export function eventRemoval(db: Connection): (number: number) => boolean {
+  const removeEvent = db.prepare(REMOVE_EVENT)
+  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
+  return (number) => {
+    if (removeDeliveries.run(number, DELIVERIES_MAX).changes === DELIVERIES_MAX) return false
+    removeEvent.run(number)
+    return true
+  }
 }
 
 function createKindWalk({ kinds }: Kept): Walk {
@@ -223,24 +241,31 @@ function createReportWalk(db: Connection, table: string, column: string): Walk {
     }))
 }
 
-function createInboundWalk(db: Connection, { parts, storedBytes }: Kept): Walk {
+function createInboundWalk(db: Connection, kept: Kept): Walk {
   const inbound = db.prepare<unknown[], InboundRow>(INBOUND)
-  const removeInbound = db.prepare(REMOVE_INBOUND)
-  const removeRaw = db.prepare(REMOVE_RAW)
+  const removeInbound = inboundRemoval(db, kept)
   return ({ organizationId, before }, after) =>
     inbound.all(organizationId, after, SLICE).map((row) => {
-      const { number, receivedAt, status, rawNumber, sizeBytes } = row
+      const { number, receivedAt, status } = row
       const isYoung = receivedAt >= before
-      const remove = () => {
-        removeInbound.run(number)
-        storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
-        if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
-        parts.letGo('parsed', rawNumber)
-        parts.letGo('raw', rawNumber)
-        return 2 * sizeBytes
-      }
+      const remove = () => removeInbound({ ...row, organizationId })
       return { number, isYoung, remove: isYoung || status === 'pending' ? null : remove }
     })
+}
+
+/** → What removes an inbound message with everything that belongs to it, inside a change → bytes of its content. */
+export function inboundRemoval(db: Connection, { parts, storedBytes }: Pick<Kept, 'parts' | 'storedBytes'>) {
+  const removeInbound = db.prepare(REMOVE_INBOUND)
+  const removeRaw = db.prepare(REMOVE_RAW)
+  return (message: { number: number; organizationId: string; rawNumber: number | null; sizeBytes: number }): number => {
+    const { number, organizationId, rawNumber, sizeBytes } = message
+    removeInbound.run(number)
+    storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
+    if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
+    parts.letGo('parsed', rawNumber)
+    parts.letGo('raw', rawNumber)
+    return 2 * sizeBytes
+  }
 }
 
 type Request = Parameters<Retention['remove']>[0]

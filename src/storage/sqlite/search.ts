@@ -11,6 +11,7 @@ const UNINDEXED = `select ${TEXTS}, m.sender_address as senderAddress, m.templat
     m.domain_id as domainId, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader
   from messages m where m.number > ? order by m.number limit ?`
 const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
+const REMOVE = 'delete from message_search where rowid = ?'
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'
 // sqlite.org/fts5.html#the_merge_command: pages to merge, where segments have accumulated or contain deleted rows.
 const MERGE = `insert into message_search (message_search, rank) values ('merge', ?)`
@@ -44,6 +45,8 @@ export interface SearchIndex {
   step(): Promise<boolean>
   /** Indexes some of what is waiting, if the store can write → the last number in the index. */
   catchUp(): Promise<number>
+  /** Inside a change: indexes the changed texts of a message again, if it is in the index. */
+  reindex(number: number): void
   /** Words as typed, and numbers of messages, indexed or not → those that contain the words. */
   having(text: string, numbers: number[]): Set<number>
   /** Words as typed (null = none) and tokens (search-tokens.ts) → FTS5 queries in the range of a message, which
@@ -61,21 +64,23 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
   const state = db.prepare<unknown[], number>(STATE).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const unindexed = db.prepare<unknown[], Unindexed>(UNINDEXED)
+  const remove = db.prepare(REMOVE)
   const add = db.prepare(ADD)
   const setState = db.prepare(SET_STATE)
   const merge = searchMerge(db)
   const scratch = scratchIndex(db)
 
+  const index = (row: Unindexed) => {
+    const code = codeOf(row.number)
+    const marks = marksOf(row).map((mark) => markIn(code, mark))
+    add.run(row.number, `${coded(code, textOf(row))} ${marks.join(' ')}`)
+  }
   const isBehind = () => one(state) < (newest.get() ?? 0)
   const step = async () => {
     if (!isBehind()) return false
     await writer.write(() => {
       const rows = unindexed.all(state.get(), BATCH)
-      for (const row of rows) {
-        const code = codeOf(row.number)
-        const marks = marksOf(row).map((mark) => markIn(code, mark))
-        add.run(row.number, `${coded(code, textOf(row))} ${marks.join(' ')}`)
-      }
+      for (const row of rows) index(row)
       const last = rows.at(-1)
       if (last !== undefined) setState.run(last.number)
       for (let merges = 0; merges < MERGES && merge(MERGE_PAGES); merges++);
@@ -108,6 +113,11 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
         if (!(error instanceof StoreUnavailable)) throw error
       }
       return one(state)
+    },
+    reindex: (number) => {
+      if (number > one(state)) return
+      remove.run(number)
+      index(one(unindexed, number - 1, 1))
     },
     having: (text, numbers) => scratch(numbers, expressions(text, [], 0).all),
     expressions,

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Erasure } from '../../model/erasure.ts'
+import { iso } from '../../model/event.ts'
+import { suppressionKey } from '../../model/suppression.ts'
+import { pathParameter } from '../../net/path-parameter.ts'
+import type { MintId } from '../../os/ids.ts'
+import type { Store } from '../../storage/store.ts'
+import { requireOwned } from '../errors.ts'
+import { type Operation, operation } from '../operation.ts'
+import { emailAddress } from '../schema.ts'
+
+/** The operations that erase what names a recipient. The work is done by maintenance, in small steps. */
+export function recipientOperations({
+  store,
+  mintId,
+}: {
+  store: Pick<Store, 'erasures'>
+  mintId: MintId
+}): Operation[] {
+  return [
+    operation({
+      id: 'recipients_erase',
+      method: 'POST',
+      path: '/v1/recipients/erase',
+      summary: 'Erase a recipient',
+      description:
+        'Removes what names the address in live and test records of the organization. Queued mail to it is cancelled first. Messages to nobody else are removed, and so are inbound messages from or to it, and events that contain it. Messages with other recipients lose the address and their content. Statistics stay, and a suppressed address stays suppressed by a keyed hash. The work runs in the background; asking again is harmless. Backups made before still contain the address.',
+      responses: async () => (await import('../responses/recipients.ts')).erasureBegunResponses,
+      example: { email: 'forget-me@customer.example' },
+      body: z.strictObject({ email: emailAddress }),
+      async handle({ organizationId, now, body }) {
+        const email = suppressionKey(body.email)
+        const erasure = await store.erasures.begin({ id: mintId('era'), organizationId, email, now })
+        return { status: 202, body: erasureRecord(erasure) }
+      },
+    }),
+    operation({
+      id: 'recipients_erasure_get',
+      method: 'GET',
+      path: '/v1/recipients/erasures/:erasure_id',
+      summary: 'Retrieve an erasure',
+      responses: async () => (await import('../responses/recipients.ts')).erasureResponses,
+      load: async (call) =>
+        requireOwned(await store.erasures.get(pathParameter(call, 'erasure_id')), call.organizationId, 'erasure'),
+      handle: async ({ resource }) => ({ status: 200, body: erasureRecord(resource) }),
+    }),
+  ]
+}
+
+/** Erasure → its JSON record. */
+export function erasureRecord({ id, addressHash, createdAt, finishedAt, removed }: Erasure) {
+  return {
+    id,
+    status: finishedAt === null ? ('running' as const) : ('done' as const),
+    address_hash: addressHash,
+    created_at: iso(createdAt),
+    finished_at: finishedAt === null ? null : iso(finishedAt),
+    removed: {
+      messages: removed.messages,
+      shared_messages: removed.sharedMessages,
+      events: removed.events,
+      inbound_messages: removed.inboundMessages,
+      responses: removed.responses,
+      suppressions: removed.suppressions,
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { withCliContext } from './cli-context.ts'
+import { requireOrganization } from './org.ts'
+import { print, printJson } from './print.ts'
+
+/** Begins the erasure of an address and prints its id. Throws CommandFailure for an unknown `org`, and Refusal for a text
+ *  that is not an address. */
+export async function eraseRecipient(
+  email: string,
+  options: { config: string; json?: true; org?: string },
+): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const { id: organizationId } = await requireOrganization(options.org, store)
+    const answer = await operator.run('recipients_erase', { organizationId, body: { email } })
+    if (options.json) printJson(answer)
+    else print(`${answer.id} is ${answer.status}. The running server erases in the background.`)
+  })
+}
+
+/** Prints the state of an erasure. Throws CommandFailure for an unknown `org`, and Refusal for an unknown id. */
+export async function showErasure(id: string, options: { config: string; json?: true; org?: string }): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const { id: organizationId } = await requireOrganization(options.org, store)
+    const answer = await operator.run('recipients_erasure_get', { organizationId, params: { erasure_id: id } })
+    if (options.json) return printJson(answer)
+    print(`${answer.id} is ${answer.status}`)
+    for (const [name, count] of Object.entries(answer.removed)) print(`  ${name.replaceAll('_', ' ')}: ${count}`)
+  })
+}

@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto'
+import { parseMailbox } from '../mail/address.ts'
+import { ERASED_ADDRESS } from '../model/erasure.ts'
+import type { AsSent } from '../model/message.ts'
+import { type SuppressionReason, suppressionKey } from '../model/suppression.ts'
+import { packRecipients, unpackRecipients } from './message-rows.ts'
+import type { Store, Suppressions } from './store.ts'
+
+/** Key of the installation, organization and folded address → 64 hexadecimal digits: HMAC-SHA-256 (RFC 2104). */
+export function hashOfAddress(key: Uint8Array, organizationId: string, email: string): string {
+  return createHmac('sha256', key).update(organizationId).update('\n').update(email).digest('hex')
+}
+
+/** Hash of an address → the form in which a suppression keeps it. */
+export const addressOfHash = (hash: string) => `${hash}@erased.invalid`
+
+/** Reads the key from the secrets of the store once; a failed read is repeated by the next call. */
+export function createErasureKey(secret: Store['secret']): () => Promise<Uint8Array> {
+  let key: Promise<Uint8Array> | null = null
+  return () => {
+    key ??= secret('erased addresses', crypto.getRandomValues(new Uint8Array(32))).catch((error) => {
+      key = null
+      throw error
+    })
+    return key
+  }
+}
+
+/** Suppressions that also finds those of erased addresses, in organizations that have erased some. The others pay
+ *  nothing. */
+export function findingErased(
+  suppressions: Suppressions,
+  { hasErased, key }: { hasErased: (organizationId: string) => boolean; key: () => Promise<Uint8Array> },
+): Suppressions {
+  return {
+    ...suppressions,
+    among: async (organizationId, domainId, emails, mode) => {
+      if (!hasErased(organizationId)) return suppressions.among(organizationId, domainId, emails, mode)
+      const secret = await key()
+      const hashed = emails.map((email) => addressOfHash(hashOfAddress(secret, organizationId, email)))
+      const found = await suppressions.among(organizationId, domainId, [...emails, ...hashed], mode)
+      return new Map(
+        emails.flatMap((email, at): [string, SuppressionReason][] => {
+          const [reason] = [found.get(email), found.get(hashed[at] ?? '')].filter((each) => each !== undefined).sort()
+          return reason === undefined ? [] : [[email, reason]]
+        }),
+      )
+    },
+    find: async (organizationId, email) => {
+      const present = await suppressions.find(organizationId, email)
+      if (!hasErased(organizationId)) return present
+      const erased = addressOfHash(hashOfAddress(await key(), organizationId, email))
+      return [...present, ...(await suppressions.find(organizationId, erased))]
+    },
+  }
+}
+
+/** Folded address → true for texts that name it in any case, also encoded for JSON or a URL. Linear. A longer address
+ *  that ends or begins like it is another one. */
+export function naming(address: string): (text: string) => boolean {
+  const forms = formsOf(address)
+  return (text) => {
+    const folded = text.toLowerCase()
+    return forms.some((form) => nextOf(folded, form, 0) >= 0)
+  }
+}
+
+/** Text → the same with ERASED_ADDRESS in place of a folded address. */
+export function withoutAddress(text: string, address: string): string {
+  let rest = text
+  for (const form of formsOf(address)) {
+    // Folding that changes the length would move the places: then the whole text goes.
+    const folded = rest.toLowerCase()
+    let at = nextOf(folded, form, 0)
+    if (at < 0) continue
+    if (folded.length !== rest.length) return ERASED_ADDRESS
+    let out = ''
+    let done = 0
+    for (; at >= 0; at = nextOf(folded, form, done)) {
+      out += rest.slice(done, at) + ERASED_ADDRESS
+      done = at + form.length
+    }
+    rest = out + rest.slice(done)
+  }
+  return rest
+}
+
+/** Packed recipients → the same without the mailboxes of a folded address, names included. */
+export function withoutRecipient(packed: string, address: string): string {
+  const erased = (text: string) => {
+    const mailbox = parseMailbox(text)
+    if (mailbox === null) return withoutAddress(text, address)
+    return suppressionKey(mailbox.address) === address ? ERASED_ADDRESS : text
+  }
+  const of = (field: AsSent): AsSent =>
+    field === null ? null : typeof field === 'string' ? erased(field) : field.map(erased)
+  const { to, cc, bcc, replyTo } = unpackRecipients(packed)
+  return packRecipients({ to: of(to) ?? ERASED_ADDRESS, cc: of(cc), bcc: of(bcc), replyTo: of(replyTo) })
+}
+
+/** An address as it is, in JSON, and in a URL; folded. */
+function formsOf(address: string): string[] {
+  const forms = [address, JSON.stringify(address).slice(1, -1), encodeURIComponent(address).toLowerCase()]
+  return [...new Set(forms)]
+}
+
+const CONTINUES_BEFORE = /[\p{L}\p{N}._+-]/u
+const CONTINUES_AFTER = /^(?:[\p{L}\p{N}-]|\.[\p{L}\p{N}])/u
+
+/** Next place of `form` in `text` from `from` on, as a whole address; -1 = none. */
+function nextOf(text: string, form: string, from: number): number {
+  for (let at = text.indexOf(form, from); at >= 0; at = text.indexOf(form, at + 1)) {
+    const end = at + form.length
+    const before = at > 0 && !isEscape(text, at) && CONTINUES_BEFORE.test(text.charAt(at - 1))
+    if (!before && !CONTINUES_AFTER.test(text.slice(end, end + 2))) return at
+  }
+  return -1
+}
+
+/** True if the text before `at` is an escape of JSON such as a line end, or of a URL, which a letter or digit ends. */
+function isEscape(text: string, at: number): boolean {
+  return /\\[bfnrt]$|\\u[0-9a-f]{4}$|%[0-9a-f]{2}$/.test(text.slice(Math.max(0, at - 6), at))
+}

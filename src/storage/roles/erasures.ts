@@ -1,0 +1,28 @@
+import type { Erasure } from '../../model/erasure.ts'
+
+/** Erases what names a recipient in an organization, in small steps that survive a restart. Twice is harmless.
+ *
+ *  Messages to nobody else are removed with everything that belongs to them, and so are inbound messages from or to the
+ *  address. Messages with other recipients lose the address, its attempts and their content. Events and stored responses
+ *  that contain the address are removed. Suppressions keep a keyed hash. Counts and statistics stay.
+ *
+ *  Open deliveries to the address are cancelled first. While an attempt is in progress, or other recipients of a message
+ *  still wait for its content, the erasure waits. Messages accepted after it began stay. */
+export interface Erasures {
+  /** Begins an erasure at `now`; if one of the same address runs, returns that one. `email` is folded. */
+  begin(asked: { id: string; organizationId: string; email: string; now: number }): Promise<Erasure>
+  get(id: string): Promise<Erasure | null>
+  /** Performs one step of an erasure that is due; false if none is. */
+  step(now: number): Promise<boolean>
+}
+
+/** How long an erasure pauses that could not erase everything yet. */
+export const ERASURE_PAUSE_MS = 30_000
+
+/** Result of a step: where the next one continues, null at the end; and what this one removed. */
+export interface ErasureStep {
+  after: string | null
+  removed?: Partial<Erasure['removed']>
+  /** Something has to wait: all steps run again later. */
+  isWaiting?: boolean
+}

@@ -1,0 +1,101 @@
+import { FINAL_STATUSES } from '../outcome-statuses.ts'
+import type { Messages, RemovalReason } from '../store.ts'
+import type { ContentParts } from './content-parts.ts'
+import type { Connection } from './driver.ts'
+import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
+import type { Writer } from './writer.ts'
+
+const MESSAGE = `select number, organization_id as organizationId, size_bytes as sizeBytes,
+    exists (select 1 from deliveries d where d.message_number = number and d.status not in (${FINAL_STATUSES})) as isOpen
+  from messages where id = ?`
+const REMOVE = 'delete from message_contents where message_number = ?'
+const CHANGE_BYTES = `update messages set stored_bytes = ${STORED_BYTES_OF_MESSAGE} - size_bytes where number = ?`
+const NOTE = 'insert into removed_contents (message_number, removed_at, reason) values (?, ?, ?) on conflict do nothing'
+const NOTED = `select removed_at as removedAt, reason from removed_contents
+  where message_number = (select number from messages where id = ?)`
+const DUE = `select r.message_number as number, m.id, r.after_ms as afterMs,
+    exists (select 1 from deliveries d where d.message_number = m.number and d.status not in (${FINAL_STATUSES})) as isOpen,
+    coalesce((select max(d.last_attempt_at) from deliveries d where d.message_number = m.number), m.created_at) as endedAt
+  from content_redactions r join messages m on m.number = r.message_number
+  where r.due_at <= ? order by r.due_at limit ?`
+const LATER = 'update content_redactions set due_at = ? where message_number = ?'
+const DONE = 'delete from content_redactions where message_number = ?'
+
+/** How long a message with an open delivery waits until it is looked at again. */
+export const LOOK_AGAIN_MS = 10 * 60_000
+
+/** Removes the content of a message inside a change → as Messages.removeContent. */
+export type RemoveContentInside = (
+  id: string,
+  reason: RemovalReason,
+  now: number,
+) => 'removed' | 'gone' | 'invalid_state'
+
+export function removeContentInside(
+  db: Connection,
+  { parts, storedBytes }: { parts: ContentParts; storedBytes: StoredBytes },
+): RemoveContentInside {
+  const message = db.prepare<unknown[], MessageRow>(MESSAGE)
+  const remove = db.prepare(REMOVE)
+  const changeBytes = db.prepare(CHANGE_BYTES)
+  const note = db.prepare(NOTE)
+  return (id, reason, now) => {
+    const row = message.get(id)
+    if (row === undefined) return 'gone'
+    const { number, organizationId, sizeBytes, isOpen } = row
+    if (isOpen === 1) return 'invalid_state'
+    if (remove.run(number).changes === 0) return 'gone'
+    parts.letGo('content', number)
+    changeBytes.run(number)
+    storedBytes.change('messages', number, organizationId, -sizeBytes)
+    note.run(number, now, reason)
+    return 'removed'
+  }
+}
+
+/** The methods of Messages that remove contents. */
+export function sqliteContentRemoval(
+  db: Connection,
+  writer: Writer,
+  removeContent: RemoveContentInside,
+): Pick<Messages, 'removeContent' | 'contentRemoval' | 'redactDue'> {
+  const noted = db.prepare<unknown[], { removedAt: number; reason: RemovalReason }>(NOTED)
+  const due = db.prepare<unknown[], DueRow>(DUE)
+  const later = db.prepare(LATER)
+  const done = db.prepare(DONE)
+  return {
+    removeContent: (id, reason, now) => writer.write(() => removeContent(id, reason, now)),
+    contentRemoval: async (id) => noted.get(id) ?? null,
+    redactDue: async (now, limit) => {
+      if (due.get(now, 1) === undefined) return 0
+      return writer.write(() => {
+        const rows = due.all(now, limit)
+        for (const { number, id, afterMs, isOpen, endedAt } of rows) {
+          const dueAt = isOpen === 1 ? now + LOOK_AGAIN_MS : endedAt + afterMs
+          if (dueAt > now) later.run(dueAt, number)
+          else {
+            removeContent(id, 'stream', now)
+            done.run(number)
+          }
+        }
+        return rows.length
+      })
+    },
+  }
+}
+
+interface MessageRow {
+  number: number
+  organizationId: string
+  sizeBytes: number
+  isOpen: number
+}
+
+interface DueRow {
+  number: number
+  id: string
+  afterMs: number
+  isOpen: number
+  /** When the last attempt of a delivery began. */
+  endedAt: number
+}

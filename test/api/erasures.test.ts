@@ -1,0 +1,24 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+let made: TestApi | null = null
+
+afterEach(async () => {
+  await made?.close()
+  made = null
+})
+
+test('an erasure begins once for an address in any case, and its record does not contain it', async () => {
+  made = await createTestApi()
+  const { ask } = made
+  const first = await ask('POST', '/v1/recipients/erase', { body: { email: 'Ann+News@Example.ORG' } })
+  expect([first.status, first.body.status]).toEqual([202, 'running'])
+  expect(first.body.address_hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(JSON.stringify(first.body)).not.toContain('example.org')
+  const second = await ask('POST', '/v1/recipients/erase', { body: { email: 'ann+news@example.org' } })
+  expect(second.body.id).toBe(first.body.id)
+  expect((await ask('GET', `/v1/recipients/erasures/${first.body.id}`)).body).toEqual(first.body)
+  const log = await ask('GET', '/v1/audit-log')
+  expect(log.body.data[0]).toMatchObject({ action: 'recipients_erase' })
+  expect(JSON.stringify(log.body).toLowerCase()).not.toContain('example.org')
+})
