@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'inb'
   | 'blk'
   | 'alr'
+  | 'cnr'
   | 'aud'
   | 'psk'
   | 'ses'

@@ -3,6 +3,7 @@ import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
 import { alertPromises } from './contract-alerts.ts'
+import { canaryPromises } from './contract-canaries.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
@@ -87,6 +88,7 @@ const SECTIONS = {
   'dedicated addresses': dedicatedAddressPromises,
   warmups: warmupPromises,
   alerts: alertPromises,
+  canaries: canaryPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

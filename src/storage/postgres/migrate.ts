@@ -22,6 +22,7 @@ import policyReports from './migrations/0057_policy_reports.sql' with { type: 't
 import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
 import warmup from './migrations/0059_warmup.sql' with { type: 'text' }
 import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
+import canaries from './migrations/0061_canaries.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0058_sending_addresses', sql: sendingAddresses },
   { name: '0059_warmup', sql: warmup },
   { name: '0060_alerts', sql: alerts },
+  { name: '0061_canaries', sql: canaries },
 ]
 
 const STEPS = `create table if not exists migrations (

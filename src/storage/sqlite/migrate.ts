@@ -19,6 +19,7 @@ import policyReports from './migrations/0015_policy_reports.sql' with { type: 't
 import sendingAddresses from './migrations/0016_sending_addresses.sql' with { type: 'text' }
 import warmup from './migrations/0017_warmup.sql' with { type: 'text' }
 import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
+import canaries from './migrations/0019_canaries.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0016_sending_addresses', sql: sendingAddresses },
   { name: '0017_warmup', sql: warmup },
   { name: '0018_alerts', sql: alerts },
+  { name: '0019_canaries', sql: canaries },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

@@ -8,6 +8,7 @@ import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
 import { sqliteAlerts } from './alerts.ts'
+import { sqliteCanaries } from './canaries.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
@@ -182,6 +183,7 @@ export function storeOn(
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     warmups: sqliteWarmups(db, writer),
     alerts: sqliteAlerts(db, writer),
+    canaries: sqliteCanaries(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
