@@ -12,3 +12,5 @@ export const startParsingThread = () => new Worker(new URL('./parsing/worker.ts'
 export const startHttpsThread = () => new Worker(new URL('./net/https/worker.ts', import.meta.url).href, { smol: true })
 
 export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })
+
+export const startMailboxThread = () => new Worker(new URL('./canary/worker.ts', import.meta.url).href, { smol: true })
