@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'health',
     'suppressions',
   ],
-  ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics', 'alerts'],
+  ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics', 'alerts', 'canary'],
   ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
 ]
 

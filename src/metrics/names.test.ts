@@ -41,6 +41,7 @@ const LABELS = [
   'kind',
   'lane',
   'listener',
+  'mailbox',
   'method',
   'mode',
   'name',
@@ -156,5 +157,6 @@ function everything() {
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])
   metrics.alerts(null)
+  metrics.canaries(() => [])
   return metrics.families()
 }

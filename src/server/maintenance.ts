@@ -46,6 +46,7 @@ export interface MaintenanceDeps {
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
   alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
+  canaries: Parameters<typeof maintenanceTasks>[0]['canaries']
   certificates: Certificates | null
   clock: WallClock
   mintId: MintId
@@ -94,6 +95,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
       alerts: deps.alerts,
+      canaries: deps.canaries,
       dedicated: { addresses: dedicatedIn(config), refresh: engines.ownAddresses.refresh },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,

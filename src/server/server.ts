@@ -16,6 +16,7 @@ import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import type { UserMail } from '../submission/user-mail.ts'
 import { openAlerts } from './alerts.ts'
+import { lateAfterMs, type OpenCanaries, openCanaries } from './canary.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { type Core, openCore, type StartOptions } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
@@ -23,7 +24,7 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
-import { alertChannelsOf, createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
+import { alertChannelsOf, createOperations, openCanaryMail, openForwarding, openSubmission, openUserMail } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -76,6 +77,7 @@ async function assemble(
   const { metrics, resources, engines, clock, publicUrl } = core
   const { store } = resources
   const application = createApplication(config, core)
+  rollback.push(() => application.canaries?.stop())
   const readiness = { whyNot: (): string | null => 'this server is starting' }
   const plainPages = createPlainPages(publicUrl.current, store.certificates)
   const web = createServerWeb(config, core, { application, plainPages, isReady: () => readiness.whyNot() })
@@ -89,6 +91,7 @@ async function assemble(
     api: web.api,
     health: core.health,
     alerts: application.alerts,
+    canaries: application.canaries,
     certificates,
     clock,
     mintId: core.mintId,
@@ -98,6 +101,7 @@ async function assemble(
   const listeners = await openListeners(config, core, { application, web, certificates, rollback })
   metrics.certificates(() => certificates?.terms() ?? [])
   metrics.alerts(application.alerts?.firing ?? null)
+  metrics.canaries(application.canaries?.latest ?? (() => []))
   shown.present = () => {
     if (certificates === null) return
     web.api.useCertificate(certificates.https())
@@ -116,7 +120,7 @@ async function assemble(
       shown.present()
     },
     manage: createManage({ store, clock, mintId: core.mintId, log: core.log }),
-    stop: () => stopServer({ core, certificates, web, listeners, maintenance, unlock }),
+    stop: () => stopServer({ core, canaries: application.canaries, certificates, web, listeners, maintenance, unlock }),
   }
 }
 
@@ -128,6 +132,7 @@ interface Application {
   userMail: UserMail
   operations: Operation[]
   alerts: ReturnType<typeof openAlerts>
+  canaries: OpenCanaries | null
 }
 
 function createApplication(config: Config, core: Core): Application {
@@ -163,7 +168,21 @@ function createApplication(config: Config, core: Core): Application {
   const submission = openSubmission(deps)
   const forwarding = openForwarding(deps, submission)
   const userMail = openUserMail(deps, submission)
-  const operations = createOperations(deps, submission, forwarding, userMail)
+  const canaries = openCanaries(config, {
+    store,
+    userMail: openCanaryMail(deps, submission),
+    random,
+    mintId,
+    publicUrl: publicUrl.current,
+    log: core.log,
+    looks: { clock: clock.steady, metrics: core.metrics },
+  })
+  const operations = createOperations(
+    { ...deps, runCanaries: canaries?.run ?? null },
+    submission,
+    forwarding,
+    userMail,
+  )
   const alerts = openAlerts(config, {
     store,
     channels: alertChannelsOf(deps, userMail),
@@ -175,7 +194,7 @@ function createApplication(config: Config, core: Core): Application {
     mintId,
     log: core.log,
   })
-  return { heavyWork, submission, forwarding, userMail, operations, alerts }
+  return { heavyWork, submission, forwarding, userMail, operations, alerts, canaries }
 }
 
 function createServerWeb(
@@ -249,6 +268,7 @@ async function openListeners(
   const bound = await web.open(certificates)
   core.publicUrl.set(publicUrlAt(config, { listen: bound.http, listenTls: bound.https }))
   const networkLimits = createServerNetworkLimits(config, clock)
+  const canaryWords = await application.canaries?.words()
   const smtp = await openSmtpListeners(config, {
     maxConnections: core.limits.smtpConnections,
     certificate: certificates?.smtp() ?? null,
@@ -265,6 +285,8 @@ async function openListeners(
       hostname: config.hostname,
       requireVerified: config.sending.requireVerifiedDomain,
       userMailSender: parseMailbox(config.users.mailFrom),
+      canaryOf: canaryWords?.decode ?? null,
+      canaryLateAfterMs: lateAfterMs(config.canary),
       notify: core.notifier.notify,
     }),
     submission: createSubmissionHandler({
@@ -315,6 +337,7 @@ function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClo
 /** Other nodes take over at once; then this stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
 async function stopServer(parts: {
   core: Core
+  canaries: OpenCanaries | null
   certificates: Certificates | null
   web: Web
   listeners: Listeners
@@ -331,6 +354,7 @@ async function stopServer(parts: {
   web.stopWatching()
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
+  await parts.canaries?.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
   https.stop()
   await web.api.auth.flushUses()

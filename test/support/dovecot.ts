@@ -20,6 +20,7 @@ export interface TestDovecot {
   address: string
   /** Number of mails in INBOX, or in another folder. */
   count(folder?: 'Junk'): number
+  putIntoJunk(mail: Uint8Array): void
   stop(): Promise<void>
 }
 
@@ -33,7 +34,7 @@ export function describeWithDovecot(what: string, tests: () => void): void {
   describe.skipIf(!isHere)(what, tests)
 }
 
-/** Starts it. With `sieve`-like `isSpam`, LMTP puts every mail into Junk. */
+/** Starts it. Throws with its log if it does not start. */
 export async function startDovecot(): Promise<TestDovecot> {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-dovecot-'))
   chmodSync(folder, 0o755)
@@ -78,6 +79,16 @@ export async function startDovecot(): Promise<TestDovecot> {
     password: 'let me in',
     address: 'seed@mailbox.remote.example',
     count,
+    putIntoJunk: (mail) => {
+      for (const part of ['', 'cur', 'new', 'tmp']) {
+        const path = join(folder, 'mail', '.Junk', part)
+        mkdirSync(path, { recursive: true })
+        own(path)
+      }
+      const path = join(folder, 'mail', '.Junk', 'new', `1.${count('Junk')}.localhost`)
+      writeFileSync(path, mail)
+      own(path)
+    },
     stop: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

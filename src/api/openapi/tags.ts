@@ -38,6 +38,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'sending-addresses',
       'health-checks',
       'alerts',
+      'canary',
       'configuration',
       'blocked-links',
     ],

@@ -162,7 +162,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     ['name_servers', 'hostname', 'reverse_dns_ipv4', 'reverse_dns_ipv6', 'outbound_port_25', 'smarthost', 'blocklists'],
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc']],
-  ['Mail', ['deliveries', 'queue', 'held', 'alert_channels']],
+  ['Mail', ['deliveries', 'canary', 'queue', 'held', 'alert_channels']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
   ['Sign-in', ['oidc', 'user_mail']],
   [
