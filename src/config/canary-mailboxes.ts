@@ -43,6 +43,9 @@ const row = z.strictObject({
   spam_folder: text.optional(),
 })
 
+/** The password would be readable on the way to any other. */
+const THIS_MACHINE = /^(localhost|127\..*|::1)$/
+
 /** Means the server's own listener. */
 const RESERVED = 'self'
 
@@ -53,7 +56,7 @@ export const canaryMailboxes: Kind<readonly CanaryMailbox[], readonly z.input<ty
     address: 'an email address',
     host: 'the hostname or IP address of an IMAP server',
     port: 'a whole number from 1 to 65535',
-    tls: 'one of "starttls", "implicit", "none"',
+    tls: 'one of "starttls", "implicit", or "none" for a server on this machine',
     username: 'the user of the IMAP server; the address by default',
     password_file: 'the path of a file with the password',
     ca_file: 'the path of a file with PEM certificates',
@@ -64,6 +67,11 @@ export const canaryMailboxes: Kind<readonly CanaryMailbox[], readonly z.input<ty
     .array(row)
     .max(20)
     .superRefine(eachOnce(({ name }) => name, 'name'))
+    .superRefine((rows, context) => {
+      for (const [at, { tls, host }] of rows.entries()) {
+        if (tls === 'none' && !THIS_MACHINE.test(host)) context.addIssue({ code: 'custom', path: [at, 'tls'] })
+      }
+    })
     .transform((rows) =>
       rows.map(({ name, address, host, tls, folder, ...row }) => ({
         name,

@@ -33,6 +33,7 @@ export const CONTENTS = [
       'health-checks',
       'metrics',
       'alerts',
+      'canary',
       'backup',
       'upgrade',
       'nodes',
