@@ -20,7 +20,18 @@ const LAYERS: readonly (readonly string[])[] = [
     'health',
     'suppressions',
   ],
-  ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics', 'alerts', 'canary'],
+  [
+    'api',
+    'compat',
+    'inbound',
+    'smtp-submission',
+    'tracking',
+    'dashboard',
+    'maintenance',
+    'metrics',
+    'alerts',
+    'canary',
+  ],
   ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
 ]
 

@@ -6,7 +6,16 @@ const CHECKED = '2.10.2'
 
 /** Packages that imapflow imports and src/canary/mailbox.ts does not use: it logs nothing, has no proxy, and fetches neither envelopes nor
  *  content. Each name that is read throws when it is called. */
-const UNUSED = ['pino', 'socks', 'encoding-japanese', 'libmime', 'libqp', 'libbase64', '@zone-eu/mailsplit', '@zone-eu/mailsplit/lib/flowed-decoder.js']
+const UNUSED = [
+  'pino',
+  'socks',
+  'encoding-japanese',
+  'libmime',
+  'libqp',
+  'libbase64',
+  '@zone-eu/mailsplit',
+  '@zone-eu/mailsplit/lib/flowed-decoder.js',
+]
 
 const ABSENT = `const fail = () => { throw new Error('not part of this program (scripts/build/imap-library.ts)') }
   module.exports = new Proxy(fail, { get: (_, name) => (name === '__esModule' ? false : name === 'default' ? module.exports : fail) })`

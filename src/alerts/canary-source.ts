@@ -1,4 +1,4 @@
-import { type Alert, type AlertKind, ALERT_KINDS, type Problem } from '../model/alert.ts'
+import { ALERT_KINDS, type Alert, type AlertKind, type Problem } from '../model/alert.ts'
 import { type Canary, type CanaryResult, OWN_LISTENER } from '../model/canary.ts'
 import type { Store } from '../storage/store.ts'
 import type { Source } from './sources.ts'

@@ -115,7 +115,9 @@ async function queue({ id, mailbox }: Canary, now: number, deps: CanaryDeps): Pr
   const text = {
     kind: 'alert' as const,
     subject: `Canary ${word}`,
-    paragraphs: ['This server sent this mail to find out whether its mail arrives. It deletes the mail when it has found it.'],
+    paragraphs: [
+      'This server sent this mail to find out whether its mail arrives. It deletes the mail when it has found it.',
+    ],
     url: `${deps.publicUrl()}/dashboard/health`,
   }
   return userMail.send({ to: seed?.address ?? `${word}@${host}`, text, expiresAt: now + settings.missingAfterMs }, now)

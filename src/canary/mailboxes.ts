@@ -1,5 +1,5 @@
 import type { CanaryWords } from '../mail/canary-address.ts'
-import { arrivalOf, type Canary, CANARY_SOUGHT_MS } from '../model/canary.ts'
+import { arrivalOf, CANARY_SOUGHT_MS, type Canary } from '../model/canary.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
@@ -43,7 +43,10 @@ export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
   return {
     look: async (now) => {
       if (mailboxes.length === 0) return
-      const byName = Map.groupBy(await store.canaries.sought(now - CANARY_SOUGHT_MS, MOST_SOUGHT), (each) => each.mailbox)
+      const byName = Map.groupBy(
+        await store.canaries.sought(now - CANARY_SOUGHT_MS, MOST_SOUGHT),
+        (each) => each.mailbox,
+      )
       const due = mailboxes.filter(({ name }) => isDue(name, byName.get(name) ?? [], now))
       await Promise.all(
         due.map(async (mailbox) => {
@@ -67,7 +70,11 @@ async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: n
     await deps.store.canaries.record(canary.id, arrivalOf(canary, arrivalIn(each, now), deps.lateAfterMs))
     recorded.push(each.word)
   }
-  await noteError(canaries.filter(({ id }) => !recorded.includes(encode(id))), error, deps)
+  await noteError(
+    canaries.filter(({ id }) => !recorded.includes(encode(id))),
+    error,
+    deps,
+  )
   if (recorded.length === 0) return
   const removed = await asked(mailbox, recorded, true, deps)
   if (removed.error !== null) {

@@ -9,14 +9,14 @@ interface Options {
 
 type Row = Results['canary_run']['data'][number]
 
-/** Prints the last canary mails to each mailbox. */
+/** Prints the last canary messages to each mailbox. */
 export async function listCanaries({ config: file, json }: Options): Promise<void> {
   await withStore(requireConfig(file), async ({ operator }) => {
     const list = await operator.run('canary_list', { organizationId: '' })
     if (json) return printJson(list)
-    if (list.every_minutes === 0) return print('canary mails are off: canary.every_minutes')
+    if (list.every_minutes === 0) return print('canary messages are off: canary.every_minutes')
     const rows = list.data.flatMap(({ canaries }) => canaries.slice(0, SHOWN))
-    print(rows.length === 0 ? 'no canary mails yet' : shown(rows))
+    print(rows.length === 0 ? 'no canary messages yet' : shown(rows))
   })
 }
 

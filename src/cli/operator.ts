@@ -133,7 +133,11 @@ export function createOperator(deps: {
     destinationState: () => null,
   }
   const submission = openSubmission(operationsDeps)
-  const canaries = openCanaries(config, { ...operationsDeps, userMail: openCanaryMail(operationsDeps, submission), log })
+  const canaries = openCanaries(config, {
+    ...operationsDeps,
+    userMail: openCanaryMail(operationsDeps, submission),
+    log,
+  })
   const operations = createOperations({ ...operationsDeps, runCanaries: canaries?.run ?? null }, submission)
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })

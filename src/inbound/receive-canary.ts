@@ -1,5 +1,5 @@
-import type { Verdicts } from '../model/inbound-message.ts'
 import { arrivalOf, OWN_LISTENER } from '../model/canary.ts'
+import type { Verdicts } from '../model/inbound-message.ts'
 import type { IncomingMail } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
 import type { Readers } from './readers.ts'

@@ -146,7 +146,8 @@ export const ALERT_KINDS = {
   },
   canary_missing: {
     title: 'Canary mail missing',
-    advice: 'Run `postrider doctor`; then look for the mail in the log of this server, and ask the provider of the mailbox.',
+    advice:
+      'Run `postrider doctor`; then look for the mail in the log of this server, and ask the provider of the mailbox.',
     ...DECIDED_ELSEWHERE,
   },
   canary_late: {

@@ -24,7 +24,14 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
-import { alertChannelsOf, createOperations, openCanaryMail, openForwarding, openSubmission, openUserMail } from './operations.ts'
+import {
+  alertChannelsOf,
+  createOperations,
+  openCanaryMail,
+  openForwarding,
+  openSubmission,
+  openUserMail,
+} from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -177,12 +184,7 @@ function createApplication(config: Config, core: Core): Application {
     log: core.log,
     looks: { clock: clock.steady, metrics: core.metrics },
   })
-  const operations = createOperations(
-    { ...deps, runCanaries: canaries?.run ?? null },
-    submission,
-    forwarding,
-    userMail,
-  )
+  const operations = createOperations({ ...deps, runCanaries: canaries?.run ?? null }, submission, forwarding, userMail)
   const alerts = openAlerts(config, {
     store,
     channels: alertChannelsOf(deps, userMail),

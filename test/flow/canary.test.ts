@@ -169,7 +169,12 @@ describeWithDovecot('a mailbox elsewhere', () => {
   /** The provider puts the mail into the inbox. */
   const deliver = async () => {
     const { raw } = await received()
-    const transport = createTransport({ host: '127.0.0.1', port: dovecot.lmtpPort, lmtp: true, ignoreTLS: true } as object)
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: dovecot.lmtpPort,
+      lmtp: true,
+      ignoreTLS: true,
+    } as object)
     await transport.sendMail({ envelope: { from: '', to: [dovecot.address] }, raw })
     transport.close()
   }

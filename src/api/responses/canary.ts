@@ -32,10 +32,10 @@ const example = {
 export const canaryListResponses: ResponseShape[] = [
   {
     status: 200,
-    description: 'The mailboxes, this server itself (`self`) first, each with its last mails, newest first.',
+    description: 'The mailboxes, this server itself (`self`) first, each with its last messages, newest first.',
     schema: z
       .strictObject({
-        every_minutes: count.describe('0: canary mails are off, and the list is empty.'),
+        every_minutes: count.describe('0: canary messages are off, and the list is empty.'),
         late_after_seconds: z.number(),
         data: z.array(
           z.strictObject({ mailbox: z.string(), address: z.string().nullable(), canaries: z.array(canary) }),
@@ -53,7 +53,7 @@ export const canaryListResponses: ResponseShape[] = [
 export const canaryRunResponses: ResponseShape[] = [
   {
     status: 200,
-    description: 'The mails, on their way.',
+    description: 'The messages, on their way.',
     schema: z.strictObject({ data: z.array(canary) }),
     example: { data: [{ ...example, result: 'pending', arrived_at: null, seconds: null }] },
   },

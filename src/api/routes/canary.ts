@@ -15,18 +15,17 @@ export function canaryOperations(deps: {
   run: ((now: number) => Promise<Canary[]>) | null
 }): Operation[] {
   const { store, settings, run } = deps
-  const all = [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]
   return [
     operation({
       id: 'canary_list',
       method: 'GET',
       path: '/v1/canary',
-      summary: 'List canary mails',
-      description: `The last ${MOST_OF_MAILBOX} mails to each mailbox of [canary] in the configuration, and whether they arrived.`,
+      summary: 'List canary messages',
+      description: `The last ${MOST_OF_MAILBOX} messages to each mailbox of [canary] in the configuration, and whether they arrived.`,
       responses: async () => (await import('../responses/canary.ts')).canaryListResponses,
       async handle() {
         const data = await Promise.all(
-          (run === null ? [] : all).map(async ({ name, address }) => ({
+          (run === null ? [] : [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]).map(async ({ name, address }) => ({
             mailbox: name,
             address,
             canaries: (await store.canaries.latest(name, MOST_OF_MAILBOX)).map(canaryRecord),
@@ -42,14 +41,14 @@ export function canaryOperations(deps: {
       id: 'canary_run',
       method: 'POST',
       path: '/v1/canary/run',
-      summary: 'Send canary mails now',
+      summary: 'Send canary messages now',
       description: 'Sends one to every mailbox. Results follow in the list.',
       responses: async () => (await import('../responses/canary.ts')).canaryRunResponses,
       body: z.strictObject({}),
       bodyOptional: true,
       async handle({ now }) {
         if (run === null) {
-          throw new Refusal('invalid_state', 'Canary mails are off: set canary.every_minutes in the configuration.')
+          throw new Refusal('invalid_state', 'Canary messages are off: set canary.every_minutes in the configuration.')
         }
         return { status: 200, body: { data: (await run(now)).map(canaryRecord) } }
       },

@@ -8,7 +8,7 @@ import { may } from '../kit/rights.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 
-/** Canary mails; none for users who are not the operator. */
+/** Canary messages; none for users who are not the operator. */
 export const useCanaries = () =>
   useLoad(async (signal) => (may('canary_list') ? get('/v1/canary', {}, signal) : { every_minutes: 0, data: [] }), [], {
     everyMs: 20_000,
@@ -23,7 +23,7 @@ export function Canaries({ loaded: { data, error, reload } }: { loaded: Loaded<J
     setSending(true)
     try {
       await post('/v1/canary/run')
-      toast('Canary mails sent')
+      toast('Canary messages sent')
     } catch (thrown) {
       toastError(thrown)
     } finally {
@@ -33,7 +33,7 @@ export function Canaries({ loaded: { data, error, reload } }: { loaded: Loaded<J
   }
   return (
     <section class="card stack" aria-labelledby="canaries">
-      <h2 id="canaries">Canary mails</h2>
+      <h2 id="canaries">Canary messages</h2>
       <ErrorNotice error={error} onRetry={reload} />
       <ul class="findings checks">
         {data.data.map((each: Json) => (
@@ -69,11 +69,13 @@ function Mailbox({ of: { mailbox, address, canaries } }: { of: Json }) {
 /** A mail alone makes no line. */
 function History({ mailboxes, lateAfter }: { mailboxes: readonly Json[]; lateAfter: number }) {
   const drawn = mailboxes
-    .map(({ mailbox, canaries }) => [mailbox, canaries.filter(({ seconds }: Json) => seconds !== null).reverse()] as const)
+    .map(
+      ({ mailbox, canaries }) => [mailbox, canaries.filter(({ seconds }: Json) => seconds !== null).reverse()] as const,
+    )
     .filter(([, arrived]) => arrived.length > 1)
   const [chosen, setChosen] = useState<string>()
   const shown = drawn.find(([mailbox]) => mailbox === chosen) ?? drawn[0]
-  if (shown === undefined) return <p class="muted small">The chart starts when two mails have arrived.</p>
+  if (shown === undefined) return <p class="muted small">The chart starts when two messages have arrived.</p>
   const [mailbox, arrived] = shown
   return (
     <div class="stack tight">
