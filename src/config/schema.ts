@@ -702,8 +702,8 @@ mail server, which works when ours does not. min_severity = "critical" leaves ou
     },
   ),
   canary: section(
-    `Canary messages: the server mails itself through its own MX record and port 25, and mailboxes elsewhere, and looks whether the
-mail arrives. \`postrider canary list\` shows the results.`,
+    `Canary messages: the server sends mail to itself, through its own MX record and port 25, and to mailboxes elsewhere, and
+looks whether it arrives. \`postrider canary list\` shows the results.`,
     {
       every_minutes: key(kinds.wholeOrOff(5, 1440), {
         about: 'How often. 0: never.',
@@ -725,9 +725,9 @@ mail arrives. \`postrider canary list\` shows the results.`,
         fallback: 30,
       }),
       mailboxes: key(canaryMailboxes, {
-        about: `Mailboxes elsewhere, as tables [[canary.mailboxes]] with name, address, host and password_file. Optional are port, tls
-("implicit", "starttls", "none"), username (the address by default), ca_file, folder ("INBOX") and spam_folder (the folder
-that the server marks as \\Junk by default). They are read by IMAP, and each mail is deleted once it was found.`,
+        about: `Mailboxes elsewhere, as tables [[canary.mailboxes]] with name, address, host and password_file. Optional are port,
+tls ("implicit", "starttls", "none"), username (the address by default), ca_file, folder ("INBOX") and spam_folder. By
+default, spam lies in the folder that the server marks as Junk. Postrider reads them by IMAP, and deletes its messages.`,
         fallback: [],
       }),
     },
