@@ -725,8 +725,8 @@ looks whether it arrives. \`postrider canary list\` shows the results.`,
         fallback: 30,
       }),
       mailboxes: key(canaryMailboxes, {
-        about: `Mailboxes elsewhere, as tables [[canary.mailboxes]] with name, address, host and password_file. Optional are port,
-tls ("implicit", "starttls", "none"), username (the address by default), ca_file, folder ("INBOX") and spam_folder. By
+        about: `Mailboxes elsewhere, as tables [[canary.mailboxes]] with password_file, name, address and host. Optional are port, tls
+("implicit", "starttls", "none"), username (the address by default), ca_file, spam_folder and folder ("INBOX" by default). By
 default, spam lies in the folder that the server marks as Junk. Postrider reads them by IMAP, and deletes its messages.`,
         fallback: [],
       }),
