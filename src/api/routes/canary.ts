@@ -25,11 +25,13 @@ export function canaryOperations(deps: {
       responses: async () => (await import('../responses/canary.ts')).canaryListResponses,
       async handle() {
         const data = await Promise.all(
-          (run === null ? [] : [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]).map(async ({ name, address }) => ({
-            mailbox: name,
-            address,
-            canaries: (await store.canaries.latest(name, MOST_OF_MAILBOX)).map(canaryRecord),
-          })),
+          (run === null ? [] : [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]).map(
+            async ({ name, address }) => ({
+              mailbox: name,
+              address,
+              canaries: (await store.canaries.latest(name, MOST_OF_MAILBOX)).map(canaryRecord),
+            }),
+          ),
         )
         return {
           status: 200,
