@@ -16,6 +16,7 @@ import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
 import { bundleReference } from '../src/reference/bundle.ts'
+import { imapLibraryAsFile } from './build/imap-library.ts'
 import { withoutUnused } from './build/unused.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -67,6 +68,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         await suffixTrieAsFiles(folder),
         oneSuffixList(),
         withoutUnused(ROOT),
+        await imapLibraryAsFile(ROOT, folder),
       ],
       // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },

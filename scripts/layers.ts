@@ -31,6 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'maintenance',
     'metrics',
     'alerts',
+    'canary',
   ],
   ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
 ]

@@ -15,3 +15,5 @@ export const startNameServerThread = () =>
   new Worker(new URL('./name-server/worker.ts', import.meta.url).href, { smol: true })
 
 export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })
+
+export const startMailboxThread = () => new Worker(new URL('./canary/worker.ts', import.meta.url).href, { smol: true })

@@ -93,6 +93,7 @@ const OF_INSTALLATION = new Set([
   'object_storage',
   'domains',
   'user_mail',
+  'canary',
   'deliveries',
   'queue',
   'held',

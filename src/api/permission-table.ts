@@ -157,6 +157,8 @@ export const PERMISSION_TABLE = {
   sending_addresses_list: OPERATOR,
   alerts_list: OPERATOR,
   alerts_test: OPERATOR,
+  canary_list: OPERATOR,
+  canary_run: OPERATOR,
   sessions_list: OPERATOR,
   sessions_delete: OPERATOR,
   blocked_links_list: OPERATOR,

@@ -124,6 +124,8 @@ export const ROLE_TABLE = {
   sending_addresses_list: 'operator',
   alerts_list: 'operator',
   alerts_test: 'operator',
+  canary_list: 'operator',
+  canary_run: 'operator',
   sessions_list: 'operator',
   sessions_delete: 'operator',
   blocked_links_list: 'operator',

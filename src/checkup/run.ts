@@ -1,4 +1,4 @@
-import type { Config } from '../config/load.ts'
+import { type Config, readSecretFile } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
@@ -72,6 +72,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     zone: config.dns.zone,
     now: deps.now(),
   }
+  const isReady = (domain: Domain) => !config.sending.requireVerifiedDomain || isReadyToSend(domain)
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
   return storeChecks({
     store,
@@ -80,12 +81,23 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     now: deps.now,
     alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
-    userMail: {
-      from: config.users.mailFrom,
+    userMail: { from: config.users.mailFrom, find: store.domains.findByName, isReady },
+    canary: {
+      everyMinutes: config.canary.everyMinutes,
+      from: config.canary.from || config.users.mailFrom,
       find: store.domains.findByName,
-      isReady: (domain) => !config.sending.requireVerifiedDomain || isReadyToSend(domain),
+      isReady,
+      unreadable: () => config.canary.mailboxes.flatMap(({ name, passwordFile }) => unreadable(name, passwordFile)),
     },
   })
+}
+
+function unreadable(mailbox: string, passwordFile: string): string[] {
+  try {
+    return readSecretFile(passwordFile).trim() === '' ? [`password_file of ${mailbox} is empty`] : []
+  } catch (error) {
+    return [`password_file of ${mailbox}: ${error instanceof Error ? error.message : String(error)}`]
+  }
 }
 
 /** Checks of ports, which a running server does not make about itself. */

@@ -25,7 +25,8 @@ import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import { createPreparer } from '../outbound/prepare.ts'
 import { parsingHere } from '../parsing/parsing.ts'
-import { createOperations, openSubmission } from '../server/operations.ts'
+import { openCanaries } from '../server/canary.ts'
+import { createOperations, openCanaryMail, openSubmission } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 import { VERSION } from '../version.ts'
@@ -131,7 +132,13 @@ export function createOperator(deps: {
     mtaStsOf: async (domain: string) => policyAt(await store.mtaSts.get(domain), clock.now()),
     destinationState: () => null,
   }
-  const operations = createOperations(operationsDeps, openSubmission(operationsDeps))
+  const submission = openSubmission(operationsDeps)
+  const canaries = openCanaries(config, {
+    ...operationsDeps,
+    userMail: openCanaryMail(operationsDeps, submission),
+    log,
+  })
+  const operations = createOperations({ ...operationsDeps, runCanaries: canaries?.run ?? null }, submission)
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })

@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts'
 import { addAddresses } from './commands/address.ts'
 import { addAlerts } from './commands/alert.ts'
 import { addBackup } from './commands/backup.ts'
+import { addCanaries } from './commands/canary.ts'
 import { addConfig } from './commands/config.ts'
 import { addDns } from './commands/dns.ts'
 import { addDoctor } from './commands/doctor.ts'
@@ -105,6 +106,7 @@ export function createProgram(end: (code: number) => void): Command {
   addNodes(program)
   addAddresses(program)
   addAlerts(program, end)
+  addCanaries(program)
   addConfig(program)
   addBackup(program)
   addMigrate(program)

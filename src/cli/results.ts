@@ -1,5 +1,6 @@
 import type { alertRecord, channelRecord, testRecord } from '../api/routes/alerts.ts'
 import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
+import type { canaryRecord } from '../api/routes/canary.ts'
 import type { organizationRecord } from '../api/routes/organizations.ts'
 import type { sendingAddressRecord } from '../api/routes/sending-addresses.ts'
 import type { Page } from '../client/pages.ts'
@@ -31,6 +32,11 @@ import type { MailObstacle } from '../submission/user-mail.ts'
 export interface Results extends ListResults {
   alerts_list: { data: ReturnType<typeof alertRecord>[]; channels: ReturnType<typeof channelRecord>[] }
   alerts_test: { data: ReturnType<typeof testRecord>[] }
+  canary_list: {
+    every_minutes: number
+    data: { mailbox: string; canaries: ReturnType<typeof canaryRecord>[] }[]
+  }
+  canary_run: { data: ReturnType<typeof canaryRecord>[] }
   api_keys_create: CreatedApiKey
   api_keys_revoke: Deletion
   blocked_links_create: BlockedLinkRecord

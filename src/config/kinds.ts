@@ -42,6 +42,13 @@ export const whole = (min: number, max: number): Kind<number, number> => ({
 
 export const port = whole(1, 65535)
 
+/** 0 means off. */
+export const wholeOrOff = (min: number, max: number): Kind<number, number> => ({
+  expected: `0, or a whole number from ${min} to ${max}`,
+  schema: z.union([z.literal(0), z.int().min(min).max(max)]),
+  fromText: toNumber,
+})
+
 /** A whole number from `min` on, or -1 for unlimited. */
 export const limit = (min: number): Kind<number, number> => ({
   expected: `a whole number of at least ${min}, or -1 for unlimited`,

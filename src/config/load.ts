@@ -4,6 +4,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { filesOfChannels } from './alert-channels.ts'
+import { filesOfMailboxes } from './canary-mailboxes.ts'
 import { ConfigError, type ConfigFault } from './fault.ts'
 import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origin } from './given.ts'
 import { linesOfKeys } from './lines.ts'
@@ -13,6 +14,7 @@ import type { Config, ConfigValues, Plan } from './schema.ts'
 import { readSecretFile } from './secret-file.ts'
 
 export type { AlertChannel } from './alert-channels.ts'
+export type { CanaryMailbox } from './canary-mailboxes.ts'
 export { renderExample } from './example.ts'
 export { ConfigError, type ConfigFault, formatFaults } from './fault.ts'
 export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './notations.ts'
@@ -91,7 +93,8 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'webhooks.ca_file': config.webhooks.caFile,
     'oidc.ca_file': config.oidc.caFile,
   }
-  return [...Object.entries(named), ...filesOfChannels(config.alerts.channels)].flatMap(([key, path]) => {
+  const ofTables = [...filesOfChannels(config.alerts.channels), ...filesOfMailboxes(config.canary.mailboxes)]
+  return [...Object.entries(named), ...ofTables].flatMap(([key, path]) => {
     const reason = path && whyUnreadable(path)
     return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}" (${reason})` }] : []
   })

@@ -105,6 +105,24 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    keys: ['canary.every_minutes', 'canary.from', 'users.mail_from', 'smtp.inbound.listen'],
+    broken: ({ canary: { everyMinutes, from }, users, smtp }) => {
+      if (everyMinutes === 0) return null
+      if (from === '' && users.mailFrom === '')
+        return 'expected canary.from or users.mail_from, because canary.every_minutes is set'
+      return smtp.inbound.listen === null
+        ? 'expected smtp.inbound.listen, because canary.every_minutes is set; found "off"'
+        : null
+    },
+  },
+  {
+    keys: ['canary.missing_after_minutes', 'canary.late_after_minutes'],
+    broken: ({ canary: { lateAfterMinutes, missingAfterMinutes } }) =>
+      lateAfterMinutes < missingAfterMinutes
+        ? null
+        : `expected more than canary.late_after_minutes (${lateAfterMinutes}), found ${missingAfterMinutes}`,
+  },
+  {
     keys: ['oidc.issuer', 'oidc.client_id', 'oidc.scope', 'oidc.only'],
     broken: ({ oidc: { issuer, clientId, scope, only } }) => {
       if (issuer === null) return only ? 'expected oidc.issuer, because oidc.only is set' : null

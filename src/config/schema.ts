@@ -2,6 +2,7 @@
  *  Keys are written as in the file (snake_case); Values<> converts them to camelCase. */
 import type { z } from 'zod'
 import { alertChannels } from './alert-channels.ts'
+import { canaryMailboxes } from './canary-mailboxes.ts'
 import * as kinds from './kinds.ts'
 
 export interface Key<K extends kinds.Kind = kinds.Kind> {
@@ -753,6 +754,37 @@ mail server, which works when ours does not. min_severity = "critical" leaves ou
         about: 'Send an alert again when it still fires after this time. 0: never.',
         unit: 'hours',
         fallback: 0,
+      }),
+    },
+  ),
+  canary: section(
+    `Canary messages: the server sends mail to itself, through its own MX record and port 25, and to mailboxes elsewhere, and
+looks whether it arrives. \`postrider canary list\` shows the results.`,
+    {
+      every_minutes: key(kinds.wholeOrOff(5, 1440), {
+        about: 'How often. 0: never.',
+        unit: 'minutes',
+        fallback: 0,
+      }),
+      from: key(kinds.mailAddress, {
+        about: 'Sender, in a verified domain of this server. Empty: users.mail_from.',
+        fallback: '',
+      }),
+      late_after_minutes: key(kinds.span(0.1, 720), {
+        about: 'A mail that takes longer is late.',
+        unit: 'minutes',
+        fallback: 5,
+      }),
+      missing_after_minutes: key(kinds.span(0.2, 1440), {
+        about: 'A mail that takes longer is missing.',
+        unit: 'minutes',
+        fallback: 30,
+      }),
+      mailboxes: key(canaryMailboxes, {
+        about: `Mailboxes elsewhere, as tables [[canary.mailboxes]] with password_file, name, address and host. Optional are port, tls
+("implicit", "starttls", "none"), username (the address by default), ca_file, spam_folder and folder ("INBOX" by default). By
+default, spam lies in the folder that the server marks as Junk. Postrider reads them by IMAP, and deletes its messages.`,
+        fallback: [],
       }),
     },
   ),

@@ -2,6 +2,7 @@ import type { DatabaseFacts, Store } from '../storage/store.ts'
 import { checkAlertChannels } from './alert-channels.ts'
 import { checkBackup, checkHeld } from './backup.ts'
 import { checkBlocklists } from './blocklists.ts'
+import { checkCanary } from './canary.ts'
 import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
@@ -68,6 +69,7 @@ export function storeChecks(deps: {
   now: () => number
   checkedDomains: () => Promise<readonly CheckedDomain[]>
   userMail: Parameters<typeof checkUserMail>[0]
+  canary: Parameters<typeof checkCanary>[0]
   /** Names of the configured channels. */
   alertChannels: readonly string[]
 }): Check[] {
@@ -77,6 +79,7 @@ export function storeChecks(deps: {
     { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
+    { name: 'canary', look: () => checkCanary(deps.canary) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },

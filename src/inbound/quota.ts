@@ -22,7 +22,7 @@ export async function requireQuota(
   already: readonly RecipientTarget[],
   deps: QuotaDeps,
 ): Promise<void> {
-  if (destination.kind === 'feedback' || destination.kind === 'policy_report') return
+  if (destination.kind !== 'route' && destination.kind !== 'reserved') return
   const { domain } = destination
   if (await deps.store.usage.isStorageFull(domain.organizationId)) throw storageFull()
   if (destination.kind === 'reserved' || !isForward(destination.route)) return

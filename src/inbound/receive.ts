@@ -14,6 +14,7 @@ import type { InboundResult } from './inbound-result.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
+import { receiveCanary } from './receive-canary.ts'
 import { receiveReport } from './receive-report.ts'
 import type { RecipientTarget } from './recipient.ts'
 import { createRepeats } from './repeats.ts'
@@ -32,13 +33,13 @@ import * as replies from './replies.ts'
  *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its storage
  *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
  *  and logs these).
- *  Mail to a report address: receive-report.ts.
+ *  Mail to a report address: receive-report.ts. Canaries: receive-canary.ts.
  *  Route removed since RCPT: it still receives the mail; its webhook delivery fails at once.
  *  Lost: nothing. An unreadable mail is stored as received, with `parseError`.
  *  Twice: a mail whose 250 the sender misses, as with any SMTP server (RFC 5321 §4.5.4.1, RFC 1047). Reports to a
  *  return path are recognized by digest and count once. */
 export interface ReceiveDeps {
-  store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports'>
+  store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports' | 'canaries'>
   feedback: Pick<Feedback, 'take'>
   forwarding: Pick<Forwarding, 'targetsOf' | 'poolOf'>
   readers: Pick<Readers, 'read' | 'report' | 'policyReport'>
@@ -46,6 +47,7 @@ export interface ReceiveDeps {
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed' | 'policyReport'>
   /** This installation's secret tag in forwarded mail. */
   loopTag: string
+  canaryLateAfterMs?: number
   notify: Notify
 }
 
@@ -61,6 +63,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       return replies.FEEDBACK_ACCEPTED
     }
     const first = mail.recipients[0]?.as
+    if (first?.kind === 'canary') return await receiveCanary(mail, first.canaryId, deps)
     if (first?.kind === 'policy_report') return await receiveReport(mail, first.domain, deps)
     const parts = await partsByRoute(mail, deps.forwarding)
     const result = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.open() })
@@ -117,7 +120,7 @@ async function partsByRoute(
 ): Promise<Part[]> {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
-    if (as.kind === 'feedback' || as.kind === 'policy_report') continue
+    if (as.kind !== 'route' && as.kind !== 'reserved') continue
     const { domain } = as
     const route = as.kind === 'route' ? as.route : null
     const id = route?.id ?? domain.id

@@ -18,6 +18,8 @@ export type RecipientTarget =
   /** One of our return paths: the mail is a report about mail we sent. */
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
   | { kind: 'route'; route: InboundRoute; domain: Domain }
+  /** The address of one canary mail that this server sent to itself. */
+  | { kind: 'canary'; canaryId: string }
   /** For DMARC and TLS reports about the domain. */
   | { kind: 'policy_report'; domain: Domain }
   /** Postmaster or abuse without a route: the mail is stored for the organization. */
@@ -32,6 +34,8 @@ export interface RecipientDeps {
   hostname: string
   /** Config `sending.require_verified_domain`: false lets a claim receive like an owned domain. */
   requireVerified: boolean
+  /** Local part → the canary that it belongs to. Null: canaries are off. */
+  canaryOf?: ((local: string) => string | null) | null
   /** Sender of mail to users (config `users.mail_from`); absent or null: every address may have a route. */
   userMailSender?: Pick<Mailbox, 'local' | 'domain'> | null
 }
@@ -55,7 +59,7 @@ export function targetOf(
  *  even after the domain was lost. All other addresses need current ownership. */
 function feedbackAt(
   spoken: EnvelopeAddress,
-  { store: { snapshot }, feedback, requireVerified }: RecipientDeps,
+  { store: { snapshot }, feedback, requireVerified, canaryOf }: RecipientDeps,
 ): RecipientTarget | null {
   const domain = snapshot.domainByReturnPathHost(spoken.domain)
   if (domain === null) return null
@@ -63,8 +67,10 @@ function feedbackAt(
   if (address !== null && address.kind !== 'complaints') return { kind: 'feedback', address, domain }
   if (!isOwned(domain, requireVerified)) return null // the name itself may belong to another organization
   if (isReportAddress(spoken.local, domain)) return { kind: 'policy_report', domain }
-  if (address === null) throw noSuchRecipient(spoken.address)
-  return { kind: 'feedback', address, domain }
+  if (address !== null) return { kind: 'feedback', address, domain }
+  const canaryId = canaryOf?.(spoken.local) ?? null
+  if (canaryId === null) throw noSuchRecipient(spoken.address)
+  return { kind: 'canary', canaryId }
 }
 
 function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget {
@@ -108,12 +114,13 @@ function ownedAbove(name: string, deps: RecipientDeps): Domain | null {
 
 /** DATA has one reply for all recipients, so no recipient may fail because of another's policy. */
 function shareAnAnswer(a: RecipientTarget, b: RecipientTarget): boolean {
+  if (a.kind === 'canary' || b.kind === 'canary') return false
   if (a.kind === 'policy_report' || b.kind === 'policy_report') return a.kind === b.kind && a.domain.id === b.domain.id
   return proofOf(a) === proofOf(b)
 }
 
 /** The route's authentication policy; null for reports about our mail. */
 function proofOf(destination: RecipientTarget): RouteAuthentication | null {
-  if (destination.kind === 'feedback' || destination.kind === 'policy_report') return null
+  if (destination.kind !== 'route' && destination.kind !== 'reserved') return null
   return destination.kind === 'route' ? destination.route.authentication : 'none'
 }

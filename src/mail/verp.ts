@@ -15,14 +15,7 @@ export interface Verp {
  *  local part in any letter case, as some servers change it, and returns its meaning; null if it is not ours; compares
  *  in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997 */
 export function createVerp(secret: Uint8Array): Verp {
-  const tagOf = (kind: VerpKind, body: string) => {
-    const digest = createHmac('sha256', secret).update(`verp ${kind} ${body}`).digest()
-    let tag = ''
-    for (let bits = digest.readBigUInt64BE() >> 4n, n = 0; n < TAG_CHARS; n++, bits >>= 5n) {
-      tag += ALPHABET[Number(bits & 31n)]
-    }
-    return tag
-  }
+  const tagOf = (kind: VerpKind, body: string) => keyedTag(secret, `verp ${kind} ${body}`)
   return {
     encode(deliveryId, kind) {
       const body = DELIVERY_ID.exec(deliveryId)?.[1]
@@ -38,6 +31,16 @@ export function createVerp(secret: Uint8Array): Verp {
       return isOurs ? { kind, deliveryId: `dlv_${body}` } : null
     },
   }
+}
+
+/** 12 characters of lower-case Crockford base32: 60 bits of HMAC-SHA256 over a text. */
+export function keyedTag(secret: Uint8Array, text: string): string {
+  const digest = createHmac('sha256', secret).update(text).digest()
+  let tag = ''
+  for (let bits = digest.readBigUInt64BE() >> 4n, n = 0; n < TAG_CHARS; n++, bits >>= 5n) {
+    tag += ALPHABET[Number(bits & 31n)]
+  }
+  return tag
 }
 
 const TAG_CHARS = 12

@@ -2,6 +2,7 @@ import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import type { Survey } from '../domains/publication.ts'
 import { ALERTS_KEPT_MS } from '../model/alert.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
+import { CANARIES_KEPT_MS } from '../model/canary.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Plan } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
@@ -49,6 +50,8 @@ export function maintenanceTasks(deps: {
   /** Looks for problems to alert the operator of, and tells the channels. Neither is awaited, since other servers may be
    *  slow. Null: there are no channels. */
   alerts: { look: (now: number) => Promise<void>; send: (now: number) => Promise<void> } | null
+  /** Starts sending canary mails that are due and looking for those on their way; not awaited. Null: canaries are off. */
+  canaries: { tick: (now: number) => Promise<void> } | null
   /** Stores when keys were last used. */
   flushUses: () => Promise<void>
   /** Starts ordering a certificate if one is needed; not awaited. */
@@ -218,6 +221,7 @@ export function maintenanceTasks(deps: {
     },
     ...dedicatedTasks(deps),
     ...alertTasks(deps),
+    ...canaryTasks(deps),
     createRetention(deps),
   ]
 }
@@ -250,6 +254,29 @@ function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTa
     return false
   }
   return [{ name: 'zone of the name server', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
+}
+
+/** The leader sends and looks. Nothing without canaries. */
+function canaryTasks({ store, canaries }: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'canaries'>): Task[] {
+  if (canaries === null) return []
+  return [
+    {
+      name: 'canaries',
+      of: 'installation',
+      everyMs: 10_000,
+      run: async (now) => {
+        void canaries.tick(now)
+        return false
+      },
+    },
+    {
+      name: 'old canaries',
+      of: 'installation',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.canaries.prune(now - CANARIES_KEPT_MS, 500)) === 500,
+    },
+  ]
 }
 
 /** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */

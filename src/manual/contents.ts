@@ -35,6 +35,7 @@ export const CONTENTS = [
       'metrics',
       'alerts',
       'privacy',
+      'canary',
       'backup',
       'upgrade',
       'nodes',

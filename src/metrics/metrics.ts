@@ -1,5 +1,6 @@
 import type { HealthWatch } from '../health/watch.ts'
 import type { Alert } from '../model/alert.ts'
+import type { Canary } from '../model/canary.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
 import type { PostResult } from '../net/https/requests.ts'
 import type { MailLog } from '../os/mail-log.ts'
@@ -7,6 +8,7 @@ import { ampleMemory, type Memory } from '../os/memory.ts'
 import { watchStalls } from '../os/stalls.ts'
 import type { NodeObserver, Store } from '../storage/store.ts'
 import { gaugeAlerts } from './alerts.ts'
+import { gaugeCanaries } from './canaries.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
@@ -40,6 +42,8 @@ export interface Metrics {
   certificates(shown: () => readonly ShownCertificate[]): void
   /** Registers the firing alerts; null if alerts are off. */
   alerts(firing: (() => readonly Alert[]) | null): void
+  /** Registers the last canary mail to each mailbox. */
+  canaries(latest: () => readonly Canary[]): void
   /** Empty if no network is allowed. */
   pages(asked: AskedBy): MetricsPage[]
   /** All metric families, to check alerts and dashboards against them. */
@@ -83,6 +87,7 @@ export function createMetrics(options: {
     },
     certificates: (shown) => gaugeCertificates(registry, shown),
     alerts: (firing) => gaugeAlerts(registry, firing),
+    canaries: (latest) => gaugeCanaries(registry, latest),
     pages: (asked) =>
       allowedNetworks.length === 0
         ? []

@@ -42,6 +42,7 @@ const LABELS = [
   'kind',
   'lane',
   'listener',
+  'mailbox',
   'method',
   'mode',
   'name',
@@ -159,5 +160,6 @@ function everything() {
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])
   metrics.alerts(null)
+  metrics.canaries(() => [])
   return metrics.families()
 }

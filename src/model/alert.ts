@@ -77,6 +77,8 @@ interface KindRule {
 const MINUTE_MS = 60_000
 /** Two of the quick looks, which come every five minutes; less than that, because looks take time. */
 const TWO_LOOKS_MS = 4 * MINUTE_MS
+/** The source itself waits for two findings in a row (alerts/canary-source.ts). */
+const DECIDED_ELSEWHERE = { raiseAfterMs: 0, resolveAfterMs: 0 }
 const CHECKED = { raiseAfterMs: TWO_LOOKS_MS, resolveAfterMs: TWO_LOOKS_MS }
 
 /** Every kind of alert. Quality alerts and paused webhooks are decided elsewhere and wait for nothing. What a tenant can
@@ -141,6 +143,32 @@ export const ALERT_KINDS = {
       'If the addresses belong to a service of the organization, add it to SPF and DKIM. If not, a DMARC policy of quarantine or reject stops such mail.',
     raiseAfterMs: 0,
     resolveAfterMs: 24 * 60 * MINUTE_MS,
+  },
+  canary_missing: {
+    title: 'Canary mail missing',
+    advice:
+      'Run `postrider doctor`; then look for the mail in the log of this server, and ask the provider of the mailbox.',
+    ...DECIDED_ELSEWHERE,
+  },
+  canary_late: {
+    title: 'Canary mail late',
+    advice: 'Look at the queue of this server, and at the Received fields of the mail.',
+    ...DECIDED_ELSEWHERE,
+  },
+  canary_spam: {
+    title: 'Canary mail in spam',
+    advice: 'Compare DNS records, blocklists and complaints: postrider doctor. The manual has more: deliverability.',
+    ...DECIDED_ELSEWHERE,
+  },
+  canary_unauthenticated: {
+    title: 'Canary mail not authenticated',
+    advice: 'Check the records of the domain of the sender: postrider dns check.',
+    ...DECIDED_ELSEWHERE,
+  },
+  canary_unchecked: {
+    title: 'Canary mailbox cannot be read',
+    advice: 'Correct the mailbox in [[canary.mailboxes]]. Then run: postrider canary run',
+    ...DECIDED_ELSEWHERE,
   },
 } as const satisfies Record<string, KindRule>
 

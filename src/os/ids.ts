@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'inb'
   | 'blk'
   | 'alr'
+  | 'cnr'
   | 'aud'
   | 'psk'
   | 'ses'

@@ -1,9 +1,11 @@
+import { canarySource } from '../alerts/canary-source.ts'
 import { type ChannelDeps, createChannel } from '../alerts/channels.ts'
 import { checkSource, QUICK_CHECKS } from '../alerts/check-source.ts'
 import { type AlertSender, createAlertSender, type SenderChannel } from '../alerts/sender.ts'
 import { addressSource, installationSources } from '../alerts/sources.ts'
 import { strangerSource } from '../alerts/stranger-source.ts'
 import { type AlertWatch, createAlertWatch } from '../alerts/watch.ts'
+import { namesOf } from '../canary/canary.ts'
 import { type AlertChannel, type Config, nodeName, readSecretFile } from '../config/load.ts'
 import { createSourceNames } from '../domains/source-names.ts'
 import type { HealthWatch } from '../health/watch.ts'
@@ -63,6 +65,7 @@ export function openAlerts(
     checkSource({ health, runQuick, leads, node }),
     ...installationSources({ store, leads, channels: channels.map(({ name }) => name) }),
     addressSource(node, outbound.addresses),
+    canarySource({ store, leads, mailboxes: config.canary.everyMinutes === 0 ? [] : namesOf(config.canary) }),
     strangerSource({ store, sourceNames: createSourceNames({ resolver: deps.resolver, clock: clock.steady }), leads }),
   ]
   const watch = createAlertWatch({ alerts: store.alerts, sources, mintId: () => deps.mintId('alr'), log })

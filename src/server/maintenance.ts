@@ -49,6 +49,7 @@ export interface MaintenanceDeps {
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
   alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
+  canaries: Parameters<typeof maintenanceTasks>[0]['canaries']
   certificates: Certificates | null
   clock: WallClock
   random: Random
@@ -104,6 +105,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
       alerts: deps.alerts,
+      canaries: deps.canaries,
       dedicated: { addresses: dedicatedIn(config), refresh: () => ownAddresses.refresh(store) },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,

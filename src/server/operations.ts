@@ -4,6 +4,7 @@ import { apiKeyOperations } from '../api/routes/api-keys.ts'
 import { auditLogOperations } from '../api/routes/audit-log.ts'
 import { billingOperations } from '../api/routes/billing.ts'
 import { blockedLinkOperations } from '../api/routes/blocked-links.ts'
+import { canaryOperations } from '../api/routes/canary.ts'
 import { configurationOperations } from '../api/routes/configuration.ts'
 import { domainOperations } from '../api/routes/domains.ts'
 import { eventOperations } from '../api/routes/events.ts'
@@ -37,6 +38,7 @@ import type { HealthWatch } from '../health/watch.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
+import type { Canary } from '../model/canary.ts'
 import { planFor } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Post } from '../net/https/requests.ts'
@@ -59,6 +61,7 @@ import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
 import { alertChannels } from './alerts.ts'
+import { canarySender } from './canary.ts'
 import { surveyOf } from './survey.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
@@ -87,6 +90,8 @@ export interface OperationsDeps {
   /** Open HTTP streams of events. */
   streams: Streams
   health: HealthWatch
+  /** Sends canary mails now; null or absent if they are off. */
+  runCanaries?: ((now: number) => Promise<Canary[]>) | null
   /** Posts to the operator's channels of alerts. */
   postAlert: Post
   wait: Notifier['wait']
@@ -167,6 +172,15 @@ export function openUserMail(
   })
 }
 
+/** The same for canary mails, from their own address. */
+export function openCanaryMail(
+  deps: Pick<OperationsDeps, 'config' | 'store' | 'random' | 'publicUrl'>,
+  submission: Pick<Submission, 'submit'>,
+): UserMail {
+  const users = { ...deps.config.users, mailFrom: canarySender(deps.config) }
+  return openUserMail({ ...deps, config: { ...deps.config, users } }, submission)
+}
+
 /** Every operation of the API, for HTTP and the command line. */
 export function createOperations(
   deps: OperationsDeps,
@@ -188,6 +202,7 @@ export function createOperations(
     ...auditLogOperations({ store }),
     ...healthOperations({ health: deps.health }),
     ...alertOperations({ alerts: store.alerts, channels: alertChannelsOf(deps, userMail), mintId }),
+    ...canaryOperations({ store, settings: config.canary, run: deps.runCanaries ?? null }),
     ...billingOperations({ store, plans: planCalled(config), selfService: config.billing.selfServicePlans }),
     ...eventOperations({ store, feed: deps.eventStream, streams: deps.streams }),
     ...explainOperationsOf(deps),

@@ -17,6 +17,7 @@ import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import type { UserMail } from '../submission/user-mail.ts'
 import { openAlerts } from './alerts.ts'
+import { lateAfterMs, type OpenCanaries, openCanaries } from './canary.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { type Core, openCore, type StartOptions } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
@@ -25,7 +26,14 @@ import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
 import { listeningText, openZoneListener } from './name-server.ts'
-import { alertChannelsOf, createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
+import {
+  alertChannelsOf,
+  createOperations,
+  openCanaryMail,
+  openForwarding,
+  openSubmission,
+  openUserMail,
+} from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -80,6 +88,7 @@ async function assemble(
   const { metrics, resources, engines, clock, publicUrl } = core
   const { store } = resources
   const application = createApplication(config, core)
+  rollback.push(() => application.canaries?.stop())
   const readiness = { whyNot: (): string | null => 'this server is starting' }
   const plainPages = createPlainPages(publicUrl.current, store.certificates)
   const web = createServerWeb(config, core, { application, plainPages, isReady: () => readiness.whyNot() })
@@ -93,6 +102,7 @@ async function assemble(
     api: web.api,
     health: core.health,
     alerts: application.alerts,
+    canaries: application.canaries,
     certificates,
     clock,
     random: core.random,
@@ -103,6 +113,7 @@ async function assemble(
   const listeners = await openListeners(config, core, { application, web, certificates, rollback })
   metrics.certificates(() => certificates?.terms() ?? [])
   metrics.alerts(application.alerts?.firing ?? null)
+  metrics.canaries(application.canaries?.latest ?? (() => []))
   shown.present = () => {
     if (certificates === null) return
     web.api.useCertificate(certificates.https())
@@ -121,7 +132,7 @@ async function assemble(
       shown.present()
     },
     manage: createManage({ store, clock, mintId: core.mintId, log: core.log }),
-    stop: () => stopServer({ core, certificates, web, listeners, maintenance, unlock }),
+    stop: () => stopServer({ core, canaries: application.canaries, certificates, web, listeners, maintenance, unlock }),
   }
 }
 
@@ -133,6 +144,7 @@ interface Application {
   userMail: UserMail
   operations: Operation[]
   alerts: ReturnType<typeof openAlerts>
+  canaries: OpenCanaries | null
 }
 
 function createApplication(config: Config, core: Core): Application {
@@ -168,7 +180,16 @@ function createApplication(config: Config, core: Core): Application {
   const submission = openSubmission(deps)
   const forwarding = openForwarding(deps, submission)
   const userMail = openUserMail(deps, submission)
-  const operations = createOperations(deps, submission, forwarding, userMail)
+  const canaries = openCanaries(config, {
+    store,
+    userMail: openCanaryMail(deps, submission),
+    random,
+    mintId,
+    publicUrl: publicUrl.current,
+    log: core.log,
+    looks: { clock: clock.steady, metrics: core.metrics },
+  })
+  const operations = createOperations({ ...deps, runCanaries: canaries?.run ?? null }, submission, forwarding, userMail)
   const alerts = openAlerts(config, {
     store,
     channels: alertChannelsOf(deps, userMail),
@@ -180,7 +201,7 @@ function createApplication(config: Config, core: Core): Application {
     mintId,
     log: core.log,
   })
-  return { heavyWork, submission, forwarding, userMail, operations, alerts }
+  return { heavyWork, submission, forwarding, userMail, operations, alerts, canaries }
 }
 
 function createServerWeb(
@@ -255,6 +276,7 @@ async function openListeners(
   const bound = await web.open(certificates)
   core.publicUrl.set(publicUrlAt(config, { listen: bound.http, listenTls: bound.https }))
   const networkLimits = createServerNetworkLimits(config, clock)
+  const canaryWords = await application.canaries?.words()
   const smtp = await openSmtpListeners(config, {
     maxConnections: core.limits.smtpConnections,
     certificate: certificates?.smtp() ?? null,
@@ -271,6 +293,8 @@ async function openListeners(
       hostname: config.hostname,
       requireVerified: config.sending.requireVerifiedDomain,
       userMailSender: parseMailbox(config.users.mailFrom),
+      canaryOf: canaryWords?.decode ?? null,
+      canaryLateAfterMs: lateAfterMs(config.canary),
       notify: core.notifier.notify,
     }),
     submission: createSubmissionHandler({
@@ -330,6 +354,7 @@ function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClo
 /** Other nodes take over at once; then this stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
 async function stopServer(parts: {
   core: Core
+  canaries: OpenCanaries | null
   certificates: Certificates | null
   web: Web
   listeners: Listeners
@@ -346,6 +371,7 @@ async function stopServer(parts: {
   web.stopWatching()
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
+  await parts.canaries?.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
   listeners.names?.stop()
   https.stop()

@@ -3,6 +3,7 @@ import type { Alerts } from './roles/alerts.ts'
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
+import type { Canaries } from './roles/canaries.ts'
 import type { SharedCertificates } from './roles/certificates.ts'
 import type { Contents } from './roles/contents.ts'
 import type { DedicatedAddresses } from './roles/dedicated-addresses.ts'
@@ -48,6 +49,7 @@ export type * from './roles/alerts.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
+export type * from './roles/canaries.ts'
 export type * from './roles/certificates.ts'
 export type * from './roles/claims.ts'
 export type * from './roles/contents.ts'
@@ -140,6 +142,7 @@ export interface Store {
   stats: Stats
   quality: Quality
   alerts: Alerts
+  canaries: Canaries
   mtaSts: MtaStsPolicies
   tlsSessions: TlsSessions
   policyReports: PolicyReports

@@ -33,6 +33,7 @@ async function meaning(address: string, already: RecipientTarget[] = []): Promis
     const destination = await setup.handler.onRecipient(SESSION, spoken(address), already)
     if (destination.kind === 'reserved') return `stored for ${destination.domain.name}`
     if (destination.kind === 'policy_report') return `reports about ${destination.domain.name}`
+    if (destination.kind === 'canary') return 'canary'
     return destination.kind === 'route' ? destination.route.name : `feedback ${destination.address.kind}`
   } catch (error) {
     return String((error as Error).message)
@@ -137,7 +138,9 @@ describe('our own name', () => {
     const own = await createInboundSetup()
     const at = async (address: string) => {
       try {
-        const { kind, domain, ...rest } = await own.handler.onRecipient(SESSION, spoken(address), [])
+        const target = await own.handler.onRecipient(SESSION, spoken(address), [])
+        if (target.kind === 'canary') return 'canary'
+        const { kind, domain, ...rest } = target
         return `${kind} ${domain.name} ${'route' in rest ? rest.route.name : ''}`.trim()
       } catch (error) {
         return String((error as Error).message).slice(0, 9)

@@ -68,6 +68,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
     quality: { minSent: 1, bounceRate: 0.1, complaintRate: 0.1, windowHours: 1 },
     isBusy: () => options.isBusy ?? false,
     alerts: null,
+    canaries: null,
   })
   return {
     made,

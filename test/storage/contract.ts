@@ -7,6 +7,7 @@ import { alertPromises } from './contract-alerts.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
+import { canaryPromises } from './contract-canaries.ts'
 import { claimPromises } from './contract-claims.ts'
 import { dedicatedAddressPromises } from './contract-dedicated-addresses.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
@@ -90,6 +91,7 @@ const SECTIONS = {
   warmups: warmupPromises,
   alerts: alertPromises,
   'rests of addresses': addressRestPromises,
+  canaries: canaryPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

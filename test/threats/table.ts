@@ -235,6 +235,11 @@ export const THREATS: Threat[] = [
     asset: 'people who read alerts',
     attack: 'names and replies that mention everybody, or that become a link, in Slack, Discord or Teams',
   },
+  {
+    id: 'canary-forged',
+    asset: 'the results of canary messages',
+    attack: 'mail to their address, so that a message arrives that did not',
+  },
   { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },

@@ -39,6 +39,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'sending-addresses',
       'health-checks',
       'alerts',
+      'canary',
       'configuration',
       'blocked-links',
     ],

@@ -565,6 +565,19 @@ const OWN: readonly MovedTable[] = [
     from: 'alert_channels',
   },
   {
+    name: 'canaries',
+    columns: {
+      id: 'text',
+      mailbox: 'text',
+      due_at: 'bigint',
+      sent_at: 'bigint',
+      result: 'text',
+      arrived_at: 'bigint',
+      detail: 'text',
+    },
+    from: 'canaries',
+  },
+  {
     name: 'stats',
     columns: {
       day: 'int',

@@ -27,6 +27,7 @@ import placement from './migrations/0062_placement.sql' with { type: 'text' }
 import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
 import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
+import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -64,6 +65,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0063_template_parts', sql: templateParts },
   { name: '0064_dkim_states', sql: dkimStates },
   { name: '0065_erasure', sql: erasure },
+  { name: '0066_canaries', sql: canaries },
 ]
 
 const STEPS = `create table if not exists migrations (

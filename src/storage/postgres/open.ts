@@ -10,6 +10,7 @@ import { postgresAlerts } from './alerts.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
+import { postgresCanaries } from './canaries.ts'
 import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
 import { postgresDedicatedAddresses } from './dedicated-addresses.ts'
@@ -153,6 +154,7 @@ function rolesOf(
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
     warmups: postgresWarmups(reads, writer),
     alerts: postgresAlerts(reads, writer),
+    canaries: postgresCanaries(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

@@ -23,6 +23,7 @@ import addressRests from './migrations/0019_address_rests.sql' with { type: 'tex
 import templateParts from './migrations/0020_template_parts.sql' with { type: 'text' }
 import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
+import canaries from './migrations/0023_canaries.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0020_template_parts', sql: templateParts },
   { name: '0021_dkim_states', sql: dkimStates },
   { name: '0022_erasure', sql: erasure },
+  { name: '0023_canaries', sql: canaries },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

@@ -14,6 +14,7 @@ import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
 import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
+import { sqliteCanaries } from './canaries.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
@@ -193,6 +194,7 @@ export function storeOn(
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
     warmups: sqliteWarmups(db, writer),
     alerts: sqliteAlerts(db, writer),
+    canaries: sqliteCanaries(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),

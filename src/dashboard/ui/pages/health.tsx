@@ -8,6 +8,7 @@ import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 import { Alerts, useAlerts } from './health-alerts.tsx'
+import { Canaries, useCanaries } from './health-canary.tsx'
 import { Nodes } from './health-nodes.tsx'
 import { Queues } from './queues.tsx'
 
@@ -16,6 +17,7 @@ export default function HealthPage() {
   const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
   const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   const alerts = useAlerts()
+  const canaries = useCanaries()
   const [latest, setLatest] = useState<Json>()
   const [isRunning, setRunning] = useState(false)
   const found = newer(latest, data)
@@ -50,6 +52,7 @@ export default function HealthPage() {
         </Empty>
       )}
       {!isLoading && <Alerts loaded={alerts} />}
+      {!isLoading && <Canaries loaded={canaries} />}
       {!isLoading && found?.checks.length > 0 && <Problems checks={found.checks} />}
       {!isLoading && <Queues loaded={queues} />}
       {!isLoading && found?.checks.length > 0 && <Unproblematic checks={found.checks} />}
@@ -172,7 +175,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     ],
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc']],
-  ['Mail', ['deliveries', 'queue', 'held', 'alert_channels']],
+  ['Mail', ['deliveries', 'canary', 'queue', 'held', 'alert_channels']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
   ['Sign-in', ['oidc', 'user_mail']],
   [

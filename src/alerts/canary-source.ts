@@ -1,0 +1,58 @@
+import { ALERT_KINDS, type Alert, type AlertKind, type Problem } from '../model/alert.ts'
+import { type Canary, type CanaryResult, OWN_LISTENER } from '../model/canary.ts'
+import type { Store } from '../storage/store.ts'
+import type { Source } from './sources.ts'
+
+/** Canary mails that do not arrive as they should. A problem begins when the last two mails to a mailbox were bad, with what the
+ *  last one says, and ends when neither of the last two says so any more. `mailboxes`: names of the config, and
+ *  OWN_LISTENER; empty if canaries are off. */
+export function canarySource(deps: {
+  store: Pick<Store, 'canaries'>
+  leads: () => boolean
+  mailboxes: readonly string[]
+}): Source {
+  const { store, leads, mailboxes } = deps
+  return async (now, open) => {
+    if (!leads()) return []
+    const problems: Problem[] = []
+    for (const mailbox of mailboxes) {
+      const ended = (await store.canaries.latest(mailbox, MOST_ON_THE_WAY)).filter(({ result }) => result !== 'pending')
+      problems.push(...problemsOf(mailbox, ended.slice(0, 2), open))
+    }
+    return [{ at: now, node: '', problems, covers: ({ kind }) => KINDS.includes(kind) }]
+  }
+}
+
+/** The last two mails, the last one first → the problems. */
+function problemsOf(mailbox: string, lastTwo: readonly Canary[], open: readonly Alert[]): Problem[] {
+  const begins = lastTwo.length === 2 && lastTwo.every(({ result }) => KIND_OF[result] !== undefined)
+  return lastTwo.flatMap((canary, at) => {
+    const kind = KIND_OF[canary.result]
+    if (kind === undefined || (at === 1 && lastTwo[0]?.result === canary.result)) return []
+    const isOpen = open.some((alert) => alert.kind === kind && alert.subject === mailbox)
+    return isOpen || (begins && at === 0) ? [problemOf(kind, canary)] : []
+  })
+}
+
+function problemOf(kind: AlertKind, { mailbox, sentAt, arrivedAt, detail }: Canary): Problem {
+  const where = mailbox === OWN_LISTENER ? 'this server itself' : `the mailbox ${mailbox}`
+  const after = arrivedAt === null ? '' : `, after ${Math.round((arrivedAt - sentAt) / 1000)} s`
+  const said = detail === null ? '' : `: ${detail}`
+  return {
+    kind,
+    subject: mailbox,
+    severity: kind === 'canary_missing' ? 'critical' : 'warning',
+    message: `${ALERT_KINDS[kind].title}: to ${where}${after}${said}`,
+    advice: null,
+  }
+}
+
+const KIND_OF: Readonly<Partial<Record<CanaryResult, AlertKind>>> = {
+  missing: 'canary_missing',
+  late: 'canary_late',
+  spam: 'canary_spam',
+  unauthenticated: 'canary_unauthenticated',
+  unchecked: 'canary_unchecked',
+}
+const KINDS = Object.values(KIND_OF)
+const MOST_ON_THE_WAY = 20

@@ -1,0 +1,120 @@
+import type { CanaryWords } from '../mail/canary-address.ts'
+import { arrivalOf, CANARY_SOUGHT_MS, type Canary } from '../model/canary.ts'
+import type { Log } from '../os/log.ts'
+import type { Store } from '../storage/store.ts'
+import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
+
+/** A configured mailbox elsewhere; config/canary-mailboxes.ts explains the fields. */
+export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words' | 'isRemoval'> {
+  name: string
+  address: string
+  passwordFile: string
+  caFile: string | null
+}
+
+/** Looks for canary mails in mailboxes elsewhere. */
+export interface SeedMailboxes {
+  /** Looks into every mailbox with mail on its way, if a look is due. */
+  look(now: number): Promise<void>
+}
+
+export interface SeedMailboxesDeps {
+  store: Pick<Store, 'canaries'>
+  mailboxes: readonly SeedMailbox[]
+  lateAfterMs: number
+  words: () => Promise<CanaryWords>
+  /** Runs a job in a thread. Rejects if the thread did not finish it. */
+  run: (job: MailboxJob) => Promise<MailboxAnswer>
+  /** Reads a file with a password. Throws if it cannot be read, or if everybody can. */
+  readSecret: (path: string) => string
+  readFile: (path: string) => string
+  log: Log
+}
+
+/** The result is stored before the mail is deleted. Mail that is missing is looked for together with the next one, so that
+ *  it is deleted if it arrives after all. */
+export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
+  const { store, mailboxes } = deps
+  const lookedAt = new Map<string, number>()
+  const isDue = (name: string, canaries: readonly Canary[], now: number) => {
+    const newest = canaries.findLast(({ result }) => result === 'pending')
+    return newest !== undefined && now - (lookedAt.get(name) ?? 0) >= Math.max(LEAST_MS, (now - newest.sentAt) / 5)
+  }
+  return {
+    look: async (now) => {
+      if (mailboxes.length === 0) return
+      const byName = Map.groupBy(
+        await store.canaries.sought(now - CANARY_SOUGHT_MS, MOST_SOUGHT),
+        (each) => each.mailbox,
+      )
+      const due = mailboxes.filter(({ name }) => isDue(name, byName.get(name) ?? [], now))
+      await Promise.all(
+        due.map(async (mailbox) => {
+          lookedAt.set(mailbox.name, now)
+          await lookFor((byName.get(mailbox.name) ?? []).slice(-MOST_WORDS), mailbox, now, deps)
+        }),
+      )
+    },
+  }
+}
+
+async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: number, deps: SeedMailboxesDeps) {
+  const { encode } = await deps.words()
+  const byWord = new Map(canaries.map((canary) => [encode(canary.id), canary]))
+  const { found, error } = await asked(mailbox, [...byWord.keys()], false, deps)
+  const recorded: string[] = []
+  // The inbox comes first; a copy in spam changes nothing.
+  for (const each of found) {
+    const canary = byWord.get(each.word)
+    if (canary === undefined || recorded.includes(each.word)) continue
+    await deps.store.canaries.record(canary.id, arrivalOf(canary, arrivalIn(each, now), deps.lateAfterMs))
+    recorded.push(each.word)
+  }
+  await noteError(
+    canaries.filter(({ id }) => !recorded.includes(encode(id))),
+    error,
+    deps,
+  )
+  if (recorded.length === 0) return
+  const removed = await asked(mailbox, recorded, true, deps)
+  if (removed.error !== null) {
+    deps.log.warn('canary mail not deleted', { mailbox: mailbox.name, reason: removed.error })
+  }
+}
+
+/** The clock of the other server may be wrong: a mail cannot arrive after it was found. */
+const arrivalIn = ({ place, at }: MailboxFound, now: number) => ({ place, at: Math.min(now, at ?? now), fault: null })
+
+/** Why mails on their way could not be looked for; null ends what was noted before. */
+async function noteError(canaries: readonly Canary[], error: string | null, { store }: SeedMailboxesDeps) {
+  for (const { id, result, detail } of canaries) {
+    if (result !== 'pending' || detail === error) continue
+    await store.canaries.record(id, { result, arrivedAt: null, detail: error })
+  }
+}
+
+async function asked(
+  { passwordFile, caFile, name: _, address: __, ...rest }: SeedMailbox,
+  words: readonly string[],
+  isRemoval: boolean,
+  deps: SeedMailboxesDeps,
+): Promise<MailboxAnswer> {
+  try {
+    const password = deps.readSecret(passwordFile).trim()
+    const ca = caFile === null ? null : deps.readFile(caFile)
+    return checked(await deps.run({ ...rest, password, ca, words, isRemoval }), words)
+  } catch (error) {
+    return { found: [], error: error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error) }
+  }
+}
+
+const checked = ({ found, error }: MailboxAnswer, words: readonly string[]): MailboxAnswer => ({
+  found: found.filter(({ word }) => words.includes(word)),
+  error: error === null ? null : error.slice(0, MOST_ERROR),
+})
+
+const LEAST_MS = 20_000
+const MOST_SOUGHT = 1000
+/** The oldest of more are given up. */
+const MOST_WORDS = 20
+const MOST_ERROR = 500

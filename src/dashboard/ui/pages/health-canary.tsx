@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks'
+import { get, type Json, post } from '../kit/api.ts'
+import { Chart } from '../kit/chart.tsx'
+import { ago, when } from '../kit/format.ts'
+import { type Loaded, useLoad } from '../kit/load.ts'
+import { ErrorNotice, Segments } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
+import { Chip, type Tone } from '../kit/status.tsx'
+import { toast, toastError } from '../kit/toast.tsx'
+
+/** Canary messages; none for users who are not the operator. */
+export const useCanaries = () =>
+  useLoad(async (signal) => (may('canary_list') ? get('/v1/canary', {}, signal) : { every_minutes: 0, data: [] }), [], {
+    everyMs: 20_000,
+  })
+
+/** The last canary mail to each mailbox, and the time to the inbox of those before; nothing if canaries are off. */
+export function Canaries({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
+  const [isSending, setSending] = useState(false)
+  if (!data) return <ErrorNotice error={error} onRetry={reload} />
+  if (data.every_minutes === 0) return null
+  const send = async () => {
+    setSending(true)
+    try {
+      await post('/v1/canary/run')
+      toast('Canary messages sent')
+    } catch (thrown) {
+      toastError(thrown)
+    } finally {
+      setSending(false)
+      reload()
+    }
+  }
+  return (
+    <section class="card stack" aria-labelledby="canaries">
+      <h2 id="canaries">Canary messages</h2>
+      <ErrorNotice error={error} onRetry={reload} />
+      <ul class="findings checks">
+        {data.data.map((each: Json) => (
+          <Mailbox key={each.mailbox} of={each} />
+        ))}
+      </ul>
+      <History mailboxes={data.data} lateAfter={data.late_after_seconds} />
+      <div>
+        <button type="button" disabled={isSending} onClick={send}>
+          {isSending ? 'Sending…' : 'Send now'}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+function Mailbox({ of: { mailbox, address, canaries } }: { of: Json }) {
+  const last = canaries.find(({ result }: Json) => result !== 'pending') ?? canaries[0]
+  const [word, tone] = RESULTS[last?.result] ?? ['No mail yet', 'quiet']
+  return (
+    <li>
+      <Chip word={word} tone={tone} />
+      <span class="break">
+        <strong>{nameOf(mailbox)}</strong>
+        {address !== null && ` ${address}`}
+        {last?.seconds != null && `: ${secondsOf(last.seconds)}`}
+        {last?.detail != null && `: ${last.detail}`} {last && <span class="muted">{ago(last.sent_at)}</span>}
+      </span>
+    </li>
+  )
+}
+
+/** A mail alone makes no line. */
+function History({ mailboxes, lateAfter }: { mailboxes: readonly Json[]; lateAfter: number }) {
+  const drawn = mailboxes
+    .map(
+      ({ mailbox, canaries }) => [mailbox, canaries.filter(({ seconds }: Json) => seconds !== null).reverse()] as const,
+    )
+    .filter(([, arrived]) => arrived.length > 1)
+  const [chosen, setChosen] = useState<string>()
+  const shown = drawn.find(([mailbox]) => mailbox === chosen) ?? drawn[0]
+  if (shown === undefined) return <p class="muted small">The chart starts when two messages have arrived.</p>
+  const [mailbox, arrived] = shown
+  return (
+    <div class="stack tight">
+      {drawn.length > 1 && (
+        <Segments
+          name="Mailbox"
+          options={drawn.map(([name]) => [name, nameOf(name)] as const)}
+          chosen={mailbox}
+          onChoose={setChosen}
+        />
+      )}
+      <Chart
+        name={`Time to arrive: ${nameOf(mailbox)}`}
+        times={arrived.map(({ sent_at }: Json) => Date.parse(sent_at))}
+        lines={[
+          { name: 'Time to arrive', colour: '--accent', values: arrived.map(({ seconds }: Json): number => seconds) },
+        ]}
+        label={(at) => when(new Date(at).toISOString())}
+        isStacked={false}
+        heightPx={160}
+        limit={lateAfter}
+        format={secondsOf}
+      />
+    </div>
+  )
+}
+
+const nameOf = (mailbox: string) => (mailbox === 'self' ? 'This server' : mailbox)
+const secondsOf = (seconds: number) => `${Number(seconds.toPrecision(3))} s`
+const RESULTS: Record<string, [word: string, tone: Tone]> = {
+  pending: ['On its way', 'quiet'],
+  inbox: ['Inbox', 'good'],
+  late: ['Late', 'warn'],
+  spam: ['Spam', 'bad'],
+  unauthenticated: ['Not authenticated', 'bad'],
+  missing: ['Missing', 'bad'],
+  unchecked: ['Not checked', 'warn'],
+}

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server as TcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { createCanaryWords } from '../../src/mail/canary-address.ts'
+import type { Canary } from '../../src/model/canary.ts'
+import { systemRandom } from '../../src/os/random.ts'
+import { describeWithDovecot, startDovecot, type TestDovecot } from '../support/dovecot.ts'
+import { freePort } from '../support/free-port.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer, until } from '../support/server.ts'
+import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mail.ts'
+
+/** Canary mails through DNS, port 25 and the inbound listener of the server, and to a mailbox of Dovecot. */
+
+setDefaultTimeout(120_000)
+
+let folder: string
+let port: number
+let remote: RemoteMx
+let server: TestServer
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'postrider-canary-'))
+  port = await freePort()
+  // The same port at another address is the other provider.
+  remote = await startRemoteMx({ host: '127.0.0.2', port })
+})
+afterEach(async () => {
+  await server.close()
+  await remote.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const open = async (mailboxes: object[] = [], canary: object = {}) => {
+  server = await startTestServer({
+    remote,
+    config: {
+      users: { mail_from: MAIL_FROM },
+      health: { look_outside: false },
+      smtp: { inbound: { listen: `127.0.0.1:${port}` } },
+      canary: { every_minutes: 15, mailboxes, ...canary } as never,
+    },
+  })
+  server.zone.set(`mail.${DOMAIN}`, 'A', ['127.0.0.1'])
+  server.zone.set('mailbox.remote.example', 'MX', [{ preference: 10, exchange: 'mx.mailbox.example' }])
+  server.zone.set('mx.mailbox.example', 'A', ['127.0.0.2'])
+}
+const last = async (mailbox: string) => (await server.store().canaries.latest(mailbox, 1))[0]
+/** One turn of the tasks after another; each look into a mailbox takes real time. */
+const untilCanary = async (mailbox: string, holds: (canary: Canary) => boolean) => {
+  let found: Canary | undefined
+  for (let turn = 0; turn < 30; turn++) {
+    await server.clock.advance(10_000)
+    const endsAt = performance.now() + 1_500
+    while (performance.now() < endsAt) {
+      found = await last(mailbox)
+      if (found !== undefined && holds(found)) return found
+      await Bun.sleep(5)
+    }
+  }
+  throw new Error(`waited in vain for the canary: ${JSON.stringify(found)}`)
+}
+const words = async () => createCanaryWords(await server.store().secret('canary', systemRandom.bytes(32)))
+
+/** A transaction with the inbound listener, up to the reply to the mail or to the refused recipient. */
+const smtp = (to: string) =>
+  createTransport({ host: '127.0.0.1', port, ignoreTLS: true })
+    .sendMail({ from: 'mallory@evil.example', to, subject: 'Hi', text: 'Hi' })
+    .then(
+      ({ response }) => response,
+      (error: Error) => error.message,
+    )
+
+test('the server mails itself through its own MX record, and no tenant sees anything of it', async () => {
+  await open()
+  const canary = await untilCanary('self', ({ result }) => result !== 'pending')
+  expect(canary).toMatchObject({ result: 'inbox', detail: null })
+  expect(canary.arrivedAt! - canary.sentAt).toBeLessThan(60_000)
+
+  expect((await server.read('/v1/messages')).data).toEqual([])
+  expect((await server.read('/v1/inbound-messages')).data).toEqual([])
+  expect(server.receiver.requests).toEqual([])
+  expect((await server.read('/v1/usage')).messages?.used ?? 0).toBe(0)
+
+  await addUser(server, 'op@boss.example', { isOperator: true })
+  const headers = { cookie: await cookieOf(server, 'op@boss.example') }
+  const { body } = await page(server, 'GET', '/v1/canary', { headers })
+  expect(body).toMatchObject({ every_minutes: 15, late_after_seconds: 300 })
+  expect(body.data).toEqual([
+    { mailbox: 'self', address: null, canaries: [expect.objectContaining({ result: 'inbox', detail: null })] },
+  ])
+  expect((await server.ask('GET', '/v1/canary')).status).toBe(403)
+  const run = await page(server, 'POST', '/v1/canary/run', { headers })
+  expect(run.body.data).toMatchObject([{ mailbox: 'self', result: 'pending' }])
+  const second = await untilCanary('self', ({ id, result }) => id !== canary.id && result !== 'pending')
+  expect(second.result).toBe('inbox')
+
+  // Due again after the interval, and not once more after a restart.
+  await server.stop()
+  await server.reopen()
+  await server.clock.advance(60_000)
+  expect(await server.store().canaries.latest('self', 9)).toHaveLength(2)
+  await server.clock.advance(15 * 60_000)
+  await untilCanary('self', ({ dueAt, result }) => dueAt > second.dueAt && result === 'inbox')
+  expect(await server.store().canaries.latest('self', 9)).toHaveLength(3)
+})
+
+// threat: canary-forged
+test('nobody else can make a canary arrive', async () => {
+  await open([seedAt('127.0.0.1', 1)])
+  server.zone.set(`mail.${DOMAIN}`, 'A', ['127.0.0.3']) // nothing listens there
+  await until('canaries', async () => {
+    await server.clock.advance(5_000)
+    return (await last('seed')) !== undefined
+  })
+  const host = server.store().snapshot.domainByName(DOMAIN)!.returnPathHost
+  const [own, seed] = [(await last('self'))!, (await last('seed'))!]
+  const { encode } = await words()
+  const forged = encode(own.id).slice(0, -1) + (encode(own.id).endsWith('0') ? '1' : '0')
+  expect(await smtp(`${forged}@${host}`)).toContain('550 5.1.1')
+  expect(await smtp(`canary-${'0'.repeat(26)}-${'0'.repeat(12)}@${host}`)).toContain('550 5.1.1')
+  expect(await smtp(`${encode(own.id)}@${DOMAIN}`)).toContain('550 5.1.1')
+  // The word of a mail to another mailbox, which that provider knows.
+  expect(await smtp(`${encode(seed.id)}@${host}`)).toContain('250')
+  expect((await last('self'))!.arrivedAt).toBeNull()
+  expect((await last('seed'))!.arrivedAt).toBeNull()
+  // Not authenticated: whoever knows the word of our own can only make it bad.
+  expect(await smtp(`${encode(own.id)}@${host}`)).toContain('250')
+  expect(await last('self')).toMatchObject({ result: 'unauthenticated', detail: expect.stringContaining('dkim=none') })
+})
+
+const seedAt = (host: string, imapPort: number, change: object = {}) => {
+  writeFileSync(join(folder, 'password'), 'let me in\n', { mode: 0o600 })
+  return {
+    name: 'seed',
+    address: 'seed@mailbox.remote.example',
+    host,
+    port: imapPort,
+    username: 'seed',
+    password_file: join(folder, 'password'),
+    ...change,
+  }
+}
+
+describeWithDovecot('a mailbox elsewhere', () => {
+  let dovecot: TestDovecot
+  let dropping: TcpServer | undefined
+  beforeEach(async () => {
+    dovecot = await startDovecot()
+  })
+  afterEach(async () => {
+    await dovecot.stop()
+    dropping?.close()
+    dropping = undefined
+  })
+  const seed = (change: object = {}) =>
+    seedAt('localhost', dovecot.tlsPort, { tls: 'implicit', ca_file: dovecot.caFile, ...change })
+  /** The canary of the mailbox as its provider got it. */
+  const received = async () => {
+    await until('the mail', async () => {
+      await server.clock.advance(1_000)
+      return remote.mails.length > 0
+    })
+    return remote.mails.at(-1)!
+  }
+  /** The provider puts the mail into the inbox. */
+  const deliver = async () => {
+    const { raw } = await received()
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: dovecot.lmtpPort,
+      lmtp: true,
+      ignoreTLS: true,
+    } as object)
+    await transport.sendMail({ envelope: { from: '', to: [dovecot.address] }, raw })
+    transport.close()
+  }
+
+  for (const tls of ['implicit', 'starttls'])
+    test(`mail in the inbox is found and deleted, ${tls}`, async () => {
+      await open([seed({ tls, port: tls === 'implicit' ? dovecot.tlsPort : dovecot.port })])
+      expect(decoded(await received())).toContain(`Subject: Canary ${(await words()).encode((await last('seed'))!.id)}`)
+      await deliver()
+      expect(dovecot.count()).toBe(1)
+      expect(await untilCanary('seed', ({ arrivedAt }) => arrivedAt !== null)).toMatchObject({
+        result: 'inbox',
+        detail: null,
+      })
+      await until('the mail to be deleted', () => dovecot.count() === 0)
+    })
+
+  test('mail in Junk counts as spam, and is deleted', async () => {
+    await open([seed()])
+    dovecot.putIntoJunk((await received()).raw)
+    expect(await untilCanary('seed', ({ arrivedAt }) => arrivedAt !== null)).toMatchObject({ result: 'spam' })
+    await until('the mail to be deleted', () => dovecot.count('Junk') === 0)
+  })
+
+  test('mail that never arrives is missing, and late if it arrives after all', async () => {
+    await open([seed()], { late_after_minutes: 1, missing_after_minutes: 2, every_minutes: 1440 })
+    await received()
+    expect(await untilCanary('seed', ({ result }) => result !== 'pending')).toMatchObject({
+      result: 'missing',
+      detail: null,
+    })
+    await deliver()
+    const { body } = await runNow()
+    expect(body.data.map(({ mailbox }: { mailbox: string }) => mailbox)).toEqual(['self', 'seed'])
+    await untilAny(({ result }) => result === 'late')
+    await until('the mail to be deleted', () => dovecot.count() === 0)
+  })
+
+  test('a wrong password is no missing mail', async () => {
+    await open([seed()], { late_after_minutes: 1, missing_after_minutes: 2 })
+    writeFileSync(join(folder, 'password'), 'wrong\n', { mode: 0o600 })
+    expect(await untilCanary('seed', ({ result }) => result !== 'pending')).toMatchObject({
+      result: 'unchecked',
+      detail: expect.stringContaining('login failed'),
+    })
+  })
+
+  test('a server that drops the connection is no missing mail', async () => {
+    dropping = createServer((socket) => socket.end('* OK hello\r\n'))
+    const listening = dropping.listen(0, '127.0.0.1')
+    await until('the listener', () => listening.listening)
+    const at = (listening.address() as { port: number }).port
+    await open([seedAt('127.0.0.1', at, { tls: 'none' })], { late_after_minutes: 1, missing_after_minutes: 2 })
+    const { result, detail } = await untilCanary('seed', (canary) => canary.result !== 'pending')
+    expect(result).toBe('unchecked')
+    expect(detail).not.toBe('')
+  })
+})
+
+const runNow = async () => {
+  await addUser(server, 'op@boss.example', { isOperator: true })
+  const headers = { cookie: await cookieOf(server, 'op@boss.example') }
+  return page(server, 'POST', '/v1/canary/run', { headers })
+}
+const untilAny = async (holds: (canary: Canary) => boolean) => {
+  for (let turn = 0; turn < 20; turn++) {
+    await server.clock.advance(10_000)
+    const endsAt = performance.now() + 1_000
+    while (performance.now() < endsAt) {
+      if ((await server.store().canaries.latest('seed', 9)).some(holds)) return
+      await Bun.sleep(5)
+    }
+  }
+  throw new Error('waited in vain')
+}

@@ -1,0 +1,195 @@
+import { describe } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+
+/** A Dovecot of Debian's packages with one mailbox, which an unprivileged user runs from a temporary folder. */
+export interface TestDovecot {
+  /** With STARTTLS. */
+  port: number
+  /** With TLS from the start. */
+  tlsPort: number
+  /** For mail from other servers, by LMTP (RFC 2033). */
+  lmtpPort: number
+  /** Path of the certificate that it shows for `localhost`. */
+  caFile: string
+  username: string
+  password: string
+  address: string
+  /** Number of mails in INBOX, or in another folder. */
+  count(folder?: 'Junk'): number
+  putIntoJunk(mail: Uint8Array): void
+  stop(): Promise<void>
+}
+
+const PROGRAM = '/usr/sbin/dovecot'
+const isHere = existsSync(PROGRAM) && existsSync('/usr/lib/dovecot/imap') && existsSync('/usr/lib/dovecot/lmtp')
+
+/** `describe` for tests that require Dovecot: skipped without it, and an error with REAL_PEERS=required. */
+export function describeWithDovecot(what: string, tests: () => void): void {
+  if (!isHere && process.env.REAL_PEERS === 'required') throw new Error('missing: dovecot-imapd, dovecot-lmtpd')
+  if (!isHere) console.warn(`skipped without dovecot-imapd and dovecot-lmtpd: ${what}`)
+  describe.skipIf(!isHere)(what, tests)
+}
+
+/** Starts it. Throws with its log if it does not start. */
+export async function startDovecot(): Promise<TestDovecot> {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-dovecot-'))
+  chmodSync(folder, 0o755)
+  const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534, name: 'nobody', group: 'nogroup' } : self()
+  const own = (path: string) => chownSync(path, owner.uid, owner.gid)
+  const file = (name: string) => join(folder, name)
+  for (const name of ['run', 'mail']) {
+    mkdirSync(file(name))
+    own(file(name))
+  }
+  own(folder)
+  const { exitCode, stderr } = Bun.spawnSync([
+    'openssl', 'req', '-x509', '-batch', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+    '-keyout', file('key.pem'), '-out', file('cert.pem'), '-subj', '/CN=localhost', '-days', '20000',
+    '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  ]) // biome-ignore format: one command
+  if (exitCode !== 0) throw new Error(String(stderr))
+  const [port, tlsPort, lmtpPort] = [await freePort(), await freePort(), await freePort()]
+  writeFileSync(file('users'), 'seed:{PLAIN}let me in::::::\n')
+  writeFileSync(file('dovecot.conf'), configOf(folder, owner, { port, tlsPort, lmtpPort }))
+  for (const name of ['key.pem', 'cert.pem', 'users', 'dovecot.conf']) own(file(name))
+
+  let log = ''
+  const child = spawn(PROGRAM, ['-F', '-c', file('dovecot.conf')], {
+    uid: owner.uid,
+    gid: owner.gid,
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk))
+  await untilOpen([port, tlsPort, lmtpPort], child, () => log)
+  const count = (name?: 'Junk') => {
+    const base = join(folder, 'mail', ...(name === undefined ? [] : [`.${name}`]))
+    return ['new', 'cur'].flatMap((part) => (existsSync(join(base, part)) ? readdirSync(join(base, part)) : [])).length
+  }
+  return {
+    port,
+    tlsPort,
+    lmtpPort,
+    caFile: file('cert.pem'),
+    username: 'seed',
+    password: 'let me in',
+    address: 'seed@mailbox.remote.example',
+    count,
+    putIntoJunk: (mail) => {
+      for (const part of ['', 'cur', 'new', 'tmp']) {
+        const path = join(folder, 'mail', '.Junk', part)
+        mkdirSync(path, { recursive: true })
+        own(path)
+      }
+      const path = join(folder, 'mail', '.Junk', 'new', `1.${count('Junk')}.localhost`)
+      writeFileSync(path, mail)
+      own(path)
+    },
+    stop: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      if (child.exitCode === null && child.signalCode === null) await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Owner {
+  uid: number
+  gid: number
+  name: string
+  group: string
+}
+
+function self(): Owner {
+  const { uid, gid, username } = userInfo()
+  return { uid, gid, name: username, group: String(Bun.spawnSync(['id', '-gn']).stdout).trim() }
+}
+
+function configOf(
+  folder: string,
+  { uid, gid, name, group }: Owner,
+  { port, tlsPort, lmtpPort }: { port: number; tlsPort: number; lmtpPort: number },
+): string {
+  return `protocols = imap lmtp
+base_dir = ${folder}/run
+state_dir = ${folder}/run
+log_path = /dev/stderr
+listen = 127.0.0.1
+default_internal_user = ${name}
+default_internal_group = ${group}
+default_login_user = ${name}
+first_valid_uid = 1
+first_valid_gid = 1
+ssl = yes
+ssl_cert = <${folder}/cert.pem
+ssl_key = <${folder}/key.pem
+ssl_dh =
+auth_mechanisms = plain
+auth_username_format = %n
+auth_failure_delay = 0
+passdb {
+  driver = passwd-file
+  args = scheme=PLAIN username_format=%n ${folder}/users
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${folder}/mail allow_all_users=yes
+}
+mail_location = maildir:${folder}/mail
+namespace inbox {
+  inbox = yes
+  separator = /
+  mailbox Junk {
+    auto = create
+    special_use = \\Junk
+  }
+}
+service anvil {
+  chroot =
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = ${tlsPort}
+    ssl = yes
+  }
+}
+service lmtp {
+  inet_listener lmtp {
+    port = ${lmtpPort}
+  }
+}
+service stats {
+  chroot =
+}
+protocol lmtp {
+  auth_username_format = %n
+}
+`
+}
+
+async function untilOpen(ports: number[], child: ChildProcess, log: () => string): Promise<void> {
+  const endsAt = performance.now() + 20_000
+  for (const port of ports) {
+    for (;;) {
+      const isOpen = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
+        (socket) => {
+          socket.end()
+          return true
+        },
+        () => false,
+      )
+      if (isOpen) break
+      if (child.exitCode !== null || performance.now() > endsAt) throw new Error(`dovecot does not start: ${log()}`)
+      await Bun.sleep(20)
+    }
+  }
+}
