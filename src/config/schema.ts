@@ -527,7 +527,7 @@ Its slow and new endpoints can use a third.`,
     addresses: key(kinds.sendingAddresses, {
       about: `IP addresses of this machine that mail is sent from. Each is a table [[sending.addresses]] with address, hostname, pool
 and node. hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names the one
-that has the address. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
+that has the address; it sends the mail of the pool. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
 Empty: the system, or delivery.source_address, chooses the address.`,
       fallback: [],
     }),
