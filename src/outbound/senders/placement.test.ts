@@ -52,9 +52,15 @@ test('groups do not depend on the order in a config, and there are none without 
   expect(placementOf([address('192.0.2.1', null)])).toBeNull()
 })
 
-test.each(['', '{', 'null', '[]', '{"addresses":[]}', '{"addresses":{},"streams":{}}'])(
-  'the unknown text %j is no placement',
-  (text) => {
-    expect(readPlacement(text, () => [])).toBeNull()
-  },
-)
+test.each([
+  '',
+  '{',
+  'null',
+  '[]',
+  '{"addresses":[]}',
+  '{"addresses":{},"streams":{}}',
+  '{"addresses":[null],"streams":{}}',
+  '{"addresses":[],"streams":{"a":1}}',
+])('the unknown text %j is no placement', (text) => {
+  expect(readPlacement(text, () => [])).toBeNull()
+})
