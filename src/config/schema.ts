@@ -585,7 +585,7 @@ Its slow and new endpoints can use a third.`,
     addresses: key(kinds.sendingAddresses, {
       about: `IP addresses of this machine that mail is sent from. Each is a table [[sending.addresses]] with address, hostname,
 pool, node and warmup. hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names
-the one that has the address. A new address has a plan: warmup = { started_on = "2026-11-24" }. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
+the one that has the address; it sends the mail of the pool. A new address has a plan: warmup = { started_on = "2026-11-24" }. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
 Empty: the system, or delivery.source_address, chooses the address.`,
       fallback: [],
     }),

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net'
 import { destinationOf, SANDBOX } from '../../model/delivery.ts'
 import { isRecord } from '../../os/records.ts'
 import type { Placement } from '../../storage/store.ts'
-import { type ConfiguredAddress, type PoolRules, poolsOf } from './pools.ts'
+import { type ConfiguredAddress, DEDICATED, type PoolRules, poolsOf } from './pools.ts'
 
 /** An address and the node that has it; null: every node. */
 type Placed = Pick<ConfiguredAddress, 'address' | 'pool' | 'node'>
@@ -45,21 +45,18 @@ export function readPlacement(text: string, dedicatedOf: PoolRules['dedicatedOf'
     groupOf: (queue) => {
       const used = addressesOf(queue)
       if (destinationOf(queue) === SANDBOX || used.length === 0) return null
-      const names = namesOf(used)
-      if (names === null) return null
       const first = used.find(({ address }) => isIPv4(address)) ?? used[0]
-      return indexes.get(keyOf(names)) ?? indexes.get(first?.node ?? '') ?? null
+      // Of an organization's own addresses, the node of the IPv4 address has the one that most destinations see.
+      const names = first?.pool === DEDICATED ? namesOf([first]) : namesOf(used)
+      return names === null ? null : (indexes.get(keyOf(names)) ?? null)
     },
   }
 }
 
-/** The nodes of each pool, and of each address; the same at all nodes. */
+/** The nodes of each pool, and of each dedicated address; the same at all nodes. */
 function groupsOf(addresses: readonly Placed[]): string[][] {
-  const pools = [...Map.groupBy(addresses, ({ pool }) => pool).values()]
-  const sets = [...pools, ...addresses.map((each) => [each])].flatMap((some) => {
-    const names = namesOf(some)
-    return names === null ? [] : [names]
-  })
+  const pools = Map.groupBy(addresses, ({ pool, address }) => (pool === DEDICATED ? address : pool))
+  const sets = [...pools.values()].flatMap((some) => [namesOf(some) ?? []]).filter((names) => names.length > 0)
   const distinct = new Map(sets.map((names) => [keyOf(names), names]))
   return [...distinct.keys()].sort().flatMap((key) => [distinct.get(key) ?? []])
 }
@@ -77,13 +74,23 @@ function namesOf(addresses: readonly Placed[]): string[] | null {
 /** No name contains a line break. */
 const keyOf = (names: readonly string[]) => names.join('\n')
 
+/** Another version may have written the text. */
 function parsed(text: string): Published | null {
   try {
     const content: unknown = JSON.parse(text)
-    return isRecord(content) && Array.isArray(content.addresses) && isRecord(content.streams)
-      ? (content as unknown as Published)
-      : null
+    return isPublished(content) ? content : null
   } catch {
     return null
   }
 }
+
+function isPublished(content: unknown): content is Published {
+  if (!isRecord(content) || !Array.isArray(content.addresses) || !isRecord(content.streams)) return false
+  return content.addresses.every(isPlaced) && Object.values(content.streams).every((pool) => typeof pool === 'string')
+}
+
+const isPlaced = (item: unknown) =>
+  isRecord(item) &&
+  typeof item.address === 'string' &&
+  typeof item.pool === 'string' &&
+  (item.node === null || typeof item.node === 'string')

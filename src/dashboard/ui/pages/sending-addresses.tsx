@@ -11,7 +11,10 @@ export default function SendingAddressesPage() {
   const empty = data?.addresses.length === 0
   return (
     <div class="stack">
-      <Head name="Sending addresses" about="IP addresses that this installation sends mail from." />
+      <Head
+        name="Sending addresses"
+        about="IP addresses that this installation sends mail from. Attempts are those of this node since its start."
+      />
       <ErrorNotice error={error} onRetry={reload} />
       {(data ?? error) === undefined && (
         <div class="card skeleton-page" role="progressbar" aria-label="Loading sending addresses" />

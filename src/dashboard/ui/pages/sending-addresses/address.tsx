@@ -49,7 +49,7 @@ function factsOf(record: Json, owners: Owners): [string, ComponentChildren][] {
     ['Reverse DNS', ptr === null ? 'None' : `${ptr}, ${confirmed}`],
     ['Blocklists', blocklists === null ? 'Not asked' : blocklists.join(', ') || 'None'],
     ['Organization', pool === DEDICATED && <Owner id={organization_id} owners={owners} />],
-    ['Attempts', `${number(attempts)} since the start of the answering node`],
+    ['Attempts', number(attempts)],
     ['Delivered', attempts === 0 ? '0' : `${number(delivered)} (${percent(delivered / attempts, 1)})`],
   ]
 }
@@ -81,7 +81,7 @@ function Rests({ of: rests }: { of: Json[] }) {
         <thead>
           <tr>
             <th scope="col">Destination</th>
-            <th scope="col">Rule of the reply</th>
+            <th scope="col">Reason</th>
             <th scope="col">Rests until</th>
           </tr>
         </thead>
@@ -91,7 +91,7 @@ function Rests({ of: rests }: { of: Json[] }) {
               <td data-label="Destination" class="break">
                 {site}
               </td>
-              <td data-label="Rule of the reply">{because}</td>
+              <td data-label="Reason">{because}</td>
               <td data-label="Rests until">{when(until)}</td>
             </tr>
           ))}
