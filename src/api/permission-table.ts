@@ -151,6 +151,7 @@ export const PERMISSION_TABLE = {
   queues_get: OPERATOR,
   nodes_list: OPERATOR,
   sending_addresses_list: OPERATOR,
+  relays_list: OPERATOR,
   sessions_list: OPERATOR,
   sessions_delete: OPERATOR,
   blocked_links_list: OPERATOR,

@@ -118,6 +118,7 @@ export const ROLE_TABLE = {
   queues_get: 'operator',
   nodes_list: 'operator',
   sending_addresses_list: 'operator',
+  relays_list: 'operator',
   sessions_list: 'operator',
   sessions_delete: 'operator',
   blocked_links_list: 'operator',

@@ -32,6 +32,7 @@ export async function installationOf(
     sourceAddress: delivery.sourceAddress,
     sendingAddresses: sendingAddressesOf(config).filter(({ node }) => node === null || node === nodeName(config)),
     smarthost: delivery.smarthost,
+    relays: config.relays,
     domains,
     server,
     certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),

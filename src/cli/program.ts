@@ -17,6 +17,7 @@ import { addMessages } from './commands/message.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
+import { addRelays } from './commands/relay.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
@@ -101,6 +102,7 @@ export function createProgram(end: (code: number) => void): Command {
   addService(program, end)
   addNodes(program)
   addAddresses(program)
+  addRelays(program, end)
   addConfig(program)
   addBackup(program)
   addMigrate(program)

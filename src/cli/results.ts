@@ -1,5 +1,6 @@
 import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
 import type { organizationRecord } from '../api/routes/organizations.ts'
+import type { relayRecord } from '../api/routes/relays.ts'
 import type { sendingAddressRecord } from '../api/routes/sending-addresses.ts'
 import type { Page } from '../client/pages.ts'
 import type {
@@ -46,6 +47,7 @@ export interface Results extends ListResults {
   messages_send: AcceptedMessage
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
+  relays_list: { data: ReturnType<typeof relayRecord>[] }
   sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
   suppressions_delete: Deletion
   users_create: User

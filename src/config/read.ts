@@ -137,9 +137,12 @@ function faultsOfRows(
   })
 }
 
-/** Makes a relative path absolute; returns other values unchanged. */
+/** Makes relative paths absolute; returns other values unchanged. */
 function located(key: Key, value: unknown, origin: Origin, file: string): unknown {
-  return key.kind.isPath && typeof value === 'string' ? resolve(folderOf(origin, file), value) : value
+  const { kind } = key
+  const locate = (path: string) => resolve(folderOf(origin, file), path)
+  if (kind.locate !== undefined) return kind.locate(value, locate)
+  return kind.isPath && typeof value === 'string' ? locate(value) : value
 }
 
 const folderOf = (origin: Origin, file: string) => (origin.file === file ? dirname(file) : '.')

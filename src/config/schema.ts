@@ -215,6 +215,18 @@ inbound mail. Its A/AAAA records and the PTR record of its IP address must match
     about: 'Folder of the database, keys and certificates. A relative path is relative to the folder of this file.',
     fallback: '/var/lib/postrider',
   }),
+  relays: key(kinds.relays, {
+    about: `Servers that [[relay_rules]] can send mail through: [[relays]] with name, host, port (default 587, or 465 with tls =
+"implicit"), tls ("starttls", "implicit" or "none"), username and password_file, and optionally certificates (SHA-256 fingerprints,
+instead of public CAs), max_connections, max_mails_per_minute and price_per_thousand.`,
+    fallback: [],
+  }),
+  relay_rules: key(kinds.relayRules, {
+    about: `Which mail uses a relay: [[relay_rules]] with organization (its ID), domain (of the sender), stream and destination (a
+recipient's domain, or the name that \`postrider explain\` shows), each optional. use is the name of a relay or "direct"; fail_over
+names a relay for mail that cannot be sent directly, after after_minutes (30) of failures. The first rule that matches counts.`,
+    fallback: [],
+  }),
   storage: section('Disk space.', {
     min_free_bytes: key(kinds.whole(0, 2 ** 50), {
       about: `Free space to keep on the disk of data_dir, at most 10 % of the disk. Below it, the API answers 503, SMTP answers 452

@@ -20,6 +20,8 @@ export interface Installation {
   sendingAddresses: readonly { address: string; hostname: string }[]
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
+  /** Relays of [[relays]]. */
+  relays: readonly { name: string; host: string; port: number }[]
   domains: readonly SendingDomain[]
   /** The server running on this data directory, if any. */
   server: Server | null
@@ -82,8 +84,8 @@ export interface CheckDeps {
   mayConnect: (ip: string) => boolean
   /** Connects to a mail server on port 25, or the configured port, and sends EHLO. */
   greet: (host: string, address: string) => Promise<Greeting>
-  /** The same for the smarthost, with TLS and login; null without one. */
-  greetSmarthost: (() => Promise<Greeting>) | null
+  /** The same for a relay, with TLS and login. `smarthost` is the name of delivery.smarthost. */
+  greetRelay: (name: string) => Promise<Greeting>
   /** The OpenID Connect provider; null without one. `look` reads its settings and resolves with the problem, or null. */
   provider: { issuer: string; redirectUri: string; look: () => Promise<string | null> } | null
   /** Time server address → ms by which our clock is ahead; null without a response. */

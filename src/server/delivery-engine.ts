@@ -16,6 +16,8 @@ import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
+import type { RelaySettings } from '../outbound/relays/relay-choice.ts'
+import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
 import { createWorkers } from '../outbound/workers.ts'
@@ -37,6 +39,8 @@ export interface DeliveryEngine {
   refreshPolicies(now: number): void
   /** Stores the TLS sessions counted since the last call. */
   flushTls: () => Promise<void>
+  /** Attempts through each relay. */
+  relays: RelayCounters
   /** Call after the loop has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
   close(withinMs: number): Promise<void>
@@ -60,6 +64,8 @@ export interface DeliveryEngineDeps {
   memory: Memory
   pools: PoolMetrics
   storedMail: Pick<StoredMail, 'part'>
+  relays: RelaySettings
+  isPort25Blocked: () => Promise<boolean>
   /** Owner in the name of a queue → its own addresses. */
   dedicatedOf: (owner: string) => readonly string[]
   /** Overrides how long a job may occupy its thread. */
@@ -74,6 +80,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const counters = createTlsCounters({ store, clock })
+  const relayCounters = createRelayCounters({ store, clock })
   const countTls: typeof counters.count = config.reports.from === '' ? () => {} : counters.count
   const policies = createMtaStsPolicies({
     store,
@@ -98,15 +105,16 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
-    ...(config.delivery.smarthost === null && { policyOf: policies.find }),
+    policyOf: policies.find,
     onTls: countTls,
   })
-  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver })
+  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, relayCounters })
 
   const close = async (withinMs: number) => {
     await composing.stop()
     await workers.stop(withinMs)
     await counters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
+    await relayCounters.flush().catch((error) => log.warn('relay counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
   }
@@ -122,19 +130,20 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
       policies.refresh(now).catch((error) => log.error('MTA-STS policies not refreshed', { error }))
     },
     flushTls: counters.flush,
+    relays: relayCounters,
     close,
   }
 }
 
-function workerSettings(config: Config, { lookups, limits, workerId }: DeliveryEngineDeps) {
+function workerSettings(config: Config, deps: DeliveryEngineDeps) {
   const { delivery } = config
+  const { lookups, limits, workerId } = deps
   return {
     hostname: config.hostname,
     dnsServers: lookups.servers,
     trustedDnsServers: config.dns.trustedResolvers,
     deliveryPort: delivery.port,
-    smarthost: delivery.smarthost,
-    smarthostPins: delivery.smarthostCertificates,
+    relays: deps.relays.relays,
     allowPrivateDestinations: delivery.allowPrivateDestinations,
     sourceAddress: delivery.sourceAddress || null,
     idleSessions: limits.idleSessions,
@@ -168,6 +177,7 @@ function createLoop(
     workers: ReturnType<typeof createWorkers>
     policies: MtaStsPolicies
     mxResolver: Resolver
+    relayCounters: RelayCounters
   },
 ): OutboundLoop {
   const { delivery } = config
@@ -190,8 +200,10 @@ function createLoop(
       maxInFlight: deps.limits.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       destinations: delivery.sites,
-      smarthost: delivery.smarthost,
     },
+    relays: deps.relays,
+    isPort25Blocked: deps.isPort25Blocked,
+    onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),
     resolver: {
       mx: (domain) => {

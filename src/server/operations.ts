@@ -17,6 +17,7 @@ import { organizationOperations } from '../api/routes/organizations.ts'
 import { policyReportOperations } from '../api/routes/policy-reports.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
+import { relayOperations } from '../api/routes/relays.ts'
 import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes/sending-addresses.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
@@ -44,7 +45,9 @@ import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Notifier, Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
+import { createRelayChoice, type RelaySettings } from '../outbound/relays/relay-choice.ts'
 import { simulate } from '../outbound/sandbox.ts'
+import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import type { DestinationState } from '../outbound/schedule/destination-state.ts'
 import { findRoute } from '../outbound/schedule/route.ts'
 import type { Parsing } from '../parsing/parsing.ts'
@@ -55,6 +58,7 @@ import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
+import { relayedDomainsOf, relaySettingsOf } from './relays.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -88,6 +92,10 @@ export interface OperationsDeps {
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
   destinationState: (destination: string, queue: string) => DestinationState | null
+  /** How the mail of a queue is sent now; absent: the rules about relays alone decide. */
+  chosenRoute?: OutboundLoop['chosen']
+  /** Attempts through relays that are not stored yet are stored by this; absent if this process delivers no mail. */
+  flushRelays?: () => Promise<void>
   /** Use of each sending address; absent if this process delivers no mail. */
   addressStates?: SendingAddressDeps['states']
 }
@@ -107,7 +115,7 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
-      sending: config.sending,
+      sending: { ...config.sending, relayedDomains: relayedDomainsOf(config) },
     },
     planOf: planOf(config, store),
     stoppedBy: alertThatStops(config, store),
@@ -203,6 +211,7 @@ export function createOperations(
       looksOutside: config.health.lookOutside,
       states: deps.addressStates ?? (() => []),
     }),
+    ...relayOperations({ store, relays: config.relays, flushRelays: deps.flushRelays ?? (async () => {}) }),
   ]
 }
 
@@ -240,15 +249,21 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
 
 function explainOperationsOf(deps: OperationsDeps): Operation[] {
   const { config, store, random, freshResolver } = deps
+  const relays = relaySettingsOf(config)
   return explainOperations({
     store,
-    routeTo: (domain) =>
-      findRoute(domain, {
-        resolver: freshResolver,
-        random,
-        settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
-        mtaStsOf: deps.mtaStsOf,
-      }),
+    routeTo: (domain, queue) =>
+      findRoute(
+        { domain, queue },
+        {
+          resolver: freshResolver,
+          random,
+          deliveryPort: config.delivery.port,
+          relays: relays.relays,
+          chosen: deps.chosenRoute ?? byRulesAlone(relays),
+          mtaStsOf: deps.mtaStsOf,
+        },
+      ),
     destinationState: deps.destinationState,
     sendingEligibility: createSendingEligibility({
       store,
@@ -258,7 +273,7 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
     }),
     settings: {
       maxAgeSeconds: config.delivery.maxAgeSeconds,
-      hasSendingAddresses: config.sending.addresses.length > 0,
+      hasSeveralWays: config.sending.addresses.length > 0 || config.relayRules.length > 0,
     },
   })
 }
@@ -289,4 +304,13 @@ const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (doma
 /** Names of this server, which no tenant may claim. */
 export function serverNamesOf({ hostname, http, tls }: Config): string[] {
   return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
+}
+
+/** Without a delivery engine, nothing is known of failures. */
+function byRulesAlone(settings: RelaySettings): OutboundLoop['chosen'] {
+  const choice = createRelayChoice(settings)
+  return (queue, destination) =>
+    destination === null
+      ? choice.withoutDestination(queue)
+      : choice.of(queue, destination, { isBlocked: false, takesTry: false })
 }

@@ -5,11 +5,14 @@ import { invalid } from '../model/refusal.ts'
 export interface SendingConfig {
   streams: Readonly<Record<string, { unsubscribe: boolean } | undefined>>
   assignments: readonly { pool: string; organization: string | null; domain: string | null }[]
+  /** Sending domains that relay rules name. */
+  relayedDomains: readonly string[]
 }
 
 export const NO_SENDING_CONFIG: SendingConfig = {
   streams: { [TRANSACTIONAL]: { unsubscribe: false }, bulk: { unsubscribe: true } },
   assignments: [],
+  relayedDomains: [],
 }
 
 /** Stream of a request → its settings. Refuses one that is not configured with `validation_error`. */

@@ -43,6 +43,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
     {
       refreshPolicies: (_now: number) => {},
       flushTls: async () => {},
+      flushRelays: async () => {},
       sendTlsReports: (_now: number) => {},
       runHealthChecks: () => {},
       flushUses: async () => {},

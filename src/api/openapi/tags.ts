@@ -36,6 +36,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'queues',
       'nodes',
       'sending-addresses',
+      'relays',
       'health-checks',
       'configuration',
       'blocked-links',

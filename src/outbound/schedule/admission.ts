@@ -1,7 +1,8 @@
-import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
+import { destinationOf, type Outcome, ownerOf, type RelayUse, SANDBOX } from '../../model/delivery.ts'
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
+import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
 import { createDestinationConcurrency } from './concurrency.ts'
@@ -23,14 +24,20 @@ export interface Admission {
   /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
    *  clock, ms. */
   ended(grant: Grant, ending: Ending): void
-  /** Whether the mail of the grant can be sent at once from another address of its pool than `address`. */
-  hasOther(grant: Grant, address: string): boolean
+  /** How the mail of a grant can be sent at once whose destination blocks `address`: from another address of its pool, else
+   *  through the relay that takes over (`mayRelay`); null: not at all. */
+  otherWay(grant: Grant, address: string, mayRelay: boolean): 'address' | 'relay' | null
+  /** The grant in place of `grant`, by another route: through the relay, or directly (null). Limits do not refuse it. */
+  rerouted(grant: Grant, relay: string | null): Grant
   /** Undoes a grant whose delivery was not attempted. */
   returned(grant: Grant): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
   /** `queue`: whose mail; it decides about the addresses. */
   stateOf(destination: string, queue?: string): DestinationState
+  /** How the mail of a queue to a destination would be sent now; null without rules about relays, or if it depends on the
+   *  destination and that is null. */
+  chosen(queue: string, destination: string | null): Chosen | null
   /** State of each destination, for each address that mail is sent from. */
   destinations(): DestinationState[]
 }
@@ -65,13 +72,17 @@ export interface Grant {
   route: DestinationRoute
   /** Null: the system chooses. */
   sender: Sender | null
+  /** The relay; null: direct. */
+  relay: RelayUse | null
+  /** Name of the relay that takes over, or took over, if mail cannot be sent directly. */
+  failOver: string | null
   /** Names the limits that count. */
   key: string
   owner: string
   pool: string
 }
 
-const NOBODY = { queue: '', sender: null, owner: '', pool: 'none' }
+const NOBODY = { queue: '', sender: null, relay: null, failOver: null, owner: '', pool: 'none' }
 export const GIVEN_UP: Grant = { ...NOBODY, key: '[given up]', route: { destination: '[given up]', mx: null } }
 
 /** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
@@ -95,8 +106,10 @@ export function createAdmission(options: {
   overdueMs: number
   /** Absent: the system chooses all addresses. */
   senders?: Senders
+  /** Absent: all mail is sent directly. */
+  relays?: RelayChoice
 }): Admission {
-  const { routes, shares, clock, clockGoodSince, overdueMs, senders } = options
+  const { routes, shares, clock, clockGoodSince, overdueMs, senders, relays } = options
   const now = clock.steady.now
   const concurrency = createDestinationConcurrency(options)
   const pacing = createColdStartPacing()
@@ -124,19 +137,37 @@ export function createAdmission(options: {
     }
     const at = now()
     const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
+    const byRule = relays?.withoutDestination(queue) ?? null
+    if (byRule !== null) return lookVia(relayed(queue, byRule), isFresh, at, draft)
     const route = routes.routeFor(domain, at)
     if (route === null) return question(domain, owner, isFresh, at)
+    const choices = senders?.of(queue, route.destination) ?? SYSTEM
+    const chosen = choose(queue, route.destination, choices[0] ?? null, draft !== null)
+    if (chosen !== null && chosen.use !== null) return lookVia(relayed(queue, chosen), isFresh, at, draft)
+    const failOver = chosen?.failOver ?? null
     let blocker: Blocker | null = null
-    for (const sender of senders?.of(queue, route.destination) ?? SYSTEM) {
+    for (const sender of choices) {
       const key = limitKey(route.destination, sender)
-      const answer = lookVia({ queue, route, sender, key, owner }, isFresh, at, draft)
+      const answer = lookVia({ queue, route, sender, relay: null, failOver, key, owner }, isFresh, at, draft)
       if (!('name' in answer)) return answer
       blocker = blocker === null ? answer : sooner(blocker, answer)
     }
     return blocker ?? { name: NO_SENDER, until: null }
   }
 
-  /** The same for one address. */
+  const choose = (queue: string, destination: string, sender: Sender | null, takesTry: boolean): Chosen | null => {
+    if (relays === undefined) return null
+    const isBlocked = (senders?.restOf(sender, destination) ?? null) !== null
+    return relays.of(queue, destination, { isBlocked, takesTry })
+  }
+
+  /** Mail through a relay: the relay is the destination whose limits count. */
+  const relayed = (queue: string, { use: relay, failOver }: Pick<Chosen, 'use' | 'failOver'>): Omit<Grant, 'pool'> => {
+    const key = (relay !== null && relays?.relay(relay.name)?.destination) || NO_RELAY
+    return { queue, route: { destination: key, mx: null }, sender: null, relay, failOver, key, owner: ownerOf(queue) }
+  }
+
+  /** The same for one address or relay. */
   const lookVia = (
     asked: Omit<Grant, 'pool'>,
     isFresh: boolean,
@@ -208,10 +239,29 @@ export function createAdmission(options: {
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
       const { address, startedAt, from } = ending
+      if (grant.relay === null) relays?.ended({ queue: grant.queue, destination: grant.route.destination }, ending)
       if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
-    hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,
+    otherWay: ({ queue, route, relay, failOver }, address, mayRelay) => {
+      if (senders?.hasOther(queue, route.destination, address)) return 'address'
+      return mayRelay && relay === null && failOver !== null ? 'relay' : null
+    },
+    rerouted: (grant, name) => {
+      undone(grant, 1)
+      const { queue, owner, failOver } = grant
+      const use: RelayUse | null = name === null ? null : { name, rule: null, because: 'same_route' }
+      const direct = (): Omit<Grant, 'pool'> => {
+        const domain = destinationOf(queue)
+        const route = routes.lastRouteFor(domain) ?? { destination: domain, mx: null }
+        const [sender = null] = senders?.of(queue, route.destination) ?? SYSTEM
+        return { queue, route, sender, relay: null, failOver, key: limitKey(route.destination, sender), owner }
+      }
+      const next = use === null ? direct() : relayed(queue, { use, failOver })
+      const other = { ...next, pool: concurrency.poolOf(next.key).name }
+      start(other, 1)
+      return other
+    },
     returned: (grant) => {
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
@@ -221,6 +271,12 @@ export function createAdmission(options: {
       const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
       const addresses = restsOnWallClock(queue, destination)
       return addresses.length === 0 ? state : { ...state, addresses }
+    },
+    chosen: (queue, destination) => {
+      const byRule = relays?.withoutDestination(queue) ?? null
+      if (byRule !== null || destination === null) return byRule
+      const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
+      return choose(queue, destination, sender, false)
     },
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
@@ -253,6 +309,7 @@ function sooner(one: Blocker, other: Blocker): Blocker {
 }
 
 const SYSTEM: readonly [null] = [null]
+const NO_RELAY = 'relay:'
 const NO_SENDER = 'no sending address'
 const PACING = 'pacing'
 const TEST: Grant = { ...NOBODY, key: SANDBOX, route: { destination: SANDBOX, mx: null } }

@@ -18,6 +18,8 @@ export interface Senders {
   learn(address: string, destination: string, blockedBy: string | null, startedAt: number): void
   /** Whether another address of the queue's pool, of the same family, does not rest for the destination. */
   hasOther(queue: string, destination: string, address: string): boolean
+  /** The rest of an address at the destination; `sender` null: the one that the system chooses. */
+  restOf(sender: Sender | null, destination: string): Rest | null
   /** The addresses of a queue's pool with their rests at the destination. */
   stateOf(queue: string, destination: string): { address: string; rest: Rest | null }[]
   /** Counts an attempt from the address. */
@@ -35,6 +37,8 @@ export interface AddressUse {
 }
 
 const SYSTEM: readonly [null] = [null]
+/** Stands for the address that the system chooses. */
+export const SYSTEM_ADDRESS = ''
 
 /** Addresses of each queue, and a clock in ms → Senders. */
 export function createSenders(poolOf: PoolOf, now: () => number): Senders {
@@ -63,6 +67,7 @@ export function createSenders(poolOf: PoolOf, now: () => number): Senders {
           isIPv6(each.address) === isIPv6(address) &&
           rests.of(each.address, destination) === null,
       ),
+    restOf: (sender, destination) => rests.of(sender?.[0].address ?? SYSTEM_ADDRESS, destination),
     stateOf: (queue, destination) =>
       poolOf(queue).map(({ address }) => ({ address, rest: rests.of(address, destination) })),
     count: (address, isDelivered) => {
@@ -70,7 +75,7 @@ export function createSenders(poolOf: PoolOf, now: () => number): Senders {
       counts.set(address, { attempts: known.attempts + 1, delivered: known.delivered + Number(isDelivered) })
     },
     uses: () => {
-      const all = rests.all()
+      const all = rests.all().filter(({ address }) => address !== SYSTEM_ADDRESS)
       const used = new Set([...counts.keys(), ...all.map(({ address }) => address)])
       return [...used].map((address) => ({
         address,

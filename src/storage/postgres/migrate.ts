@@ -20,6 +20,7 @@ import templateSamples from './migrations/0055_template_samples.sql' with { type
 import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
+import relays from './migrations/0059_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0056_suppression_search', sql: suppressionSearch },
   { name: '0057_policy_reports', sql: policyReports },
   { name: '0058_sending_addresses', sql: sendingAddresses },
+  { name: '0059_relays', sql: relays },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -37,6 +37,7 @@ import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
+import { postgresRelays } from './relays.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
@@ -143,6 +144,7 @@ function rolesOf(
       isNamed: fanOut.isNamed,
     }),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
+    relays: postgresRelays(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

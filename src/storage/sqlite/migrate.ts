@@ -17,6 +17,7 @@ import templateSamples from './migrations/0013_template_samples.sql' with { type
 import suppressionSearch from './migrations/0014_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0015_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0016_sending_addresses.sql' with { type: 'text' }
+import relays from './migrations/0017_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0014_suppression_search', sql: suppressionSearch },
   { name: '0015_policy_reports', sql: policyReports },
   { name: '0016_sending_addresses', sql: sendingAddresses },
+  { name: '0017_relays', sql: relays },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

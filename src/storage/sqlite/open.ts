@@ -46,6 +46,7 @@ import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
+import { sqliteRelays } from './relays.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
@@ -178,6 +179,7 @@ export function storeOn(
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
+    relays: sqliteRelays(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),

@@ -156,7 +156,16 @@ function Checks({ checks }: { checks: Json[] }) {
 const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [
   [
     'Host and network',
-    ['name_servers', 'hostname', 'reverse_dns_ipv4', 'reverse_dns_ipv6', 'outbound_port_25', 'smarthost', 'blocklists'],
+    [
+      'name_servers',
+      'hostname',
+      'reverse_dns_ipv4',
+      'reverse_dns_ipv6',
+      'outbound_port_25',
+      'smarthost',
+      'relays',
+      'blocklists',
+    ],
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc']],
   ['Mail', ['deliveries', 'queue', 'held']],
