@@ -98,8 +98,8 @@ test('an attempt through the relay that the end of the server interrupts is repe
   relayed = (cue) => (cue === 'DOT' ? { do: 'hang' } : null)
   const id = await send()
   await until('the mail at the relay', () => taken(relay) === 1)
-  const [{ id: deliveryId }] = (await server.store().messages.deliveries(id)) as [{ id: string }]
-  expect(await server.store().relays.begun(deliveryId)).toEqual({ attempt: 2, relay: 'one' })
+  const [delivery] = await server.store().messages.deliveries(id)
+  expect(await server.store().relays.begun(delivery!.id)).toEqual({ attempt: 2, relay: 'one' })
   await server.stop()
   direct = relayed = () => null
   await server.reopen()

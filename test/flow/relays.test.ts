@@ -73,7 +73,9 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
     logged = ''
     refused = () => null
     sink.mails.length = 0
-    const write = (line: string) => void (logged += line)
+    const write = (line: string) => {
+      logged += line
+    }
     const log = createLog({ clock: systemClock, level: 'debug', format: 'json', write })
     remote = await startRawMx({ script: direct })
     server = await startTestServer({

@@ -10,14 +10,11 @@ export interface RelayCounters {
   count(relay: string, outcome: Outcome): void
   /** Writes the counts since the last flush; those the store does not accept are written next time. */
   flush(): Promise<void>
-  /** Attempts since the start of the process. */
-  total(): { relay: string; sent: number; failed: number }[]
 }
 
 /** Store → RelayCounters. */
 export function createRelayCounters(deps: { store: Pick<Store, 'relays'>; clock: Clock }): RelayCounters {
   let counts = new Map<string, RelayCount>()
-  const totals = new Map<string, { sent: number; failed: number }>()
 
   const add = (counted: RelayCount) => {
     const key = `${counted.month} ${counted.relay}`
@@ -34,11 +31,8 @@ export function createRelayCounters(deps: { store: Pick<Store, 'relays'>; clock:
     count: (relay, outcome) => {
       const at = deps.clock.now()
       const isSent = outcome.kind === 'delivered'
-      const one = { sent: Number(isSent), failed: Number(!isSent) }
       const lastError = isSent ? null : { at, message: outcome.message.slice(0, ERROR_CHARACTERS) }
-      add({ relay, month: monthOf(at), ...one, lastError })
-      const { sent, failed } = totals.get(relay) ?? { sent: 0, failed: 0 }
-      totals.set(relay, { sent: sent + one.sent, failed: failed + one.failed })
+      add({ relay, month: monthOf(at), sent: Number(isSent), failed: Number(!isSent), lastError })
     },
     flush: async () => {
       if (counts.size === 0) return
@@ -51,7 +45,6 @@ export function createRelayCounters(deps: { store: Pick<Store, 'relays'>; clock:
         throw error
       }
     },
-    total: () => [...totals].map(([relay, total]) => ({ relay, ...total })),
   }
 }
 
