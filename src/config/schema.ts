@@ -216,15 +216,15 @@ inbound mail. Its A/AAAA records and the PTR record of its IP address must match
     fallback: '/var/lib/postrider',
   }),
   relays: key(kinds.relays, {
-    about: `Servers that [[relay_rules]] can send mail through: [[relays]] with name, host, port (default 587, or 465 with tls =
-"implicit"), tls ("starttls", "implicit" or "none"), username and password_file, and optionally certificates (SHA-256 fingerprints,
-instead of public CAs), max_connections, max_mails_per_minute and price_per_thousand.`,
+    about: `Servers that [[relay_rules]] can send mail through. Each is a table [[relays]] with name, host, username and
+password_file. tls is "starttls" (default, port 587), "implicit" (port 465) or "none"; port overrides the port. certificates lists
+SHA-256 fingerprints in place of public CAs. Further keys: max_connections, max_mails_per_minute, price_per_thousand.`,
     fallback: [],
   }),
   relay_rules: key(kinds.relayRules, {
-    about: `Which mail uses a relay: [[relay_rules]] with organization (its ID), domain (of the sender), stream and destination (a
-recipient's domain, or the name that \`postrider explain\` shows), each optional. use is the name of a relay or "direct"; fail_over
-names a relay for mail that cannot be sent directly, after after_minutes (30) of failures. The first rule that matches counts.`,
+    about: `Which mail uses a relay. Each is a table [[relay_rules]] with conditions: organization (its ID), domain (of the sender),
+stream and destination. use is the name of a relay or "direct" (default). fail_over names a relay for mail that cannot be sent
+directly, or not for after_minutes (30). The first rule that matches counts.`,
     fallback: [],
   }),
   storage: section('Disk space.', {

@@ -48,6 +48,7 @@ const LABELS = [
   'pool',
   'queue',
   'reason',
+  'relay',
   'result',
   'scope',
   'site',

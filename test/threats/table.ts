@@ -225,6 +225,11 @@ export const THREATS: Threat[] = [
     attack:
       'another organization’s sending address or pool: by stream, by two assignments at once, after a change of plan',
   },
+  {
+    id: 'tenant-moves-mail-to-relay',
+    asset: 'the operator’s money and network',
+    attack: 'an organization’s own failing destinations send the mail of others through a relay, or its mail through any',
+  },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },
   {
