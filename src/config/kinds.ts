@@ -167,6 +167,13 @@ export const sendingAddresses = {
   fromText: fromJson,
 }
 
+/** An ID; null: every organization. */
+const organizationId = z
+  .string()
+  .regex(/^org_\w{1,60}$/)
+  .nullable()
+  .prefault(null)
+
 /** Which mail uses which pool; at least one of organization and domain. */
 export const poolAssignments = {
   expected: 'tables with pool, and with organization, domain or both',
@@ -180,11 +187,7 @@ export const poolAssignments = {
       z
         .strictObject({
           pool: z.string().regex(LABEL),
-          organization: z
-            .string()
-            .regex(/^org_\w{1,60}$/)
-            .nullable()
-            .prefault(null),
+          organization: organizationId,
           domain: written(parseHostName).nullable().prefault(null),
         })
         .refine(({ organization, domain }) => organization !== null || domain !== null, { path: ['organization'] }),
@@ -250,11 +253,7 @@ export const relays: Kind<readonly RelayRow[], readonly z.input<typeof relayRow>
 
 const relayRuleRow = z
   .strictObject({
-    organization: z
-      .string()
-      .regex(/^org_\w{1,60}$/)
-      .nullable()
-      .prefault(null),
+    organization: organizationId,
     domain: written(parseHostName).nullable().prefault(null),
     stream: z.string().regex(LABEL).nullable().prefault(null),
     destination: written(parseShortHostName).nullable().prefault(null),

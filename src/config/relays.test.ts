@@ -32,7 +32,14 @@ tls = "implicit"
 fail_over = "one"
 `)
   expect(relays).toMatchObject([
-    { name: 'one', port: 587, tls: 'starttls', username: 'shop', passwordFile: join(folder, 'secret'), certificates: [] },
+    {
+      name: 'one',
+      port: 587,
+      tls: 'starttls',
+      username: 'shop',
+      passwordFile: join(folder, 'secret'),
+      certificates: [],
+    },
     { name: 'two', port: 465, tls: 'implicit', username: null, passwordFile: null },
   ])
   expect(relayRules).toMatchObject([{ use: 'direct', failOver: 'one', afterMinutes: 30, organization: null }])

@@ -217,8 +217,8 @@ inbound mail. Its A/AAAA records and the PTR record of its IP address must match
   }),
   relays: key(kinds.relays, {
     about: `Servers that [[relay_rules]] can send mail through. Each is a table [[relays]] with name, host, username and
-password_file. tls is "starttls" (default, port 587), "implicit" (port 465) or "none"; port overrides the port. certificates lists
-SHA-256 fingerprints in place of public CAs. Further keys: max_connections, max_mails_per_minute, price_per_thousand.`,
+password_file. tls is "starttls" (default), "implicit" or "none". port is 587 by default, or 465 with implicit TLS. The SHA-256
+fingerprints in certificates replace public CAs. Further keys: max_connections, max_mails_per_minute, price_per_thousand.`,
     fallback: [],
   }),
   relay_rules: key(kinds.relayRules, {

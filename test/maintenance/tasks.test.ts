@@ -92,6 +92,8 @@ const CALLS: Record<string, unknown[][]> = {
   'unconfirmed forward targets': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
   'orphans in object storage': [['contents.removeOrphans', { after: '', before: NOW - DAY }]],
   'tls sessions': [['flushTls']],
+  'relay counts': [['flushRelays']],
+  'relay attempts': [['relays.pruneBegun', NOW - 62 * DAY, 200]],
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
@@ -137,6 +139,7 @@ test('the leader runs every task but those that concern what a node has itself',
     'health',
     'certificate',
     'tls sessions',
+    'relay counts',
   ])
 })
 
@@ -162,6 +165,8 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['unconfirmed forward targets', 3600],
     ['orphans in object storage', 86_400, 3600],
     ['tls sessions', 60],
+    ['relay counts', 60],
+    ['relay attempts', 60],
     ['tls reports', 60],
     ['retention', 600, 60],
   ])

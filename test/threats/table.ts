@@ -228,7 +228,8 @@ export const THREATS: Threat[] = [
   {
     id: 'tenant-moves-mail-to-relay',
     asset: 'the operator’s money and network',
-    attack: 'an organization’s own failing destinations send the mail of others through a relay, or its mail through any',
+    attack:
+      'an organization’s own failing destinations send the mail of others through a relay, or its mail through any',
   },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },
