@@ -10,7 +10,7 @@ const PRUNE = `delete from relay_attempts where delivery_id = any(array(
   select delivery_id from relay_attempts where begun_at < $1 order by begun_at limit $2))`
 const COUNT = `insert into relay_counts as known (relay, month, sent, failed, failed_at, error)
   values ($1, $2, $3, $4, $5, $6)
-  on conflict (relay, month) do update set sent = known.sent + excluded.sent, failed = known.failed + excluded.failed,
+  on conflict (month, relay) do update set sent = known.sent + excluded.sent, failed = known.failed + excluded.failed,
     failed_at = coalesce(excluded.failed_at, known.failed_at), error = coalesce(excluded.error, known.error)`
 const COUNTS = `select relay, month, sent::float8 as sent, failed::float8 as failed, failed_at::float8 as "failedAt", error
   from relay_counts where month = $1 order by relay`

@@ -15,5 +15,5 @@ create table relay_counts (
   failed bigint not null,
   failed_at bigint,
   error text,
-  primary key (relay, month)
+  primary key (month, relay)
 );

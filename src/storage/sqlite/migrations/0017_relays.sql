@@ -15,5 +15,5 @@ create table relay_counts (
   failed integer not null,
   failed_at integer,
   error text,
-  primary key (relay, month)
+  primary key (month, relay)
 ) strict;
