@@ -289,7 +289,7 @@ export interface Attempt {
   /** The relay that the attempt went through; null: the hosts of the recipient’s domain. */
   relay: {
     name: string
-    /** Number of the relay rule, from 1; null: the smarthost. */
+    /** Number of the relay rule, from 1; null: none, as for the smarthost. */
     rule: number | null
     /** `rule`, or why the relay took over from direct delivery. */
     because: 'rule' | 'address_blocked' | 'port_25_blocked' | 'direct_failing' | 'same_route'

@@ -68,6 +68,13 @@ interface NotNow {
   waitMs: number
 }
 
+/** The route of an attempt. `isKept`: that of an earlier one. `waitMs`: it could not be settled, and is due again then. */
+interface SettledRoute {
+  grant: Grant
+  isKept: boolean
+  waitMs: number
+}
+
 /** Wait after the store could not read a content. */
 const UNAVAILABLE_MS = 30_000
 
@@ -95,10 +102,8 @@ export class Deliverer {
     const { clock, admission } = this.#deps
     const waitMs = granted === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
     if (waitMs > 0) return this.#giveBack(claim, granted, clock.now() + waitMs)
-    const routed =
-      granted.failOver === null ? { grant: granted, isKept: false } : await this.#settleRoute(claim, granted)
-    if ('waitMs' in routed) return this.#giveBack(claim, granted, clock.now() + routed.waitMs)
-    const { grant, isKept } = routed
+    const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
+    if (storeWaitMs > 0) return this.#giveBack(claim, grant, clock.now() + storeWaitMs)
     const startedAt = clock.steady.now()
     const ended = await this.#attemptOrExpire(claim, grant)
     if ('waitMs' in ended) return this.#giveBack(claim, grant, clock.now() + ended.waitMs)
@@ -130,18 +135,22 @@ export class Deliverer {
   /** The final route of an attempt that a fail-over may change: that of an earlier attempt that the server may have accepted,
    *  else the granted one. A route through a relay is stored before the attempt, so that the death of this process does not
    *  hide it. Never rejects. */
-  async #settleRoute(claim: ClaimedDelivery, granted: Grant): Promise<{ grant: Grant; isKept: boolean } | NotNow> {
+  async #settleRoute(claim: ClaimedDelivery, granted: Grant): Promise<SettledRoute> {
+    if (granted.failOver === null) return { grant: granted, isKept: false, waitMs: 0 }
     const { store, admission, clock, log } = this.#deps
     const { delivery } = claim
+    let grant = granted
     try {
       const kept = await keptRoute(delivery, store)
-      const isOther = kept !== null && kept.relay !== (granted.relay?.name ?? null)
-      const relay = isOther ? kept.relay : (granted.relay?.name ?? null)
-      if (relay !== null) await store.relays.begin(delivery.id, { attempt: delivery.attempts, relay, now: clock.now() })
-      return { grant: isOther ? admission.rerouted(granted, relay) : granted, isKept: kept !== null }
+      if (kept !== null && kept.relay !== (granted.relay?.name ?? null)) grant = admission.rerouted(granted, kept.relay)
+      const relay = grant.relay?.name
+      if (relay !== undefined) {
+        await store.relays.begin(delivery.id, { attempt: delivery.attempts, relay, now: clock.now() })
+      }
+      return { grant, isKept: kept !== null, waitMs: 0 }
     } catch (error) {
       log.error('route of a delivery not stored, attempt postponed', { delivery_id: delivery.id, error })
-      return { waitMs: UNAVAILABLE_MS }
+      return { grant, isKept: false, waitMs: UNAVAILABLE_MS }
     }
   }
 

@@ -24,7 +24,7 @@ const attempt = z
     relay: z
       .strictObject({
         name: z.string(),
-        rule: z.int().nullable().describe('Number of the relay rule, from 1; null: the smarthost.'),
+        rule: z.int().nullable().describe('Number of the relay rule, from 1; null: none, as for the smarthost.'),
         because: z.enum(RELAY_REASONS).describe('`rule`, or why the relay took over from direct delivery.'),
       })
       .nullable()

@@ -27,7 +27,8 @@ export interface Admission {
   /** How the mail of a grant can be sent at once whose destination blocks `address`: from another address of its pool, else
    *  through the relay that takes over (`mayRelay`); null: not at all. */
   otherWay(grant: Grant, address: string, mayRelay: boolean): 'address' | 'relay' | null
-  /** The grant in place of `grant`, by another route: through the relay, or directly (null). Limits do not refuse it. */
+  /** The grant in place of `grant`, by another route: through the relay, or directly (null, or a relay that is no longer
+   *  configured). Limits do not refuse it. */
   rerouted(grant: Grant, relay: string | null): Grant
   /** Undoes a grant whose delivery was not attempted. */
   returned(grant: Grant): void
@@ -250,7 +251,8 @@ export function createAdmission(options: {
     rerouted: (grant, name) => {
       undone(grant, 1)
       const { queue, owner, failOver } = grant
-      const use: RelayUse | null = name === null ? null : { name, rule: null, because: 'same_route' }
+      const isKnown = name !== null && relays !== undefined && relays.relay(name) !== null
+      const use: RelayUse | null = !isKnown ? null : { name, rule: null, because: 'same_route' }
       const direct = (): Omit<Grant, 'pool'> => {
         const domain = destinationOf(queue)
         const route = routes.lastRouteFor(domain) ?? { destination: domain, mx: null }
