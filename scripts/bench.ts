@@ -20,6 +20,7 @@ import { accept } from './bench/accept.ts'
 import { analysis } from './bench/analysis.ts'
 import { claim } from './bench/claim.ts'
 import { cluster } from './bench/cluster.ts'
+import { dns } from './bench/dns.ts'
 import { field } from './bench/field.ts'
 import { createFigures } from './bench/figures.ts'
 import { footprint } from './bench/footprint.ts'
@@ -35,7 +36,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, analysis, lists, pages, streams, waiting, ...cluster, ...field]
+const PARTS: Part[] = [...QUICK, analysis, dns, lists, pages, streams, waiting, ...cluster, ...field]
 
 const { values: options } = parseArgs({
   options: {

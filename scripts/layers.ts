@@ -20,7 +20,18 @@ const LAYERS: readonly (readonly string[])[] = [
     'health',
     'suppressions',
   ],
-  ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics'],
+  [
+    'api',
+    'compat',
+    'inbound',
+    'name-server',
+    'smtp-submission',
+    'tracking',
+    'dashboard',
+    'maintenance',
+    'metrics',
+    'alerts',
+  ],
   ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
 ]
 

@@ -5,7 +5,15 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { openComponents } from '../test/dashboard/components/open.ts'
-import { addSample, EMPTY_PAGES, pagesOf, removeAll, type Sample } from '../test/dashboard/sample.ts'
+import {
+  ADDRESSES,
+  addAddresses,
+  addSample,
+  EMPTY_PAGES,
+  pagesOf,
+  removeAll,
+  type Sample,
+} from '../test/dashboard/sample.ts'
 import { startDashboard, type TestDashboard } from '../test/dashboard/setup.ts'
 
 const FOLDER = join(import.meta.dir, '../.screens')
@@ -48,13 +56,16 @@ await withBoard(
 )
 const empty = Object.entries(EMPTY_PAGES).map(([name, path]) => [`empty-${name}`, path] as const)
 await withBoard(removeAll, (board, view) => shoot(board, view, Object.fromEntries(empty)))
+const addresses = { 'addresses-filled': '/sending-addresses' }
+await withBoard(addAddresses, (board, view) => shoot(board, view, addresses), ADDRESSES)
 console.log(FOLDER)
 
 async function withBoard(
   seed: Parameters<typeof startDashboard>[0],
   work: (board: TestDashboard, view: View) => Promise<void>,
+  config: Parameters<typeof startDashboard>[1] = {},
 ): Promise<void> {
-  const board = await startDashboard(seed)
+  const board = await startDashboard(seed, config)
   try {
     for (const view of VIEWS) await work(board, view)
   } finally {

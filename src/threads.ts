@@ -11,4 +11,7 @@ export const startParsingThread = () => new Worker(new URL('./parsing/worker.ts'
 
 export const startHttpsThread = () => new Worker(new URL('./net/https/worker.ts', import.meta.url).href, { smol: true })
 
+export const startNameServerThread = () =>
+  new Worker(new URL('./name-server/worker.ts', import.meta.url).href, { smol: true })
+
 export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })

@@ -33,6 +33,8 @@ export interface Settings {
   mayScheduleAll?: boolean
   /** Another node on the same database, whose installation this one joins. */
   beside?: Pick<Server, 'dataDir' | 'key'>
+  /** With this, it answers for a delegated zone. */
+  delegated?: { zone: string; port: number }
   /** Further DNS records. */
   zone?: ZoneRecord[]
   /** Fills the data directory before the start. */
@@ -112,7 +114,7 @@ export const SINK_ZONE: ZoneRecord[] = [
 ]
 
 function configOf(settings: Settings, dataDir: string, zone: Zone): string {
-  const { sinkPort = 1, caFile, isOpen = false, databaseUrl, mayScheduleAll = false } = settings
+  const { sinkPort = 1, caFile, isOpen = false, databaseUrl, mayScheduleAll = false, delegated } = settings
   return [
     'hostname = "mail.bench.example"',
     `data_dir = "${dataDir}"`,
@@ -126,6 +128,9 @@ function configOf(settings: Settings, dataDir: string, zone: Zone): string {
     'allow_private_destinations = true',
     '[dns]',
     `servers = ["${zone.address}"]`,
+    ...(delegated === undefined
+      ? []
+      : [`zone = "${delegated.zone}"`, `listen = ["127.0.0.1:${delegated.port}"]`, 'responses_per_second = 0']),
     '[webhooks]',
     'allowed_private_networks = ["127.0.0.0/8"]',
     ...(caFile === undefined ? [] : [`ca_file = "${caFile}"`]),

@@ -87,6 +87,8 @@ export const CONTENT_ID = { pattern: '^(?:<[!-;=?-~]{1,255}>|[!-;=?-~]{1,255})$'
 
 /** Alias of a template. */
 export const ALIAS = { pattern: '^[a-z0-9-]{1,100}$' }
+/** Language tag with an optional script and region. */
+export const LOCALE = { pattern: '^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?$' }
 /** ID or alias of a template. */
 export const TEMPLATE_NAME = { pattern: '^(?:tpl_[0-9a-hjkmnp-tv-z]{26}|[a-z0-9-]{1,100})$' }
 

@@ -152,6 +152,8 @@ export const PERMISSION_TABLE = {
   nodes_list: OPERATOR,
   sending_addresses_list: OPERATOR,
   relays_list: OPERATOR,
+  alerts_list: OPERATOR,
+  alerts_test: OPERATOR,
   sessions_list: OPERATOR,
   sessions_delete: OPERATOR,
   blocked_links_list: OPERATOR,

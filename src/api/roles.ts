@@ -118,6 +118,8 @@ export const ROLE_TABLE = {
   queues_get: 'operator',
   nodes_list: 'operator',
   sending_addresses_list: 'operator',
+  alerts_list: 'operator',
+  alerts_test: 'operator',
   relays_list: 'operator',
   sessions_list: 'operator',
   sessions_delete: 'operator',

@@ -17,6 +17,7 @@ import { peerOf } from '../outbound/smtp/peer.ts'
 import { createReaderStarter } from '../server/inbound-readers.ts'
 import { singleSignOnOptions } from '../server/single-sign-on.ts'
 import { VERSION } from '../version.ts'
+import { delegationQueries } from './delegation.ts'
 import { greetRelay } from './relay.ts'
 import { askTime } from './sntp.ts'
 
@@ -64,6 +65,7 @@ export function openCheckDeps(
       greet({ ...peerOf(host, address, { demand: 'none' }, delivery.port), tls: 'never' }, ourselves),
     greetRelay: (name) => greetRelay(config, name, { resolver, timeoutMs: CALL_MS }),
     provider: providerOf(config, resolver, clock),
+    delegation: delegationQueries({ resolver, random, timeoutMs: QUESTION_MS }),
     askTime: (address) => askTime({ address, port: TIME_PORT }, { now: clock.now, random, timeoutMs: TIME_MS }),
     held: held ?? [],
     proc: '/proc',

@@ -52,11 +52,13 @@ export async function lookAtDomain(
     resolver: Resolver
     mtaSts: OwnMtaSts | null
     sendingAddresses?: readonly string[]
+    zone?: string | null
     now: number
   },
 ): Promise<CheckedDomain> {
   const { findings } = await checkDomain(domain, us)
-  const needed = dnsRecords(domain, us.hostname, us.mtaSts, us.sendingAddresses).filter(({ required }) => required)
+  const records = dnsRecords(domain, us.hostname, us.mtaSts, us.sendingAddresses, us.zone)
+  const needed = records.filter(({ required }) => required)
   // Records for which DNS gave no answer keep their previous result.
   const seen = needed.map((record) => ({
     name: record.name,

@@ -1,17 +1,18 @@
 import { authoritySettings } from '../certificates/settings.ts'
 import { certificateFiles, sharedCertificate } from '../certificates/stored-certificate.ts'
 import { type Config, nodeName, sendingAddressesOf } from '../config/load.ts'
+import { zoneSettings } from '../domains/zone-records.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
 import type { SharedCertificates } from '../storage/store.ts'
 
-/** Describes this installation for the health checks. Rejects if the stored ACME certificate cannot be read. */
+/** Describes this installation for the health checks; `hosts`: the hostnames of all nodes. Rejects if the stored ACME certificate cannot be read. */
 export async function installationOf(
   config: Config,
   server: Server | null,
   domains: readonly SendingDomain[],
-  shared: SharedCertificates | null,
+  { certificates, hosts }: { certificates: SharedCertificates | null; hosts: readonly string[] },
 ): Promise<Installation> {
-  const { hostname, dataDir, database, storage, limits, http, tls, smtp, delivery, metrics } = config
+  const { hostname, dataDir, database, storage, limits, http, tls, smtp, delivery, metrics, dns } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
     { key: 'http.listen_tls', at: http.listenTls },
@@ -20,6 +21,7 @@ export async function installationOf(
     { key: 'smtp.submission.listen', at: smtp.submission.listen },
     { key: 'smtp.submission.listen_tls', at: smtp.submission.listenTls },
     { key: 'metrics.listen', at: metrics.listen },
+    ...dns.listen.map((at) => ({ key: 'dns.listen', at })),
   ].flatMap(({ key, at }) => (at === null ? [] : [{ key, ...at }]))
   return {
     hostname,
@@ -31,12 +33,16 @@ export async function installationOf(
     isShared: database.url !== '',
     sourceAddress: delivery.sourceAddress,
     sendingAddresses: sendingAddressesOf(config).filter(({ node }) => node === null || node === nodeName(config)),
+    addressesOfNodes: config.sending.addresses.flatMap(({ address, node }) =>
+      node === null ? [] : [{ address, node }],
+    ),
     smarthost: delivery.smarthost,
     relays: config.relays,
     domains,
+    delegated: zoneSettings(config, hosts),
     server,
     certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),
-    authority: tls.mode === 'acme' ? await authorityOf(config, shared) : null,
+    authority: tls.mode === 'acme' ? await authorityOf(config, certificates) : null,
   }
 }
 

@@ -4,6 +4,7 @@ import type { CheckResult } from '../health/check.ts'
 /** Checks of what only a server on the internet has. */
 const OF_PUBLIC_SERVERS = new Set([
   'name_servers',
+  'delegation',
   'hostname',
   'reverse_dns_ipv4',
   'reverse_dns_ipv6',
@@ -15,7 +16,12 @@ const OF_PUBLIC_SERVERS = new Set([
 ])
 
 /** True if only this machine can reach the server and mail may stay on it, as in a try-out. */
-export function isLocalOnly({ http, smtp, delivery }: Pick<Config, 'http' | 'smtp' | 'delivery'>): boolean {
+export function isLocalOnly({
+  http,
+  smtp,
+  delivery,
+  dns,
+}: Pick<Config, 'http' | 'smtp' | 'delivery' | 'dns'>): boolean {
   const { inbound, submission } = smtp
   const listeners = [
     http.listen,
@@ -24,6 +30,7 @@ export function isLocalOnly({ http, smtp, delivery }: Pick<Config, 'http' | 'smt
     inbound.listen,
     submission.listen,
     submission.listenTls,
+    ...dns.listen,
   ]
   return delivery.allowPrivateDestinations && listeners.every((at) => at === null || LOOPBACK.test(at.host))
 }

@@ -11,7 +11,7 @@ import { installationOf } from './installation.ts'
 export async function isPort25Blocked(config: Config, deps: { clock: WallClock; random: Random }): Promise<boolean> {
   const { deps: checks, close } = openCheckDeps(config, { ...deps, held: null })
   try {
-    const installation = await installationOf(config, null, [], null)
+    const installation = await installationOf(config, null, [], { certificates: null, hosts: [] })
     const { status } = await checkPort25(installation, checks, createNetworkFacts(installation, checks))
     return status === 'fail'
   } finally {

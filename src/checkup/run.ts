@@ -7,6 +7,7 @@ import { createNetworkFacts } from '../health/network-facts.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
+import { nodeHosts } from '../server/name-server.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
@@ -31,6 +32,8 @@ export interface CheckupOptions {
   held: readonly HeldPort[] | null
   /** The server that uses the data directory, if one is running. */
   server: Server | null
+  /** Only checks with these names, and no search for addresses; absent: all. */
+  only?: readonly string[]
 }
 
 /** Runs every health check on this machine. Rejects with the store's error. */
@@ -39,20 +42,21 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
   const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
   const { deps, close } = openCheckDeps(config, options)
   try {
-    const installation = await installationOf(
-      config,
-      server,
-      sendingDomains(kept, options.domains ?? []),
-      store?.certificates ?? null,
-    )
+    const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []), {
+      certificates: store?.certificates ?? null,
+      hosts: store === null ? [] : await nodeHosts(store),
+    })
     const facts = createNetworkFacts(installation, deps)
     const machine = machineChecks(installation, deps, facts)
-    const checks = await runChecks([
+    const all = [
       ...machine.filter(({ name }) => held !== null || !OF_PORTS.has(name)),
       ...(store === null ? [] : ofStore(store, kept, config, options, deps)),
       ...(store === null ? [] : sharedChecks(store, installation, deps)),
-    ])
-    const addresses = [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))]
+    ]
+    const { only } = options
+    const checks = await runChecks(only === undefined ? all : all.filter(({ name }) => only.includes(name)))
+    const addresses =
+      only === undefined ? [...(await facts.publicAddresses(4)), ...(await facts.publicAddresses(6))] : []
     return { checks: isLocalOnly(config) ? withoutPublicFaults(checks) : checks, addresses }
   } finally {
     close()
@@ -65,6 +69,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     resolver: deps.resolver,
     mtaSts: publishedMtaSts(config),
     sendingAddresses: config.sending.addresses.map(({ address }) => address),
+    zone: config.dns.zone,
     now: deps.now(),
   }
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
@@ -73,6 +78,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     dataDir: config.dataDir,
     isServed: options.server !== null,
     now: deps.now,
+    alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
     userMail: {
       from: config.users.mailFrom,

@@ -74,7 +74,8 @@ async function untilRight(domain: Domain, { config, operator }: CliContext, with
   const { hostname } = config
   const mtaSts = publishedMtaSts(config)
   const sendingAddresses = config.sending.addresses.map(({ address }) => address)
-  const wanted = dnsRecords(domain, hostname, mtaSts, sendingAddresses).filter(({ required }) => required)
+  const { zone } = config.dns
+  const wanted = dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).filter(({ required }) => required)
   const endsAt = systemClock.steady.now() + withinMs
   let printed = ''
   for (let check = 1; ; check++) {
@@ -83,6 +84,7 @@ async function untilRight(domain: Domain, { config, operator }: CliContext, with
       hostname,
       mtaSts,
       sendingAddresses,
+      zone,
       now: systemClock.now(),
     })
     const found = { ...domain, findings }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createAudit, type Origin } from '../api/audit.ts'
 import type { Call, Operation } from '../api/operation.ts'
 import { operatorKey } from '../api/operator.ts'
@@ -16,6 +17,7 @@ import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
 import { createAuthoritativeResolver } from '../net/dns/authoritative.ts'
 import { createResolver, type Resolver, systemServers } from '../net/dns/resolver.ts'
+import { createPost } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createMintId, type MintId } from '../os/ids.ts'
@@ -26,6 +28,7 @@ import { parsingHere } from '../parsing/parsing.ts'
 import { createOperations, openSubmission } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
+import { VERSION } from '../version.ts'
 import type { ListName, Lists, OperationName, Results } from './results.ts'
 
 /** Runs the operations of the HTTP API for the command line, without an API key and for any organization. It validates,
@@ -115,6 +118,13 @@ export function createOperator(deps: {
     forwardLinks: async () => createForwardLinks(await store.secret('forward', random.bytes(32))),
     eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
+    postAlert: createPost({
+      resolver,
+      mayConnect: () => true, // the operator configured the channels
+      userAgent: `Postrider/${VERSION}`,
+      clock,
+      ...(config.webhooks.caFile === null ? {} : { ca: readFileSync(config.webhooks.caFile, 'utf8') }),
+    }),
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),
     wait: async () => {},
     notify: onQueued,

@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { addAddresses } from './commands/address.ts'
+import { addAlerts } from './commands/alert.ts'
 import { addBackup } from './commands/backup.ts'
 import { addConfig } from './commands/config.ts'
 import { addDns } from './commands/dns.ts'
@@ -102,6 +103,7 @@ export function createProgram(end: (code: number) => void): Command {
   addService(program, end)
   addNodes(program)
   addAddresses(program)
+  addAlerts(program, end)
   addRelays(program, end)
   addConfig(program)
   addBackup(program)

@@ -1,3 +1,4 @@
+import type { alertRecord, channelRecord, testRecord } from '../api/routes/alerts.ts'
 import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
 import type { organizationRecord } from '../api/routes/organizations.ts'
 import type { relayRecord } from '../api/routes/relays.ts'
@@ -28,6 +29,8 @@ import type { MailObstacle } from '../submission/user-mail.ts'
 
 /** Response body of each API operation that a command runs. The types are generated from the OpenAPI document. */
 export interface Results extends ListResults {
+  alerts_list: { data: ReturnType<typeof alertRecord>[]; channels: ReturnType<typeof channelRecord>[] }
+  alerts_test: { data: ReturnType<typeof testRecord>[] }
   api_keys_create: CreatedApiKey
   api_keys_revoke: Deletion
   blocked_links_create: BlockedLinkRecord

@@ -67,7 +67,7 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
 }
 
 function announceReady({ listening }: Server, dataDir: string): void {
-  const { metrics, http, https, httpRedirect, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
+  const { metrics, dns, http, https, httpRedirect, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
   const listeners = {
     http,
     https,
@@ -75,6 +75,7 @@ function announceReady({ listening }: Server, dataDir: string): void {
     smtp_inbound: smtpInbound,
     smtp_submission: smtpSubmission,
     smtp_submission_tls: smtpSubmissionTls,
+    dns,
     metrics,
   }
   const startedAt = iso(systemClock.now())

@@ -420,7 +420,7 @@ export interface Api {
     update(templateId: string, body: TemplatesUpdateBody, options?: CallOptions): Call<Template>
     /** Delete a template.
      *
-     *  Deletes all its versions. Messages already created from it remain.
+     *  Deletes all its versions. Messages already created from it remain. A layout or partial that other templates use returns 409 with `used_by`.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     delete(templateId: string, options?: CallOptions): Call<Deletion>

@@ -50,6 +50,17 @@ export interface AddressExplanation {
       resting_until: string | null
       /** Rule of the reply that blocked the address. */
       resting_because: string | null
+      /** Warm-up of the address at this destination, while it lasts. */
+      warmup?: {
+        group: 'google' | 'microsoft' | 'yahoo' | 'apple' | 'others'
+        state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
+        /** Day of the plan; 0 before the first. */
+        day: number
+        /** Messages that today allows. */
+        allowance: number | null
+        /** When more mail may go from the address; null: now. */
+        waits_until: string | null
+      }
     }>
   } | null
   last_message: {
@@ -639,6 +650,8 @@ export interface Domain {
     state: 'pending' | 'active' | 'retiring'
     created_at: string
   }>
+  /** When the server makes new DKIM keys by itself. Null while new keys wait for DNS, and for domains whose selectors are not CNAME records to the server’s zone. */
+  next_dkim_rotation_at: string | null
   return_path_host: string
   tracking: {
     opens: boolean
@@ -651,6 +664,7 @@ export interface Domain {
   dns_records: Array<{
     purpose:
       | 'dkim'
+      | 'dkim_standby'
       | 'ownership'
       | 'spf'
       | 'dmarc'
@@ -947,6 +961,8 @@ export interface ListedTemplate {
   name: string
   /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
+  /** Messages use templates of kind `message`; these use layouts and partials. */
+  kind: 'message' | 'layout' | 'partial'
   /** Null = each message provides its own subject. */
   subject: string | null
   /** Variables found in the template, in order of first use. */
@@ -1240,6 +1256,17 @@ export interface MessageExplanation {
         resting_until: string | null
         /** Rule of the reply that blocked the address. */
         resting_because: string | null
+        /** Warm-up of the address at this destination, while it lasts. */
+        warmup?: {
+          group: 'google' | 'microsoft' | 'yahoo' | 'apple' | 'others'
+          state: 'on_plan' | 'held' | 'stepped_back' | 'finished'
+          /** Day of the plan; 0 before the first. */
+          day: number
+          /** Messages that today allows. */
+          allowance: number | null
+          /** When more mail may go from the address; null: now. */
+          waits_until: string | null
+        }
       }>
     } | null
   }>
@@ -1483,6 +1510,8 @@ export interface SendMessage {
   template_id?: string | null
   /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
+  /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
+  locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
@@ -1645,10 +1674,25 @@ export interface Template {
   name: string
   /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
+  /** Messages use templates of kind `message`; these use layouts and partials. */
+  kind: 'message' | 'layout' | 'partial'
   /** Null = each message provides its own subject. */
   subject: string | null
   html: string | null
   text: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout: string | null
+  /** Texts in other languages, by locale such as `de` or `pt-BR`. */
+  locales: Record<
+    string,
+    {
+      subject: string | null
+      html: string | null
+      text: string | null
+      /** Variables found in the template, in order of first use. */
+      variables: Array<string>
+    }
+  >
   /** Variables found in the template, in order of first use. */
   variables: Array<string>
   /** Values of variables for previews. */
@@ -2074,6 +2118,8 @@ export interface MessagesAnalyzeBody {
   template_id?: string | null
   /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
+  /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
+  locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
@@ -2336,10 +2382,16 @@ export interface SuppressionsImportBody {
 
 export interface TemplatesCreateBody {
   name: string
+  /** `layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`. */
+  kind?: 'message' | 'layout' | 'partial'
   alias?: string | null
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
+  locales?: unknown | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }
@@ -2364,6 +2416,10 @@ export interface TemplatesUpdateBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
+  locales?: unknown | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }
@@ -2371,12 +2427,18 @@ export interface TemplatesUpdateBody {
 export interface TemplatesRenderBody {
   variables?: Record<string, unknown>
   version?: number
+  /** Wanted language; without it, the default. */
+  locale?: string | null
 }
 
 export interface TemplatesPreviewBody {
   subject?: string | null
   html?: string | null
   text?: string | null
+  /** Alias of the layout around `html` and `text`. */
+  layout?: string | null
+  /** Wanted language; without it, the default. */
+  locale?: string | null
   variables?: Record<string, unknown>
 }
 

@@ -7,6 +7,7 @@ import {
   parseAddress,
   parseBucketUrl,
   parseCidr,
+  parseDate,
   parseHostName,
   parseIpPort,
   parseListen,
@@ -25,10 +26,12 @@ export interface Kind<Value = unknown, Written = unknown> {
   readonly fromText: (text: string) => unknown
   /** A relative path is relative to the folder of the file that contains it. */
   readonly isPath?: boolean
-  /** Makes the paths in a value absolute. */
-  locate?(value: Value, locate: (path: string) => string): Value
   /** For a list of tables: what each of their keys expects. Faults then name the table and its key. */
   readonly rows?: Readonly<Record<string, string>>
+  /** Keys of those tables whose values are never shown. */
+  readonly secretRows?: readonly string[]
+  /** For values that contain paths: makes each absolute with `locate`. */
+  located?(value: Value, locate: (path: string) => string): Value
 }
 
 export const whole = (min: number, max: number): Kind<number, number> => ({
@@ -134,7 +137,7 @@ export const roleRules = {
 
 /** Names of pools and message streams. */
 export const LABEL = /^[a-z0-9][a-z0-9_-]{0,31}$/
-const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and "_"'
+export const LABEL_EXPECTED = 'a name of at most 32 lowercase letters, digits, "-" and "_"'
 
 /** '' means none. */
 export const optionalLabel: Kind<string, string> = {
@@ -143,14 +146,19 @@ export const optionalLabel: Kind<string, string> = {
   fromText: asItIs,
 }
 
-/** Addresses that mail is sent from, each once. `hostname` null: the server's own; `node` null: every node. */
+/** Names of warm-up plans; model/warmup-plan.ts has their numbers. */
+export const WARMUP_PLANS = ['standard', 'slow'] as const
+
+/** Addresses that mail is sent from, each once. `hostname` null: the server's own; `node` null: every node; `warmup` null:
+ *  not limited. */
 export const sendingAddresses = {
-  expected: 'tables with address, and optionally hostname, pool and node',
+  expected: 'tables with address, and optionally hostname, pool, node and warmup',
   rows: {
     address: 'an IP address of this machine, each only once',
     hostname: 'a hostname such as out1.example.com',
     pool: LABEL_EXPECTED,
     node: 'the name of a node',
+    warmup: `a table such as { started_on = "2026-11-24", plan = "standard" }, with a plan of ${WARMUP_PLANS.join(', ')}`,
   },
   schema: z
     .array(
@@ -159,6 +167,11 @@ export const sendingAddresses = {
         hostname: written(parseHostName).nullable().prefault(null),
         pool: z.string().regex(LABEL).default('default'),
         node: z.string().min(1).max(200).nullable().prefault(null),
+        warmup: z
+          .strictObject({ started_on: written(parseDate), plan: z.enum(WARMUP_PLANS).default('standard') })
+          .transform(({ started_on: startedOn, plan }) => ({ startedOn, plan }))
+          .nullable()
+          .prefault(null),
       }),
     )
     .max(500)
@@ -247,7 +260,7 @@ export const relays: Kind<readonly RelayRow[], readonly z.input<typeof relayRow>
     .superRefine(eachOnce(({ name }) => name, 'name'))
     .readonly(),
   fromText: fromJson,
-  locate: (rows, locate) =>
+  located: (rows, locate) =>
     rows.map((row) => ({ ...row, passwordFile: row.passwordFile === null ? null : locate(row.passwordFile) })),
 }
 
@@ -302,6 +315,29 @@ export const httpsUrl = {
 export const listen = {
   expected: 'host:port (an IP address or localhost) or "off"',
   schema: written(parseListen),
+  fromText: asItIs,
+}
+
+/** [] = off. */
+export const listenList = {
+  expected: 'a list of ip:port such as 192.0.2.1:53',
+  schema: z.array(written(parseIpPort)).max(16).readonly(),
+  fromText: toList(asItIs),
+}
+
+export const addresses = {
+  expected: 'a list of IP addresses',
+  schema: z.array(written(parseAddress)).max(32).readonly(),
+  fromText: toList(asItIs),
+}
+
+/** '' becomes null: none. A name in the zone may have 64 characters more. */
+export const zoneName = {
+  expected: 'a domain name of at most 180 characters such as pm.example.net, or ""',
+  schema: written((text) => {
+    const name = text === '' ? null : parseHostName(text)
+    return name != null && name.length > 180 ? undefined : name
+  }),
   fromText: asItIs,
 }
 
@@ -386,7 +422,7 @@ export const networks = {
 }
 
 /** A zod schema for strings of a notation. */
-function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
+export function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
   return z.string().transform((text, context) => {
     const value = parse(text)
     if (value !== undefined) return value
@@ -396,7 +432,7 @@ function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<V
 }
 
 /** Refuses a row whose value an earlier row has. */
-function eachOnce<Row>(keyOf: (row: Row) => string, name: string) {
+export function eachOnce<Row>(keyOf: (row: Row) => string, name: string) {
   return (rows: readonly Row[], context: z.core.$RefinementCtx) => {
     const seen = new Set<string>()
     for (const [at, row] of rows.entries()) {
@@ -426,7 +462,7 @@ function asItIs(text: string): unknown {
 }
 
 /** The text of JSON; invalid text is returned as it is. */
-function fromJson(text: string): unknown {
+export function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

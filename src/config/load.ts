@@ -3,6 +3,7 @@
  *  faults, reported together. config/schema.ts defines the keys, their descriptions and defaults. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
+import { filesOfChannels } from './alert-channels.ts'
 import { ConfigError, type ConfigFault } from './fault.ts'
 import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origin } from './given.ts'
 import { linesOfKeys } from './lines.ts'
@@ -11,11 +12,13 @@ import { assemble, type ConfigResult, derivePublicUrl } from './read.ts'
 import type { Config, ConfigValues, Plan } from './schema.ts'
 import { ExposedSecret, readSecretFile } from './secret-file.ts'
 
+export type { AlertChannel } from './alert-channels.ts'
 export { renderExample } from './example.ts'
 export { ConfigError, type ConfigFault, formatFaults } from './fault.ts'
 export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './notations.ts'
 export type { ConfigResult } from './read.ts'
 export type { Config, ConfigValues, Plan } from './schema.ts'
+export { readSecretFile } from './secret-file.ts'
 export type { Setting } from './settings.ts'
 
 /** Where large contents are kept: bucket and service; null = in the database. */
@@ -88,7 +91,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'webhooks.ca_file': config.webhooks.caFile,
     'oidc.ca_file': config.oidc.caFile,
   }
-  const unreadable = Object.entries(named).flatMap(([key, path]) => {
+  const unreadable = [...Object.entries(named), ...filesOfChannels(config.alerts.channels)].flatMap(([key, path]) => {
     const reason = path && whyUnreadable(path)
     return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}" (${reason})` }] : []
   })

@@ -65,6 +65,13 @@ export function parseShortHostName(text: string): string | undefined {
   return labels.every((label) => LABEL.test(label)) ? name : undefined
 }
 
+/** `2026-11-24` → the same, if the calendar has that date. */
+export function parseDate(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : text
+}
+
 /** `http(s)://host[:port]` → the origin, without a final slash. */
 export function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text)

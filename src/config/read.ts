@@ -104,14 +104,16 @@ function readValue(key: Key, given: Given | undefined): { value: unknown } | { f
   const raw = given ? given.raw : fallback
   const parsed = kind.schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data }
-  if (kind.rows !== undefined && Array.isArray(raw)) return { found: faultsOfRows(kind.rows, raw, parsed.error.issues) }
-  const shownRaw = isSecret ? 'a value that is hidden because it is secret' : shown(raw)
-  return { found: [{ part: null, message: `expected ${kind.expected}, found ${shownRaw}` }] }
+  if (kind.rows !== undefined && Array.isArray(raw)) return { found: faultsOfRows(kind, raw, parsed.error.issues) }
+  const found = isSecret || kind.secretRows !== undefined ? HIDDEN : `found ${shown(raw)}`
+  return { found: [{ part: null, message: `expected ${kind.expected}, ${found}` }] }
 }
+
+const HIDDEN = 'found a value that is hidden because it is secret'
 
 /** Faults of a list of tables: each names its table and key. */
 function faultsOfRows(
-  rows: NonNullable<Key['kind']['rows']>,
+  { rows = {}, secretRows = [] }: Key['kind'],
   raw: readonly unknown[],
   issues: readonly z.core.$ZodIssue[],
 ): Found[] {
@@ -132,17 +134,17 @@ function faultsOfRows(
       ]
     }
     const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
-    const found = value === undefined ? 'but it is missing' : `found ${shown(value)}`
+    const found =
+      value === undefined ? 'but it is missing' : secretRows.includes(name) ? HIDDEN : `found ${shown(value)}`
     return [{ part: `${String(at)}.${name}`, message: `expected ${rows[name]}, ${found}` }]
   })
 }
 
 /** Makes relative paths absolute; returns other values unchanged. */
 function located(key: Key, value: unknown, origin: Origin, file: string): unknown {
-  const { kind } = key
   const locate = (path: string) => resolve(folderOf(origin, file), path)
-  if (kind.locate !== undefined) return kind.locate(value, locate)
-  return kind.isPath && typeof value === 'string' ? locate(value) : value
+  if (key.kind.located !== undefined) return key.kind.located(value, locate)
+  return key.kind.isPath && typeof value === 'string' ? locate(value) : value
 }
 
 const folderOf = (origin: Origin, file: string) => (origin.file === file ? dirname(file) : '.')

@@ -9,7 +9,7 @@ export interface Rule {
   readonly broken: (config: Config) => string | null
 }
 
-const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null][] = [
+const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null | readonly Endpoint[]][] = [
   ['http.listen', ({ http }) => http.listen],
   ['http.listen_tls', ({ http }) => http.listenTls],
   ['http.listen_redirect', ({ http }) => http.listenRedirect],
@@ -17,6 +17,7 @@ const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null]
   ['smtp.submission.listen', ({ smtp }) => smtp.submission.listen],
   ['smtp.submission.listen_tls', ({ smtp }) => smtp.submission.listenTls],
   ['metrics.listen', ({ metrics }) => metrics.listen],
+  ['dns.listen', ({ dns }) => dns.listen],
 ]
 
 export const rules: readonly Rule[] = [
@@ -34,6 +35,39 @@ export const rules: readonly Rule[] = [
     },
   },
   ...ownAddresses(),
+  {
+    keys: ['dns.listen', 'dns.zone', 'dns.name_servers', 'dns.addresses'],
+    broken: (config) => {
+      const { listen, zone, nameServers, addresses } = config.dns
+      if (zone === null) {
+        return listen.length === 0 && nameServers.length === 0 && addresses.length === 0
+          ? null
+          : 'expected dns.zone, because dns.listen, dns.name_servers or dns.addresses is set'
+      }
+      const inside = [config.hostname, ...nameServers].find((name) => name === zone || name.endsWith(`.${zone}`))
+      if (inside === undefined || addresses.length > 0) return null
+      return `expected dns.addresses, because ${inside} is inside dns.zone`
+    },
+  },
+  {
+    keys: ['dns.update.server', 'dns.update.key_name', 'dns.update.key', 'dns.zone'],
+    broken: ({ dns: { zone, update } }) => {
+      if (update.server === null) return null
+      if (zone === null) return 'expected dns.zone, because dns.update.server is set'
+      if (!/^[a-z0-9_][a-z0-9._-]{0,200}$/i.test(update.keyName))
+        return 'expected a name such as postrider.example.com in dns.update.key_name'
+      return /^[A-Za-z0-9+/]{22,}={0,2}$/.test(update.key)
+        ? null
+        : 'expected at least 16 bytes in base64 in dns.update.key'
+    },
+  },
+  {
+    keys: ['dkim.rotate_every_days'],
+    broken: ({ dkim }) =>
+      dkim.rotateEveryDays > 0 && dkim.rotateEveryDays < LEAST_ROTATION_DAYS
+        ? `expected 0 or at least ${LEAST_ROTATION_DAYS}, because old keys stay in DNS for a week or longer`
+        : null,
+  },
   {
     keys: ['http.public_url', 'http.behind_proxy'],
     broken: ({ http }) => {
@@ -120,6 +154,14 @@ function sendingAddresses(): Rule[] {
       },
     },
     {
+      keys: ['sending.addresses'],
+      broken: ({ sending: { addresses } }) => {
+        const found = addresses.find((each) => each.warmup !== null && hasIpv4Beside(each, addresses))
+        if (found === undefined) return null
+        return `expected no warmup of ${found.address}: the pool "${found.pool}" has IPv4 addresses, which go first`
+      },
+    },
+    {
       keys: ['sending.assignments', 'sending.addresses'],
       broken: (config) =>
         firstFault(
@@ -171,6 +213,17 @@ function relays(): Rule[] {
   ]
 }
 
+/** True for an IPv6 address that shares its pool and a node with an IPv4 address. Such an address is used only for hosts
+ *  that IPv4 does not reach, so no plan could be kept. */
+function hasIpv4Beside(one: SendingRow, addresses: readonly SendingRow[]): boolean {
+  const isIpv4 = ({ address }: SendingRow) => !address.includes(':')
+  const isBeside = ({ pool, node }: SendingRow) =>
+    pool === one.pool && (node === null || one.node === null || node === one.node)
+  return !isIpv4(one) && addresses.some((each) => isIpv4(each) && isBeside(each))
+}
+
+type SendingRow = Config['sending']['addresses'][number]
+
 /** Requires both of two files, or neither. */
 function pair(
   section: string,
@@ -187,23 +240,30 @@ function pair(
   }
 }
 
-/** Two listeners on one port of one address (or of all addresses) cannot both start. */
+/** Two TCP listeners on one port of one address (or of all addresses) cannot both start. */
 function ownAddresses(): Rule[] {
   return LISTENERS.flatMap(([key, of], at) =>
     LISTENERS.slice(0, at).map(([otherKey, otherOf]) => ({
       keys: [key, otherKey],
       broken: (config: Config) => {
-        const one = of(config)
-        const other = otherOf(config)
-        if (!one || !other || one.port === 0 || one.port !== other.port) return null
-        const overlap = one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host)
-        return overlap
-          ? `expected different addresses, found ${key} = ${formatEndpoint(one)} and ${otherKey} = ${formatEndpoint(other)}`
-          : null
+        const pairs = listOf(of(config)).flatMap((one) => listOf(otherOf(config)).map((other) => ({ one, other })))
+        const found = pairs.find(({ one, other }) => overlaps(one, other))
+        return found === undefined
+          ? null
+          : `expected different addresses, found ${key} = ${formatEndpoint(found.one)} and ${otherKey} = ${formatEndpoint(found.other)}`
       },
     })),
   )
 }
+
+const LEAST_ROTATION_DAYS = 14
+
+const listOf = (at: Endpoint | null | readonly Endpoint[]) => (at === null ? [] : [at].flat())
+
+const overlaps = (one: Endpoint, other: Endpoint) =>
+  one.port !== 0 &&
+  one.port === other.port &&
+  (one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host))
 
 /** Reachable from this machine only. */
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')

@@ -1,6 +1,7 @@
 /** The table of config keys. Types, checks, environment names, config.example.toml and the man page are derived from it.
  *  Keys are written as in the file (snake_case); Values<> converts them to camelCase. */
 import type { z } from 'zod'
+import { alertChannels } from './alert-channels.ts'
 import * as kinds from './kinds.ts'
 
 export interface Key<K extends kinds.Kind = kinds.Kind> {
@@ -482,7 +483,7 @@ name of a destination. 0: the default for this provider, or the general default.
       DESTINATION_NAMES,
     ),
   }),
-  dns: section('DNS lookups: MX, SPF, DKIM, domain verification and webhook hosts.', {
+  dns: section('DNS lookups (MX, SPF, DKIM, domain verification, webhook hosts), and the delegated zone.', {
     servers: key(kinds.nameServers, {
       about: 'Name servers as ip:port, queried in this order. Empty list: those of the system.',
       fallback: [],
@@ -491,6 +492,57 @@ name of a destination. 0: the default for this provider, or the general default.
       about: `Networks of name servers that validate DNSSEC. DANE (TLSA records of MX hosts) works only with them. The network path
 to them must be secure. Empty list: no DANE.`,
       fallback: ['127.0.0.0/8', '::1/128'],
+    }),
+    zone: key(kinds.zoneName, {
+      about: `Zone that you delegated to this server, such as pm.example.net. Sending domains then publish CNAME records to it once,
+and Postrider answers for keys, return path and links. Empty: domains publish the values themselves.`,
+      fallback: '',
+    }),
+    listen: key(kinds.listenList, {
+      about: `Addresses (ip:port) on which to answer for dns.zone, over UDP and TCP. Usually port 53 of each public address of this
+machine. Empty list: off.`,
+      fallback: [],
+    }),
+    name_servers: key(kinds.hostNames, {
+      about:
+        'Names of the servers of dns.zone, as in its delegation. Empty list: the hostname of this server, or those of all nodes.',
+      fallback: [],
+    }),
+    addresses: key(kinds.addresses, {
+      about: `Addresses of names of this server inside dns.zone (hostname, dns.name_servers, the host of http.public_url,
+tls.names) and of the zone itself. Required only if there are such names.`,
+      fallback: [],
+    }),
+    responses_per_second: key(kinds.whole(0, 1_000_000), {
+      about: `Maximum DNS responses over UDP to a client network (IPv4 /24, IPv6 /56). Above it, Postrider drops every
+second query and sends the others to TCP. 0: no limit.`,
+      fallback: 200,
+    }),
+    update: section('Writing dns.zone into your own name server, by dynamic update (RFC 2136) with TSIG.', {
+      server: key(kinds.listen, {
+        about: `ip:port of the primary name server of dns.zone, over TCP. The key needs the right to update and to transfer the zone.
+"off": no updates.`,
+        fallback: 'off',
+      }),
+      key_name: key(kinds.text, { about: 'Name of the TSIG key. Each installation needs its own.', fallback: '' }),
+      key: key(kinds.text, { about: 'Secret of the TSIG key, in base64.', fallback: '', isSecret: true }),
+      algorithm: key(kinds.choice('hmac-sha256', 'hmac-sha512'), {
+        about: 'Algorithm of the TSIG key.',
+        fallback: 'hmac-sha256',
+      }),
+    }),
+  }),
+  dkim: section('Rotation of DKIM keys, for domains whose selectors are CNAME records to dns.zone.', {
+    rotate_every_days: key(kinds.whole(0, 3650), {
+      about: `New keys after this number of days, without anything to do for the domain. 0: never. Without dns.zone nothing rotates by
+itself.`,
+      unit: 'days',
+      fallback: 90,
+    }),
+    resolvers: key(kinds.nameServers, {
+      about: `Public resolvers as ip:port. New keys sign only once each of these and every name server of the domain and of dns.zone
+has them. Empty list: only the name servers.`,
+      fallback: ['1.1.1.1:53', '8.8.8.8:53', '9.9.9.9:53'],
     }),
   }),
   reports: section('TLS reports (RFC 8460) to domains that request them.', {
@@ -537,9 +589,9 @@ Its slow and new endpoints can use a third.`,
       fallback: true,
     }),
     addresses: key(kinds.sendingAddresses, {
-      about: `IP addresses of this machine that mail is sent from. Each is a table [[sending.addresses]] with address, hostname, pool
-and node. hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names the one
-that has the address. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
+      about: `IP addresses of this machine that mail is sent from. Each is a table [[sending.addresses]] with address, hostname,
+pool, node and warmup. hostname is the name in EHLO; default: that of this server. pool is "default" unless set. With several nodes, node names
+the one that has the address. A new address has a plan: warmup = { started_on = "2026-11-24" }. Mail uses the pool "default", unless its stream, sending.assignments or a dedicated address decides.
 Empty: the system, or delivery.source_address, chooses the address.`,
       fallback: [],
     }),
@@ -693,6 +745,24 @@ mail. If false, check only this machine and the DNS of its own names.`,
       fallback: true,
     }),
   }),
+  alerts: section(
+    `Alerts for the operator: problems of the installation, sent once when they begin and once when they end. \`postrider alert
+test\` tries every channel.`,
+    {
+      channels: key(alertChannels, {
+        about: `Where alerts go, as tables [[alerts.channels]] with name and type: "mail", "webhook", "slack", "discord" or "teams".
+All but mail need url_file, a file with the secret URL, or the URL itself; "webhook" also secret_file, a file with a signing secret (whsec_…).
+"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), username, password_file and from it goes through that
+mail server, which works when ours does not. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
+        fallback: [],
+      }),
+      repeat_after_hours: key(kinds.span(0, 720), {
+        about: 'Send an alert again when it still fires after this time. 0: never.',
+        unit: 'hours',
+        fallback: 0,
+      }),
+    },
+  ),
   log: section('Log on standard error.', {
     level: key(kinds.choice('debug', 'info', 'warn', 'error'), {
       about: 'Minimum level. SIGHUP reloads it.',

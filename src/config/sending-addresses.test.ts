@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { WARMUP_PLANS as MODEL_PLANS } from '../model/warmup-plan.ts'
+import { WARMUP_PLANS } from './kinds.ts'
 import { formatFaults, readConfig } from './load.ts'
 
 const HOST = 'hostname = "mail.example.com"\n'
@@ -37,11 +39,36 @@ domain = "Example.ORG"
 `
     const { addresses, streams, assignments } = sendingOf(text)
     expect(addresses).toEqual([
-      { address: '192.0.2.1', hostname: null, pool: 'default', node: null },
-      { address: '2001:db8::7', hostname: 'out7.example.com', pool: 'bulk', node: 'two' },
+      { address: '192.0.2.1', hostname: null, pool: 'default', node: null, warmup: null },
+      { address: '2001:db8::7', hostname: 'out7.example.com', pool: 'bulk', node: 'two', warmup: null },
     ])
     expect(streams.newsletter).toEqual({ pool: 'bulk', unsubscribe: false })
     expect(assignments).toEqual([{ pool: 'bulk', organization: 'org_0123456789abcdef', domain: 'example.org' }])
+  })
+
+  test('have a warm-up with a start and a plan, as a table or on the line', () => {
+    const inline = `${ADDRESS}warmup = { started_on = "2026-11-24" }\n`
+    expect(sendingOf(inline).addresses[0]?.warmup).toEqual({ startedOn: '2026-11-24', plan: 'standard' })
+    const table = `${ADDRESS}[sending.addresses.warmup]\nstarted_on = "2024-02-29"\nplan = "slow"\n`
+    expect(sendingOf(table).addresses[0]?.warmup).toEqual({ startedOn: '2024-02-29', plan: 'slow' })
+    const expected = 'config.toml:4: sending.addresses.0.warmup: expected a table such as { started_on'
+    for (const wrong of ['"standard"', '{ started_on = "2026-02-29" }', '{ plan = "standard" }', 'true', '{}']) {
+      expect(faultsOf(`${ADDRESS}warmup = ${wrong}\n`)).toStartWith(expected)
+    }
+    const plan = '{ started_on = "2026-11-24", plan = "fast" }'
+    expect(faultsOf(`${ADDRESS}warmup = ${plan}\n`)).toContain('with a plan of standard, slow, found')
+  })
+
+  test('have the plans that there are', () => {
+    expect(WARMUP_PLANS).toEqual(MODEL_PLANS)
+  })
+
+  test('have no warm-up for an IPv6 address beside IPv4, which goes first', () => {
+    const ipv6 = '[[sending.addresses]]\naddress = "2001:db8::7"\nwarmup = { started_on = "2026-11-24" }\n'
+    expect(faultsOf(`${ADDRESS}${ipv6}`)).toContain('expected no warmup of 2001:db8::7')
+    expect(sendingOf(ipv6).addresses).toHaveLength(1)
+    const elsewhere = `${ADDRESS}node = "one"\n${ipv6}node = "two"\n`
+    expect(sendingOf(elsewhere).addresses).toHaveLength(2)
   })
 
   test('come from the environment as JSON', () => {
@@ -63,7 +90,7 @@ pool = "Wrong Name"
 `
     expect(faultsOf(text).split('\n')).toEqual([
       'config.toml:6: sending.addresses.1.address: expected an IP address of this machine, each only once, found "192.0.2.300"',
-      'config.toml:7: sending.addresses.1.hostnam: unknown key. Known: address, hostname, pool, node',
+      'config.toml:7: sending.addresses.1.hostnam: unknown key. Known: address, hostname, pool, node, warmup',
       'config.toml:9: sending.addresses.2.address: expected an IP address of this machine, each only once, but it is missing',
       'config.toml:10: sending.addresses.2.pool: expected a name of at most 32 lowercase letters, digits, "-" and "_", found "Wrong Name"',
     ])

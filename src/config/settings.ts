@@ -22,11 +22,22 @@ export function settingsOf(keys: ReadonlyMap<string, Key>, given: ReadonlyMap<st
     const isHidden = key.isSecret && raw !== ''
     return {
       key: path.split('.').map(fromStep).join('.'),
-      value: isHidden ? '(secret)' : toml(raw),
+      value: isHidden ? SECRET : toml(withoutSecrets(raw, key.kind.secretRows)),
       isGiven: found !== undefined,
       source: found ? placeOf(found.origin) : 'default',
     }
   })
+}
+
+const SECRET = '(secret)'
+
+/** The rows of a list of tables, with their secrets masked. */
+function withoutSecrets(raw: unknown, secretRows: readonly string[] = []): unknown {
+  if (secretRows.length === 0) return raw
+  if (!Array.isArray(raw)) return SECRET
+  const masked = (row: object) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, secretRows.includes(name) ? SECRET : value]))
+  return raw.map((row: unknown) => (typeof row === 'object' && row !== null ? masked(row) : SECRET))
 }
 
 const placeOf = ({ file, line, key }: Origin) => (line === null ? `${file} ${key}` : `${file}:${line}`)

@@ -9,7 +9,7 @@ export async function hintFor(
 ): Promise<string | null> {
   const { purpose, status, found } = record
   if (status === 'valid') {
-    const isOther = purpose === 'dmarc' && found[0] !== record.value
+    const isOther = purpose === 'dmarc' && record.type === 'TXT' && found[0] !== record.value
     return isOther
       ? 'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.'
       : null
@@ -26,7 +26,9 @@ export async function hintFor(
         ? 'Several records are all ignored. Keep only one.'
         : 'Set p= to none, quarantine or reject.'
     case 'return_path':
-      return 'Bounces go to this MX. Remove all other MX records of this name.'
+      return record.type === 'CNAME'
+        ? 'A name with a CNAME record has no others. Remove the other records of this name.'
+        : 'Bounces go to this MX. Remove all other MX records of this name.'
     case 'tracking':
       return 'Links in messages use this name. Point it to this server.'
     default:

@@ -1,28 +1,32 @@
 import { expect, test } from 'bun:test'
-import type { DkimState, Domain } from '../model/domain.ts'
-import { endedSelectors, newDomain } from './keys.ts'
+import type { DkimState } from '../model/domain.ts'
+import { endedSelectors, retirementMs } from './keys.ts'
 
 const DAY = 86_400_000
 
-function domainWith(states: DkimState[], verifiedAt: number | null): Domain {
-  const keys = states.map((state, n) => ({
-    selector: `s${n}`,
-    algorithm: 'rsa-sha256' as const,
-    state,
-    publicKey: '',
-    privateKeyPem: '',
-    createdAt: n,
-  }))
-  return { ...newDomain({ id: 'dom_1', organizationId: 'org_1', name: 'a.example' }, 0, keys), verifiedAt }
-}
-
-test('ends retiring keys seven days after the present keys were first seen', () => {
-  const domain = domainWith(['retiring', 'retiring', 'active', 'pending'], DAY)
-  expect(endedSelectors(domain, 8 * DAY - 1)).toEqual([])
-  expect(endedSelectors(domain, 8 * DAY)).toEqual(['s0', 's1'])
+const key = (selector: string, state: DkimState, since: number | null) => ({
+  selector,
+  algorithm: 'rsa-sha256' as const,
+  state,
+  publicKey: '',
+  privateKeyPem: '',
+  createdAt: DAY,
+  since,
 })
 
-test('ends no keys while none was ever seen or none retires', () => {
-  expect(endedSelectors(domainWith(['retiring'], null), 100 * DAY)).toEqual([])
-  expect(endedSelectors(domainWith(['active', 'pending'], 0), 100 * DAY)).toEqual([])
+test('ends retiring keys once they signed nothing for the time that mail may be in transit', () => {
+  const dkim = [
+    key('a', 'retiring', 2 * DAY),
+    key('b', 'retiring', null),
+    key('c', 'active', 0),
+    key('d', 'pending', 0),
+  ]
+  expect(endedSelectors({ dkim }, 8 * DAY - 1, 7 * DAY)).toEqual([])
+  expect(endedSelectors({ dkim }, 8 * DAY, 7 * DAY)).toEqual(['b'])
+  expect(endedSelectors({ dkim }, 9 * DAY, 7 * DAY)).toEqual(['a', 'b'])
+})
+
+test('keys stay published for a week, or five days longer than a message may wait', () => {
+  expect(retirementMs(DAY)).toBe(7 * DAY)
+  expect(retirementMs(30 * DAY)).toBe(35 * DAY)
 })

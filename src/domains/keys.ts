@@ -4,10 +4,15 @@ import type { DkimKeyRecord, DkimState, Domain } from '../model/domain.ts'
 import { base32 } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
 
-/** Creates a domain's two keys, RSA-2048 and Ed25519 (RFC 8301 §3.2, RFC 8463), with a common random part:
- *  `pr2611k3x9r` and `pr2611k3x9e`. Runs on another thread: RSA takes some hundred milliseconds. */
-export async function mintDkimKeys(state: DkimState, now: number, random: Random): Promise<DkimKeyRecord[]> {
-  const stem = `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
+/** Creates a domain's two keys, RSA-2048 and Ed25519 (RFC 8301 §3.2, RFC 8463). Their selectors begin with `stem`, by
+ *  default a random one: `pr2611k3x9r` and `pr2611k3x9e`. Runs on another thread: RSA takes some hundred milliseconds. */
+export async function mintDkimKeys(
+  state: DkimState,
+  now: number,
+  random: Random,
+  stem: string = randomStem(now, random),
+): Promise<DkimKeyRecord[]> {
+  const since = state === 'pending' ? null : now
   const [rsa, ed25519] = await Promise.all([
     generate('rsa', { modulusLength: 2048, ...ENCODING }),
     generate('ed25519', ENCODING),
@@ -20,6 +25,7 @@ export async function mintDkimKeys(state: DkimState, now: number, random: Random
       publicKey: rsa.publicKey.toString('base64'),
       privateKeyPem: rsa.privateKey,
       createdAt: now,
+      since,
     },
     {
       selector: `${stem}e`,
@@ -28,6 +34,7 @@ export async function mintDkimKeys(state: DkimState, now: number, random: Random
       publicKey: ed25519.publicKey.subarray(-32).toString('base64'), // the raw key without its SPKI header
       privateKeyPem: ed25519.privateKey,
       createdAt: now,
+      since,
     },
   ]
 }
@@ -56,15 +63,23 @@ export function newDomain(
   }
 }
 
-/** Selectors of retired keys that sign no mail in transit any more: seven days after the present keys were first seen
- *  (`verifiedAt`). Empty while that is unknown. */
-export function endedSelectors(domain: Domain, now: number): string[] {
-  if (domain.verifiedAt === null || now - domain.verifiedAt < RETIREMENT_MS) return []
-  return domain.dkim.filter((key) => key.state === 'retiring').map((key) => key.selector)
+/** Selectors of keys that signed no mail for `retirementMs`, so that none of their mail is in transit. */
+export function endedSelectors({ dkim }: Pick<Domain, 'dkim'>, now: number, retirementMs: number): string[] {
+  return dkim
+    .filter(({ state, since, createdAt }) => state === 'retiring' && now - (since ?? createdAt) >= retirementMs)
+    .map(({ selector }) => selector)
+}
+
+/** Maximum age of a message (ms) → how long a key that no longer signs stays published. At least seven days; longer for
+ *  mail that waits longer here, because it waits at a relay afterwards (RFC 5321 §4.5.4.1: four to five days). */
+export const retirementMs = (maxAgeMs: number) => Math.max(7 * DAY_MS, maxAgeMs + 5 * DAY_MS)
+
+function randomStem(now: number, random: Random): string {
+  return `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
 }
 
 const RETURN_PATH_LABEL = 'bounces'
-const RETIREMENT_MS = 7 * 86_400_000 // longer than any expected retry schedule
+const DAY_MS = 86_400_000
 const ENCODING = {
   publicKeyEncoding: { type: 'spki', format: 'der' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

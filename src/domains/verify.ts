@@ -1,13 +1,17 @@
 import { readMtaStsId } from '../mail/mta-sts.ts'
 import { isSpf } from '../mail/spf-record.ts'
 import { readTlsRpt } from '../mail/tls-report.ts'
+import type { AuditEntry } from '../model/audit-entry.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
-import type { DomainChange, DomainCheck, Domains } from '../storage/store.ts'
+import type { DkimChange, DomainChange, DomainCheck, Domains } from '../storage/store.ts'
+import { showsKey, tagsOf } from './dkim-record.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './ownership.ts'
-import { dnsRecords, findingOf } from './records.ts'
+import type { Survey } from './publication.ts'
+import { findingOf, wantedRecords } from './records.ts'
+import { changesOfPending } from './rotation.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
 /** Result of a DNS check for a domain. */
@@ -16,30 +20,30 @@ export interface Check extends OwnershipState {
   checkedAt: number
   findings: Finding[]
   nextCheckAt: number | null
-  /** Selectors that start and stop signing. */
-  activate: string[]
-  retire: string[]
+  /** Keys that start and stop signing, or were first seen everywhere. */
+  keys: DkimChange[]
 }
 
-/** Looks up every record of the domain, stores the result and returns the updated domain. Pending keys start signing
- *  before older ones stop, so that a crash in between leaves a domain that signs. A concurrent check that ended first
- *  stands. `audit`: entry for a name gained or lost. */
+/** Looks up every record of the domain, stores the result and returns the updated domain. Pending keys start signing in the
+ *  transaction in which older ones stop. A concurrent check that ended first stands. `audit`: entry for a name gained or
+ *  lost; `keysAudit`: for keys that start to sign. */
 export async function verifyDomain(
   domain: Domain,
   deps: Us & {
-    domains: Pick<Domains, 'get' | 'setDkimState' | 'recordCheck'>
+    domains: Pick<Domains, 'get' | 'setDkimStates' | 'recordCheck'>
     now: number
     audit?: DomainCheck['audit']
+    keysAudit?: AuditEntry
     onChange?: (domain: Domain, change: DomainChange) => void
   },
 ): Promise<Domain> {
-  const { domains, audit } = deps
-  const { activate, retire, ...check } = await checkDomain(domain, deps)
-  for (const selector of activate) await domains.setDkimState(domain.id, selector, 'active')
+  const { domains, audit, keysAudit } = deps
+  const { keys, ...check } = await checkDomain(domain, deps)
+  const isSwitch = keys.some(({ to }) => to === 'active')
+  if (keys.length > 0) await domains.setDkimStates(domain.id, keys, isSwitch ? keysAudit : undefined)
   const given = { ...check, since: domain.lastCheckedAt, ...(audit && { audit }) }
   const change = await domains.recordCheck(domain.id, given)
   if (change === null) return (await domains.get(domain.id)) ?? domain
-  for (const selector of retire) await domains.setDkimState(domain.id, selector, 'retiring')
   const changed = (await domains.get(domain.id)) ?? domain
   if (change.before !== change.after) deps.onChange?.(changed, change)
   return changed
@@ -47,11 +51,8 @@ export async function verifyDomain(
 
 /** Domain → its DNS state. Ownership depends only on its DKIM and ownership records (ownership.ts). Pending keys become
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
-export async function checkDomain(
-  domain: Domain,
-  { resolver, hostname, mtaSts = null, sendingAddresses, now }: Us & { now: number },
-): Promise<Check> {
-  const looks = await lookAtAll(domain, { hostname, resolver, mtaSts, sendingAddresses })
+export async function checkDomain(domain: Domain, { now, survey, ...us }: Us & { now: number }): Promise<Check> {
+  const looks = await lookAtAll(domain, us)
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
     name: record.name,
@@ -64,7 +65,11 @@ export async function checkDomain(
   }
 
   const pending = domain.dkim.filter((key) => key.state === 'pending')
-  const activate = pending.length > 0 && pending.every((key) => statusOf(key) === 'valid') ? pending : []
+  const isSeen = pending.every((key) => statusOf(key) === 'valid')
+  const changes = await changesOfPending(domain, { pending, isSeen, survey, now })
+  const activate = pending.filter((key) =>
+    changes.some(({ selector, to }) => selector === key.selector && to === 'active'),
+  )
   const active = [...domain.dkim.filter((key) => key.state === 'active'), ...activate]
   const newest = Math.max(...active.map((key) => key.createdAt))
   const signing = active.filter((key) => key.createdAt === newest).map(statusOf)
@@ -73,15 +78,18 @@ export async function checkDomain(
   const ownership = ownershipAfter(domain, look, now)
   const isNew = ownership.status === 'verified' && (domain.status !== 'verified' || activate.length > 0)
   const isUncertain = look.dkim === 'unknown' || look.txt === 'unknown'
-  const keys = domain.dkim.filter((key) => !activate.includes(key))
+  const retired = active.filter((key) => key.createdAt < newest)
+  const waiting = domain.dkim.filter((key) => !activate.includes(key))
   return {
     ...ownership,
     verifiedAt: isNew ? now : domain.verifiedAt,
     checkedAt: now,
     findings,
-    nextCheckAt: nextLookAt({ ...domain, dkim: keys }, { ...ownership, isUncertain }, now),
-    activate: activate.map((key) => key.selector),
-    retire: active.filter((key) => key.createdAt < newest).map((key) => key.selector),
+    nextCheckAt: nextLookAt({ ...domain, dkim: waiting }, { ...ownership, isUncertain }, now),
+    keys: [
+      ...changes,
+      ...retired.map(({ selector }) => ({ selector, from: 'active' as const, to: 'retiring' as const, since: now })),
+    ],
   }
 }
 
@@ -97,27 +105,59 @@ interface Us {
   mtaSts?: OwnMtaSts | null
   /** Configured addresses that mail is sent from. */
   sendingAddresses?: readonly string[]
+  /** The zone delegated to this server. The records count as published either as CNAME to it or by themselves. */
+  zone?: string | null
+  /** Asks all servers before pending keys behind CNAME records sign. Without it the usual check decides. */
+  survey?: Survey | undefined
 }
 
 /** Null if DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
 
-async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts, sendingAddresses = [] }: Us) {
+async function lookAtAll(
+  domain: Domain,
+  { hostname, resolver, mtaSts = null, sendingAddresses = [], zone = null }: Us,
+): Promise<{ record: DnsRecord; seen: Seen }[]> {
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
   const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
   const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
-  const records = dnsRecords(domain, hostname, mtaSts ?? null, sendingAddresses)
   const us = { sender, sendingAddresses, resolver }
-  return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, us) })))
+  const wanted = wantedRecords(domain, hostname, mtaSts, sendingAddresses, zone)
+  return Promise.all(
+    wanted.map(async ({ record, contents }) => {
+      const alias = record.type === 'CNAME' ? record.value : null
+      return { record, seen: together(await Promise.all(contents.map((each) => look(each, domain, { ...us, alias })))) }
+    }),
+  )
+}
+
+/** Several contents of one name → what DNS has of them. */
+function together(looks: readonly Seen[]): Seen {
+  const known = looks.filter((each) => each !== null)
+  if (known.length < looks.length) return null
+  const isAll = (status: RecordStatus) => known.every((each) => each.status === status)
+  return {
+    status: isAll('valid') ? 'valid' : isAll('missing') ? 'missing' : 'mismatch',
+    found: known.flatMap(({ found }) => found),
+  }
+}
+
+interface Looking {
+  sender: Sender
+  sendingAddresses: readonly string[]
+  resolver: Resolver
+  /** Target of a CNAME that may be in place of the record. */
+  alias: string | null
 }
 
 function look(
   record: DnsRecord,
   domain: Domain,
-  { sender, sendingAddresses, resolver }: { sender: Sender; sendingAddresses: readonly string[]; resolver: Resolver },
+  { sender, sendingAddresses, resolver, alias }: Looking,
 ): Promise<Seen> {
   switch (record.purpose) {
     case 'dkim':
+    case 'dkim_standby':
       return lookAtDkim(record, resolver)
     case 'ownership':
       return lookAtOwnership(record, resolver)
@@ -134,22 +174,15 @@ function look(
       return lookAtTlsRpt(record, resolver)
     case 'mta_sts_host':
     case 'tracking':
-      return lookAtCname(record, sender, resolver)
+      return lookAtCname(record, alias, sender, resolver)
   }
 }
 
-/** The key must match, ignoring white space. With another key beside it, receivers may use either. */
 async function lookAtDkim(record: DnsRecord, resolver: Resolver): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
   const found = recordsOf(lookup)
-  const wanted = tagsOf(record.value)
-  const keys = found.map(tagsOf).filter((tags) => tags.has('p'))
-  const isOurs = (tags: Map<string, string>) =>
-    tags.get('p') === wanted.get('p') &&
-    (tags.get('k') ?? 'rsa') === wanted.get('k') &&
-    (tags.get('v') ?? 'DKIM1') === 'DKIM1'
-  return seen(found, keys.length > 0 && keys.every(isOurs))
+  return seen(found, showsKey(found, record.value))
 }
 
 /** Our value must be among the records; other claims and services may have theirs. */
@@ -225,13 +258,13 @@ async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {
 }
 
 /** A CNAME to us, or our addresses: some DNS servers flatten a CNAME. */
-async function lookAtCname(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
+async function lookAtCname(record: DnsRecord, alias: string | null, sender: Sender, resolver: Resolver): Promise<Seen> {
   const cname = await resolver.cname(record.name)
   if (cname.kind === 'temporary') return null
   if (cname.kind === 'records') {
     return seen(
       cname.records,
-      cname.records.some((host) => sameHost(host, record.value)),
+      cname.records.some((host) => sameHost(host, record.value) || sameHost(host, alias ?? record.value)),
     )
   }
   const addresses = await resolver.a(record.name)
@@ -250,16 +283,6 @@ function seen(found: string[], isRight: boolean): Seen {
 
 function recordsOf<T>(lookup: Lookup<T>): T[] {
   return lookup.kind === 'records' ? lookup.records : []
-}
-
-/** `a=1; b=2` → tags by name, without white space (RFC 6376 §3.2). */
-function tagsOf(text: string): Map<string, string> {
-  const tags = new Map<string, string>()
-  for (const part of text.split(';')) {
-    const equals = part.indexOf('=')
-    if (equals > 0) tags.set(part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\s+/g, ''))
-  }
-  return tags
 }
 
 function dkimName(key: DkimKeyRecord, domain: Domain): string {

@@ -27,11 +27,20 @@ export function zoneFile(
   ].join('\n')
 }
 
-function whyNot({ purpose, found, required, name, value }: DnsRecord & { found: readonly string[] }): string | null {
+function whyNot({
+  purpose,
+  type,
+  found,
+  required,
+  name,
+  value,
+}: DnsRecord & { found: readonly string[] }): string | null {
   if (purpose === 'mx') return `Only if no other server receives mail for ${name}:`
   if (purpose === 'ownership') return null // harmless beside the DKIM keys, and a second proof
   if (purpose === 'mta_sts' || purpose === 'mta_sts_host' || purpose === 'tls_rpt')
     return 'Only with the MX record above:'
+  if (purpose === 'dkim_standby') return null // rotation needs it later
+  if (purpose === 'dmarc' && type === 'CNAME' && found.length > 0) return 'In place of a TXT record of this name:'
   if (purpose === 'dmarc' && found.length > 0) {
     return found[0] === value
       ? 'Already published:'

@@ -52,6 +52,8 @@ export function createFeedback(deps: {
   verp: Verp
   mintId: MintId
   judge: JudgeReply
+  /** Called after a complaint is stored, with the delivery that it is about. */
+  onComplaint?: (messageId: string, delivery: Delivery, at: number) => Promise<void>
   log: Log
   mailLog: Pick<MailLog, 'reported'>
   notify: Notify
@@ -82,10 +84,20 @@ export function createFeedback(deps: {
         return log.info('report ignored: limit per delivery reached', { delivery_id: deliveryId })
       const written = await store.deliveries.recordLate(toRecord(mail, subject, judgement, digest))
       if (written === 'changed') continue // an attempt ended in between: apply the report to the new state
-      if (written === 'recorded') notify(subject, judgement)
+      if (written === 'recorded') {
+        notify(subject, judgement)
+        if (judgement.suppress === 'complaint') await complained(subject, mail.receivedAt)
+      }
       return
     }
     throw new Error(`cannot record a report of delivery ${deliveryId}: the delivery keeps changing`)
+  }
+
+  /** The complaint itself is stored; its sender must not repeat it because of what follows. */
+  const complained = async ({ delivery, message }: Subject, at: number) => {
+    await deps.onComplaint?.(message.id, delivery, at).catch((error) => {
+      log.warn('complaint not counted for the sending address', { delivery_id: delivery.id, error })
+    })
   }
 
   /** An unsubscribe request that came after its delivery was removed; false when its recipient is no longer known. */

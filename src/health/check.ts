@@ -39,12 +39,17 @@ export async function runChecks(checks: readonly Check[], timeoutMs = TIMEOUT_MS
 /** True if no check failed. */
 export const hasNoFailure = (results: readonly CheckResult[]) => results.every(({ status }) => status !== 'fail')
 
+/** True if the check took too long, so that its result is unknown. */
+export const isTimedOut = ({ status, message }: Verdict) => status === 'skip' && message.startsWith(TIMED_OUT)
+
+const TIMED_OUT = 'timed out after '
+
 /** With a DNS that responds, every step of a check is faster. */
 const TIMEOUT_MS = 6_000
 
 async function bounded(look: Check['look'], timeoutMs: number): Promise<Verdict> {
   const late = Promise.withResolvers<Verdict>()
-  const timer = setTimeout(() => late.resolve(skip(`timed out after ${timeoutMs / 1000} s`)), timeoutMs)
+  const timer = setTimeout(() => late.resolve(skip(`${TIMED_OUT}${timeoutMs / 1000} s`)), timeoutMs)
   try {
     return await Promise.race([(async () => look())(), late.promise])
   } catch (error) {

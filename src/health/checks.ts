@@ -1,10 +1,12 @@
 import type { DatabaseFacts, Store } from '../storage/store.ts'
+import { checkAlertChannels } from './alert-channels.ts'
 import { checkBackup, checkHeld } from './backup.ts'
 import { checkBlocklists } from './blocklists.ts'
 import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
 import { databaseChecks } from './database.ts'
+import { checkDelegation } from './delegation.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
 import { type CheckedDomain, checkDomains } from './domains.ts'
@@ -33,6 +35,7 @@ export function machineChecks(
 ): Check[] {
   return [
     { name: 'name_servers', look: () => checkNameServers(deps, facts) },
+    { name: 'delegation', look: () => checkDelegation(installation, deps) },
     { name: 'hostname', look: () => checkHostname(installation, deps, facts) },
     { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, deps, facts) },
     { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, deps, facts) },
@@ -60,12 +63,14 @@ const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => k
 
 /** Checks that need a store. */
 export function storeChecks(deps: {
-  store: Pick<Store, 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
+  store: Pick<Store, 'alerts' | 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
   dataDir: string
   isServed: boolean
   now: () => number
   checkedDomains: () => Promise<readonly CheckedDomain[]>
   userMail: Parameters<typeof checkUserMail>[0]
+  /** Names of the configured channels. */
+  alertChannels: readonly string[]
 }): Check[] {
   const { store, dataDir, isServed, now } = deps
   return [
@@ -77,6 +82,7 @@ export function storeChecks(deps: {
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
     { name: 'held', look: () => checkHeld(store.held) },
     { name: 'backup', look: () => checkBackup(dataDir, now()) },
+    { name: 'alert_channels', look: () => checkAlertChannels(store.alerts, deps.alertChannels) },
   ]
 }
 

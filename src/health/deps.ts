@@ -18,11 +18,15 @@ export interface Installation {
   sourceAddress: string | null
   /** Configured addresses of this node that mail is sent from; [] = none, the system or sourceAddress decides. */
   sendingAddresses: readonly { address: string; hostname: string }[]
+  /** All configured addresses that belong to one node. */
+  addressesOfNodes: readonly { address: string; node: string }[]
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
   /** Relays of [[relays]]. */
   relays: readonly { name: string; host: string; port: number }[]
   domains: readonly SendingDomain[]
+  /** The zone delegated to this server and the names of its servers; null if none. */
+  delegated: { zone: string; nameServers: readonly string[] } | null
   /** The server running on this data directory, if any. */
   server: Server | null
   /** The operator's own certificates for TLS. */
@@ -70,7 +74,7 @@ export interface CheckDeps {
   spfAllows: (
     record: string,
     host: string,
-    sender: { hostname: string; addresses: string[] | null },
+    sender: { hostname: string; addresses: string[] | null; isOnly?: boolean },
   ) => Promise<'yes' | 'no' | 'unknown'>
   /** Name servers in use, `ip:port`. */
   nameServers: readonly string[]
@@ -88,6 +92,13 @@ export interface CheckDeps {
   greetRelay: (name: string) => Promise<Greeting>
   /** The OpenID Connect provider; null without one. `look` reads its settings and resolves with the problem, or null. */
   provider: { issuer: string; redirectUri: string; look: () => Promise<string | null> } | null
+  /** Direct questions to name servers about the delegated zone. */
+  delegation: {
+    /** The names to which the parent delegates the zone, [] for none; null without an answer. */
+    namesAtParent: (zone: string) => Promise<readonly string[] | null>
+    /** The primary name server in the SOA record that the address answers with; null without an answer. */
+    primaryAt: (address: string, zone: string, transport: 'udp' | 'tcp') => Promise<string | null>
+  }
   /** Time server address → ms by which our clock is ahead; null without a response. */
   askTime: (address: string) => Promise<number | null>
   /** Listening processes, read once. */

@@ -8,17 +8,17 @@ import { recordsOf } from './network-facts.ts'
 /** Checks of the nodes of an installation. `list` reads them. */
 export function nodeChecks(
   list: () => Promise<readonly NodeRecord[]>,
-  installation: Pick<Installation, 'domains' | 'smarthost'>,
+  installation: Pick<Installation, 'domains' | 'smarthost' | 'addressesOfNodes'>,
   deps: Pick<CheckDeps, 'resolver' | 'spfAllows'>,
 ): Check[] {
   const running = async () => (await list()).filter(({ state }) => state !== 'ended')
   return [
-    { name: 'nodes', look: async () => checkNodes(await list()) },
+    { name: 'nodes', look: async () => checkNodes(await list(), installation) },
     { name: 'node_names', look: async () => checkNodeNames(await running(), installation, deps) },
   ]
 }
 
-function checkNodes(all: readonly NodeRecord[]): Verdict {
+function checkNodes(all: readonly NodeRecord[], { addressesOfNodes }: Pick<Installation, 'addressesOfNodes'>): Verdict {
   const running = all.filter(({ state }) => state !== 'ended')
   if (running.length === 0) return skip('no node runs')
   const names = (state: NodeRecord['state']) => all.flatMap((node) => (node.state === state ? [node.name] : []))
@@ -39,6 +39,14 @@ function checkNodes(all: readonly NodeRecord[]): Verdict {
     return warn(`the nodes have different major versions: ${found}`, 'Upgrade the nodes with the older version.')
   }
   if (names('active').length === 0) return fail('all nodes drain: no mail goes out', 'Restart a node.')
+  const absent = addressesOfNodes.find(({ node }) => !running.some(({ name }) => name === node))
+  if (absent !== undefined) {
+    const { address, node } = absent
+    return warn(
+      `${node}, which has the sending address ${address}, does not run; its mail is sent from other addresses`,
+      'Start it, or change the node of the address in [[sending.addresses]].',
+    )
+  }
   const [ended] = names('ended')
   if (ended !== undefined) {
     return warn(`${ended} has ended`, `Start it again, or take it off the list: postrider node forget ${ended}`)

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { parse } from 'tldts'
 import { isSpf, mergedSpf } from '../mail/spf-record.ts'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
@@ -6,8 +7,8 @@ import { recordsOf } from './network-facts.ts'
 
 /** Checks the SPF and DMARC records that the domains already publish, and what to keep, merge or fix. Our SPF record
  *  is at the host of the return path, so the domain's own SPF record stays as it is. */
-export async function checkSpf({ hostname, domains }: Installation, deps: CheckDeps): Promise<Verdict> {
-  return overall(await Promise.all(domains.map((domain) => spfOf(domain, hostname, deps))))
+export async function checkSpf({ domains, ...installation }: Installation, deps: CheckDeps): Promise<Verdict> {
+  return overall(await Promise.all(domains.map((domain) => spfOf(domain, installation, deps))))
 }
 
 export async function checkDmarc({ domains }: Installation, deps: CheckDeps): Promise<Verdict> {
@@ -16,8 +17,8 @@ export async function checkDmarc({ domains }: Installation, deps: CheckDeps): Pr
 
 async function spfOf(
   { name, returnPathHost }: SendingDomain,
-  hostname: string,
-  { resolver }: CheckDeps,
+  { hostname, sendingAddresses }: Pick<Installation, 'hostname' | 'sendingAddresses'>,
+  { resolver, spfAllows }: Pick<CheckDeps, 'resolver' | 'spfAllows'>,
 ): Promise<Verdict> {
   const [own, there] = await Promise.all([resolver.txt(name), resolver.txt(returnPathHost)])
   if (own.kind === 'temporary' || there.kind === 'temporary') return skip(`DNS did not respond for ${name}`)
@@ -26,6 +27,15 @@ async function spfOf(
     return fail(
       `${returnPathHost} has ${records.length} SPF records, which is an error`,
       `Merge them into one: ${mergedSpf(records, `a:${hostname}`)}`,
+    )
+  }
+  const [record] = records
+  for (const { address } of record === undefined ? [] : sendingAddresses) {
+    const sender = { hostname, addresses: [address], isOnly: true }
+    if (record === undefined || (await spfAllows(record, returnPathHost, sender)) !== 'no') continue
+    return fail(
+      `the SPF record of ${returnPathHost} does not pass the sending address ${address}`,
+      `Add ip${isIP(address)}:${address} to it. Run postrider dns check ${name}.`,
     )
   }
   const ofDomain = recordsOf(own).filter(isSpf)
@@ -57,7 +67,7 @@ async function dmarcOf({ name }: SendingDomain, { resolver }: CheckDeps): Promis
   }
   return warn(
     `${name} has no DMARC record; Gmail and Yahoo require one from bulk senders`,
-    `Publish the TXT record _dmarc.${name}: v=DMARC1; p=none`,
+    `Publish the DMARC record that \`postrider dns show ${name}\` prints. It also asks for reports.`,
   )
 }
 

@@ -32,11 +32,11 @@ export function sealOf(domain: Domain): Seal {
 type RoutedMessage = InboundMessage & { routeId: string }
 
 /** Inbound message, its header facts and the sealed mail (packed by mail/mime-content.ts) → the outbound message, due
- *  at once, with one delivery per target in `to`. Suppressed targets get no delivery attempt. Throws when a target is
- *  not an address. */
+ *  at once, with one delivery per target in `to`, for the addresses of `pool`. Suppressed targets get no delivery
+ *  attempt. Throws when a target is not an address. */
 export async function forwardOf(
   inbound: RoutedMessage,
-  to: string[],
+  { to, pool }: { to: string[]; pool: string },
   head: MailHead,
   content: Uint8Array,
   { store, mintId }: { store: Pick<Store, 'suppressions'>; mintId: MintId },
@@ -48,7 +48,7 @@ export async function forwardOf(
   const deliveries = plannedDeliveries(message, recipients, suppressed, mintId)
   const events = suppressedEvents(message, recipients, suppressed, mintId)
   const status = messageStatus(deliveries.map((delivery) => delivery.status))
-  return { message: { ...message, status }, content, deliveries, attempts: [], events, suppressions: [] }
+  return { message: { ...message, status }, pool, content, deliveries, attempts: [], events, suppressions: [] }
 }
 
 function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string[]): Message {

@@ -40,7 +40,7 @@ import * as replies from './replies.ts'
 export interface ReceiveDeps {
   store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports'>
   feedback: Pick<Feedback, 'take'>
-  forwarding: Pick<Forwarding, 'targetsOf'>
+  forwarding: Pick<Forwarding, 'targetsOf' | 'poolOf'>
   readers: Pick<Readers, 'read' | 'report' | 'policyReport'>
   mintId: MintId
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed' | 'policyReport'>
@@ -152,7 +152,7 @@ async function take(
   mail: IncomingMail<RecipientTarget>,
   parts: readonly Part[],
   result: InboundResult,
-  { mintId, store }: ReceiveDeps,
+  { mintId, store, forwarding }: ReceiveDeps,
 ): Promise<AcceptedPart[]> {
   const forwards = result.forwards.values() // in the order of `seals`, that is of the forwarding parts
   const taken: AcceptedPart[] = []
@@ -163,10 +163,9 @@ async function take(
       taken.push({ message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null })
       continue
     }
-    const forward = await forwardOf({ ...message, routeId: route.id }, part.sendTo, result.head, sealed(forwards), {
-      store,
-      mintId,
-    })
+    const target = { to: part.sendTo, pool: forwarding.poolOf(part.domain) }
+    const inbound = { ...message, routeId: route.id }
+    const forward = await forwardOf(inbound, target, result.head, sealed(forwards), { store, mintId })
     taken.push({ message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward })
   }
   return taken

@@ -1,4 +1,6 @@
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
+import type { Survey } from '../domains/publication.ts'
+import { ALERTS_KEPT_MS } from '../model/alert.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../model/idempotency.ts'
 import type { Plan } from '../model/organization.ts'
@@ -7,6 +9,7 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Notify } from '../os/notifier.ts'
+import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { assignDedicatedAddresses } from './dedicated-addresses.ts'
 import { checkDueDomains } from './domains.ts'
@@ -27,6 +30,13 @@ export function maintenanceTasks(deps: {
   hostname: string
   mtaSts: OwnMtaSts | null
   sendingAddresses?: readonly string[]
+  zone?: string | null
+  survey?: Survey | undefined
+  rotateEveryMs: number
+  /** Starts writing the zone into the operator's name server; null if that is off. Not awaited. */
+  updateZone?: (() => void) | null
+  maxAgeMs: number
+  random: Random
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
@@ -38,6 +48,9 @@ export function maintenanceTasks(deps: {
   sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
+  /** Looks for problems to alert the operator of, and tells the channels. Neither is awaited, since other servers may be
+   *  slow. Null: there are no channels. */
+  alerts: { look: (now: number) => Promise<void>; send: (now: number) => Promise<void> } | null
   /** Stores when keys were last used. */
   flushUses: () => Promise<void>
   /** Starts ordering a certificate if one is needed; not awaited. */
@@ -58,7 +71,7 @@ export function maintenanceTasks(deps: {
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so each run takes a few domains.
-        return (await checkDueDomains(now, deps)) ? 5_000 : false
+        return (await checkDueDomains(now, { ...deps, onKeys: () => deps.notify('domains') })) ? 5_000 : false
       },
     },
     {
@@ -198,9 +211,41 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
+    ...updateTasks(deps),
     ...dedicatedTasks(deps),
+    ...alertTasks(deps),
     createRetention(deps),
   ]
+}
+
+/** Looks on each node; the leader tells the channels. Nothing without channels. */
+function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'alerts'>): Task[] {
+  if (alerts === null) return []
+  const started = (run: (now: number) => Promise<void>) => async (now: number) => {
+    void run(now)
+    return false
+  }
+  return [
+    { name: 'alerts', of: 'node', everyMs: MINUTE_MS, firstMs: 30_000, run: started(alerts.look) },
+    { name: 'alert notices', of: 'installation', everyMs: 10_000, run: started(alerts.send) },
+    {
+      name: 'ended alerts',
+      of: 'installation',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.alerts.prune(now - ALERTS_KEPT_MS, 100)) === 100,
+    },
+  ]
+}
+
+/** Writes the zone into the operator's name server; nothing if that is off. */
+function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTasks>[0], 'updateZone'>): Task[] {
+  if (updateZone === null) return []
+  const run = async () => {
+    updateZone()
+    return false
+  }
+  return [{ name: 'zone of the name server', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
 }
 
 /** Assigns dedicated addresses, and tells this node about them; nothing without such addresses. */

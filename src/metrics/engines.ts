@@ -13,8 +13,12 @@ export interface Engines {
   networkRefusals: () => Record<string, number>
   /** State of limits and reputation at destinations. */
   destinations: () => readonly DestinationGauge[]
+  /** Answers of the delegated zone, by type, response code and transport, and queries above the rate limit; absent: off. */
+  dnsQueries?: () => { queries: Readonly<Record<string, number>>; slipped: number; dropped: number }
   /** Use of each configured sending address; absent: none. */
   addresses?: () => readonly { address: string; attempts: number; delivered: number; rests: readonly unknown[] }[]
+  /** Where sending addresses in warm-up are, by destination group; absent: none. */
+  warmups?: () => readonly { address: string; group: string; state: string; allowance: number | null; sent: number }[]
 }
 
 export interface DestinationGauge {
@@ -68,6 +72,28 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
     busiest.map(({ destination, underWay }) => ({ values: [destination], value: underWay })),
   )
   gaugeAddresses(registry, engines.addresses ?? (() => []))
+  gaugeWarmups(registry, engines.warmups ?? (() => []))
+  gaugeDns(registry, engines.dnsQueries ?? (() => NO_QUERIES))
+}
+
+const NO_QUERIES = { queries: {}, slipped: 0, dropped: 0 }
+
+function gaugeDns(registry: Registry, read: NonNullable<Engines['dnsQueries']>): void {
+  registry.totals(
+    'postrider_dns_queries_total',
+    'Answered DNS queries, by record type, response code and transport.',
+    ['type', 'code', 'transport'],
+    () => Object.entries(read().queries).map(([key, value]) => ({ values: key.split(' '), value })),
+  )
+  registry.totals(
+    'postrider_dns_rate_limited_total',
+    'DNS queries over UDP above dns.responses_per_second: sent to TCP (slip) or dropped (drop).',
+    ['action'],
+    () => [
+      { values: ['slip'], value: read().slipped },
+      { values: ['drop'], value: read().dropped },
+    ],
+  )
 }
 
 /** One row for each destination, with the sums over the addresses that mail is sent from. */
@@ -93,5 +119,24 @@ function gaugeAddresses(registry: Registry, addresses: NonNullable<Engines['addr
   )
   registry.gauges('postrider_address_resting', 'Destinations that block the sending address.', ['address'], () =>
     addresses().map(({ address, rests }) => ({ values: [address], value: rests.length })),
+  )
+}
+
+/** Without lines for groups whose plan has ended. */
+function gaugeWarmups(registry: Registry, warmups: NonNullable<Engines['warmups']>): void {
+  const gauge = (name: string, help: string, read: (each: ReturnType<typeof warmups>[number]) => number) =>
+    registry.gauges(name, help, ['address', 'group'], () =>
+      warmups()
+        .filter(({ allowance }) => allowance !== null)
+        .map((each) => ({ values: [each.address, each.group], value: read(each) })),
+    )
+  gauge(
+    'postrider_warmup_allowance',
+    'Messages that today’s warm-up allows from the address, by destination group.',
+    ({ allowance }) => allowance ?? 0,
+  )
+  gauge('postrider_warmup_sent', 'Messages of today from the address in warm-up.', ({ sent }) => sent)
+  gauge('postrider_warmup_held', 'Whether the warm-up is held because of bad results: 1 or 0.', ({ state }) =>
+    state === 'held' ? 1 : 0,
   )
 }

@@ -1,10 +1,12 @@
 import type { HealthWatch } from '../health/watch.ts'
+import type { Alert } from '../model/alert.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
 import type { PostResult } from '../net/https/requests.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { watchStalls } from '../os/stalls.ts'
 import type { NodeObserver, Store } from '../storage/store.ts'
+import { gaugeAlerts } from './alerts.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
@@ -36,6 +38,8 @@ export interface Metrics {
   watch(engines: Engines, store: Pick<Store, 'queues' | 'held' | 'nodes'>, health: HealthWatch, now: () => number): void
   /** Registers the expiry times (ms UTC) of TLS certificates, read on each scrape. */
   certificates(shown: () => readonly ShownCertificate[]): void
+  /** Registers the firing alerts; null if alerts are off. */
+  alerts(firing: (() => readonly Alert[]) | null): void
   /** Empty if no network is allowed. */
   pages(asked: AskedBy): MetricsPage[]
   /** All metric families, to check alerts and dashboards against them. */
@@ -78,6 +82,7 @@ export function createMetrics(options: {
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
     certificates: (shown) => gaugeCertificates(registry, shown),
+    alerts: (firing) => gaugeAlerts(registry, firing),
     pages: (asked) =>
       allowedNetworks.length === 0
         ? []

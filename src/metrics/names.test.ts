@@ -30,12 +30,15 @@ test('names start with our prefix, end with a base unit, and contain the type on
 
 /** Labels with few values, all of them ours; `site` is the domain of mail servers, of the fifty busiest. */
 const LABELS = [
+  'action',
   // Of this installation, from its config.
   'address',
   'answer',
   'cause',
   'code',
   'door',
+  // Groups of destinations.
+  'group',
   'kind',
   'lane',
   'listener',
@@ -51,9 +54,12 @@ const LABELS = [
   'relay',
   'result',
   'scope',
+  'severity',
   'site',
   'state',
   'status',
+  'transport',
+  'type',
   'version',
   'when',
 ]
@@ -153,5 +159,6 @@ function everything() {
   metrics.mail(createMailLog(silentLog))
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])
+  metrics.alerts(null)
   return metrics.families()
 }

@@ -72,13 +72,18 @@ export interface DkimKeyRecord {
   publicKey: string
   privateKeyPem: string
   createdAt: number
+  /** Since when the key signs or retires (ms UTC). Of a pending key: since when every server that was asked shows it
+   *  (domains/publication.ts); null before. */
+  since: number | null
 }
 
 /** `pending` keys are published before they sign; `active` keys sign; `retiring` keys only stay published. */
 export type DkimState = 'pending' | 'active' | 'retiring'
 
+/** `dkim_standby`: a selector for the next keys. */
 export type RecordPurpose =
   | 'dkim'
+  | 'dkim_standby'
   | 'ownership'
   | 'spf'
   | 'dmarc'

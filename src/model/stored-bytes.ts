@@ -27,12 +27,10 @@ export function inboundStoredBytes(sizeBytes: number): number {
   return 2 * sizeBytes + INBOUND_BYTES
 }
 
-/** Texts of a template version → the bytes they count. */
-export function templateStoredBytes(texts: {
-  subject: string | null
-  html: string | null
-  text: string | null
-}): number {
-  const { subject, html, text } = texts
-  return Buffer.byteLength(subject ?? '') + Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '')
+/** Texts of a template version, and the JSON of its other fields → the bytes they count. */
+export function templateStoredBytes(
+  { subject, html, text }: { subject: string | null; html: string | null; text: string | null },
+  extra: string | null = null,
+): number {
+  return [subject, html, text, extra].reduce((sum, each) => sum + Buffer.byteLength(each ?? ''), 0)
 }

@@ -1,9 +1,10 @@
-/** Subject of a notification: a queue in which something may be due, a message whose state changed, or an
- *  organization with new events. */
+/** Subject of a notification: a queue in which something may be due, a message whose state changed, an organization
+ *  with new events, or domains of which some changed. */
 export type Topic =
   | 'deliveries'
   | 'webhook deliveries'
   | 'inbound deliveries'
+  | 'domains'
   | `message ${string}`
   | `events of ${string}`
 

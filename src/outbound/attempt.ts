@@ -14,7 +14,7 @@ import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome
 import type { Preparer } from './prepare.ts'
 import type { Relay } from './relays/relay.ts'
 import { simulatedOutcome } from './sandbox.ts'
-import { SYSTEM_ADDRESS } from './senders/senders.ts'
+import { SYSTEM_ADDRESS } from './senders/rests.ts'
 import { nowMs } from './smtp/dialogue.ts'
 import { familiesOf, type Peer, peerName, peerOf, relayPeer, sourceFor } from './smtp/peer.ts'
 import type { Answer } from './smtp/reply.ts'

@@ -5,6 +5,7 @@ import type { Outcome } from '../model/delivery.ts'
 import { isOwned, isReadyToSend } from '../model/domain.ts'
 import { isForwarded } from '../model/message.ts'
 import { INSTALLATION } from '../model/organization.ts'
+import type { WarmupKey } from '../model/warmup.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { ClockChanges } from '../os/clock-changes.ts'
 import type { MintId } from '../os/ids.ts'
@@ -27,11 +28,12 @@ import { destinationOfHost } from './schedule/destination.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
 import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
 import { createFailOver, type FailOver } from './senders/fail-over.ts'
-import { SYSTEM_ADDRESS } from './senders/senders.ts'
+import { SYSTEM_ADDRESS } from './senders/rests.ts'
+import type { WarmupResult } from './senders/warmups.ts'
 
 export interface DelivererDeps {
   store: Pick<Store, 'deliveries' | 'messages' | 'relays'>
-  admission: Pick<Admission, 'connectionsOf' | 'ended' | 'otherWay' | 'rerouted' | 'returned'>
+  admission: Pick<Admission, 'connectionsOf' | 'count' | 'ended' | 'otherWay' | 'rerouted' | 'returned'>
   /** Attempts a job; null = it was not attempted. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
   /** Needed for test mail whose recipient clicks. */
@@ -101,12 +103,14 @@ export class Deliverer {
   async deliver(claim: ClaimedDelivery, granted: Grant): Promise<void> {
     const { clock, admission } = this.#deps
     const waitMs = granted === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
-    if (waitMs > 0) return this.#giveBack(claim, granted, clock.now() + waitMs)
+    if (waitMs > 0) return this.#giveBack(claim, granted, 'reserved', clock.now() + waitMs)
     const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
-    if (storeWaitMs > 0) return this.#giveBack(claim, grant, clock.now() + storeWaitMs)
+    if (storeWaitMs > 0) return this.#giveBack(claim, grant, 'reserved', clock.now() + storeWaitMs)
+    const counted = grant.warmup === null ? null : await this.#count(claim, grant)
+    if (counted === 'not counted') return
     const startedAt = clock.steady.now()
     const ended = await this.#attemptOrExpire(claim, grant)
-    if ('waitMs' in ended) return this.#giveBack(claim, grant, clock.now() + ended.waitMs)
+    if ('waitMs' in ended) return this.#giveBack(claim, grant, counted, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
     const address = addressFacts(tried, grant)
@@ -116,6 +120,7 @@ export class Deliverer {
       startedAt,
       address,
       from: sourceOf(tried, grant),
+      ...(counted !== null && { warmup: { counted, result: warmupResult(tried, counted, grant) } }),
     })
     const again =
       typeof address?.blockedBy === 'string' ? this.#tryOtherWay(claim, grant, tried, address.source, !isKept) : null
@@ -164,6 +169,19 @@ export class Deliverer {
     this.#giveUp.abort()
   }
 
+  /** Counts the mail for the warm-up of its address, before anything is sent. If its allowance is used up, the mail is due
+   *  again at once and waits for the next part or another address; while the store cannot count, it waits. */
+  async #count(claim: ClaimedDelivery, grant: Grant): Promise<WarmupKey | 'not counted'> {
+    const { admission, clock, log } = this.#deps
+    const counted = await admission.count(grant).catch((error) => {
+      log.error('mail not counted for the warm-up of its address', { delivery_id: claim.delivery.id, error })
+      return undefined
+    })
+    if (counted) return counted
+    await this.#giveBack(claim, grant, null, clock.now() + (counted === null ? 0 : UNAVAILABLE_MS))
+    return 'not counted'
+  }
+
   async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | NotNow> {
     const { clock, settings, log } = this.#deps
     const { expiresAt } = claim.message
@@ -194,11 +212,16 @@ export class Deliverer {
   }
 
   /** Makes a claim due again at `dueAt` without counting it: there was no memory for a large mail, its content could not
-   *  be read at present, another job ended the thread, or its organization must wait. */
-  async #giveBack({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> {
+   *  be read at present, another job ended the thread, its organization must wait, or its address may send no more now. */
+  async #giveBack(
+    { delivery }: ClaimedDelivery,
+    grant: Grant,
+    counted: Parameters<Admission['returned']>[1],
+    dueAt: number,
+  ): Promise<void> {
     const { store, admission, log, workerId: worker } = this.#deps
     const { id, attempts: attempt } = delivery
-    admission.returned(grant)
+    admission.returned(grant, counted)
     await store.deliveries
       .release([{ id, attempt, worker }], dueAt)
       .catch((error) =>
@@ -318,6 +341,22 @@ function poisonousOf({ store, clock, log, onPoisonous, onOrganizationWaits }: De
 /** The configured address of an attempt; undefined if the system chose it, or nothing was connected. */
 function sourceOf({ attempt, blockedSource }: Tried, { sender }: Grant): string | undefined {
   return sender === null ? undefined : (attempt.sourceAddress ?? blockedSource)
+}
+
+/** What the attempt of a counted mail means for the warm-up. A mail that left from an address of the other family, or for
+ *  which nothing was connected, was not sent from the counted one. Only the destination's own hosts are evidence. */
+function warmupResult(
+  { outcome, attempt, blockedSource }: Tried,
+  { address }: WarmupKey,
+  { route }: Grant,
+): WarmupResult {
+  const { mxHost, sourceAddress, reply } = attempt
+  if (outcome.kind === 'unknown') return 'other'
+  if (sourceAddress === null || sourceAddress.includes(':') !== address.includes(':')) return 'unused'
+  if (mxHost === null || destinationOfHost(mxHost) !== route.destination) return 'other'
+  if (outcome.kind === 'delivered') return 'delivered'
+  if (blockedSource !== undefined) return 'blocked'
+  return outcome.kind === 'deferred' && !outcome.aboutRecipient && reply !== null ? 'deferred' : 'other'
 }
 
 /** What a host of the destination showed about the address that the mail was sent from. Hosts elsewhere, such as a second

@@ -10,8 +10,9 @@ import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import { remedyFor } from './remedy.ts'
-import type { DestinationState } from './schedule/destination-state.ts'
+import type { AddressState, DestinationState } from './schedule/destination-state.ts'
 import type { RouteShown } from './schedule/route.ts'
+import type { WarmupState } from './senders/warmups.ts'
 
 /** What is known at one moment about an address and the delivery to it, if any. */
 export interface Known {
@@ -195,7 +196,35 @@ function addressWords({ sourceAddress, addresses = [] }: DestinationState): stri
           `${address} is blocked there (rule ${rest.rule}) and rests until ${iso(rest.until)}: other addresses go first.`,
         ],
   )
-  return [`Mail is sent from ${sourceAddress}, for which these limits count.`, ...rests]
+  return [`Mail is sent from ${sourceAddress}, for which these limits count.`, ...rests, ...warmupWords(addresses)]
+}
+
+/** What the warm-up of addresses allows, and whether the mail waits for it: an IPv6 address beside IPv4 ones does not take
+ *  over. The number of mails sent is that of all organizations, so it is not shown. */
+function warmupWords(addresses: readonly AddressState[]): string[] {
+  const words = addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [warmupOf(address, warmup)]))
+  const ipv4 = addresses.filter(({ address }) => !address.includes(':'))
+  const able = ipv4.length > 0 ? ipv4 : addresses
+  const [first] = able.map(({ warmup }) => warmup)
+  const isUsedUp = ({ warmup }: AddressState) => warmup !== null && warmup.left === 0
+  if (words.length === 0 || !able.some(isUsedUp)) return words
+  if (!able.every(isUsedUp)) return [...words, 'Mail beyond that goes from another address of the pool.']
+  const nextAt = able.reduce((soonest, { warmup }) => Math.min(soonest, nextOf(warmup)), nextOf(first ?? null))
+  return [...words, `No other address of the pool can take over, so mail waits until ${iso(nextAt)}.`]
+}
+
+const nextOf = (warmup: AddressState['warmup']) => warmup?.heldUntil ?? warmup?.nextAt ?? 0
+
+function warmupOf(address: string, { group, state, day, allowance, left, heldUntil }: WarmupState): string {
+  const where = `${address} is in warm-up for the destination group ${group}`
+  if (day === 0) return `${where}, which starts at ${iso(heldUntil ?? 0)}.`
+  const plan = `day ${day} of its plan allows ${allowance} messages`
+  if (state === 'held') {
+    return `${where}: ${plan}, but deferrals, blocks or complaints hold it until ${iso(heldUntil ?? 0)}.`
+  }
+  const back = state === 'stepped_back' ? ', after the plan was stepped back' : ''
+  const rest = left === 0 ? 'What of it may be sent by now is used up.' : 'It goes first while that lasts.'
+  return `${where}: ${plan}${back}, spread over the day. ${rest}`
 }
 
 /** Attempts after which another address or a relay took over at once. */

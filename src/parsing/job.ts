@@ -6,6 +6,8 @@ import type { RefusalExtra, RefusalReason } from '../model/refusal.ts'
 import type { AuthorRequest } from '../smtp-submission/author-request.ts'
 import type { Preview } from '../submission/preview.ts'
 import type { Rendered, TemplateTexts } from '../submission/render.ts'
+import type { PartTexts } from '../submission/template-parts.ts'
+import type { ParseContext, ParsedFacts } from '../submission/templates.ts'
 import type { ListFormat, WholeList } from '../suppressions/read-list.ts'
 
 /** Jobs of the parsing threads, which process untrusted content. They have no store, no keys and no network. Jobs
@@ -13,8 +15,8 @@ import type { ListFormat, WholeList } from '../suppressions/read-list.ts'
 export type ParsingJob = { owner: string } & (
   | { kind: 'stored'; content: Bytes; want: StoredPart }
   | { kind: 'analyze'; input: Omit<AnalysisInput, 'sizeBytes'>; content: Omit<MailContent, 'attachments'> }
-  | { kind: 'template_parse'; texts: TemplateTexts }
-  | { kind: 'template_preview'; texts: TemplateTexts; variables: Variables }
+  | { kind: 'template_parse'; texts: TemplateTexts; as: ParseContext }
+  | { kind: 'template_preview'; texts: TemplateTexts; variables: Variables; parts: PartTexts | null }
   | { kind: 'template_fill'; template: FilledTemplate; variables: Variables; workLeft: number | null }
   | { kind: 'author_mail'; head: Bytes; recipients: readonly Mailbox[] }
   | { kind: 'suppression_list'; text: string; format: ListFormat; mostRefused: number }
@@ -25,8 +27,7 @@ export interface ParsingAnswers {
   /** For `record` the JSON in UTF-8, otherwise the bytes of the part; null if there is none. */
   stored: Uint8Array | null
   analyze: { analysis: Analysis; text: string | null }
-  /** Names of the template's variables. */
-  template_parse: string[]
+  template_parse: ParsedFacts
   template_preview: Preview
   template_fill: Rendered
   author_mail: AuthorRequest
@@ -45,6 +46,8 @@ export interface FilledTemplate {
   texts: TemplateTexts
   /** The message has its own subject; that of the template is not rendered. */
   isSubjectGiven: boolean
+  /** Null for a template without layout and partials. */
+  parts: PartTexts | null
 }
 
 /** Large values are in shared memory: passing them costs one copy, and a job can be retried. */

@@ -44,8 +44,8 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
     },
     analyze: (input, content, owner) => ask({ kind: 'analyze', owner, input, content }),
     templateEngine: {
-      parse: (texts, owner) => ask({ kind: 'template_parse', owner, texts }),
-      preview: (texts, variables, owner) => ask({ kind: 'template_preview', owner, texts, variables }),
+      parse: (texts, as, owner) => ask({ kind: 'template_parse', owner, texts, as }),
+      preview: (texts, variables, parts, owner) => ask({ kind: 'template_preview', owner, texts, variables, parts }),
       fill: (template, variables, owner, workBudget) =>
         ask({ kind: 'template_fill', owner, template, variables, workLeft: workBudget?.left ?? null }, workBudget),
     },

@@ -6,15 +6,30 @@ import { createWeightedCache } from '../os/weighted-cache.ts'
 import { SmtpReply } from '../smtp-server/reply.ts'
 import { readAuthorRequest } from '../smtp-submission/author-request.ts'
 import { previewTemplate } from '../submission/preview.ts'
-import { fillTemplate, type ParsedTemplate, parseTemplateTexts, variablesIn } from '../submission/render.ts'
+import {
+  fillTemplate,
+  type ParsedTemplate,
+  parseTemplateTexts,
+  type TemplateParts,
+  usesIn,
+  variablesIn,
+} from '../submission/render.ts'
+import type { KeyedTexts, PartTexts } from '../submission/template-parts.ts'
 import type { WorkBudget } from '../submission/template-work.ts'
 import { readList } from '../suppressions/read-list.ts'
-import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
+import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
 
 /** Runs one job. Refusals and SMTP replies are answers too. Throws on bugs and damaged content. Caches recently used
  *  templates in parsed form. */
 export function createPerform(): (job: ParsingJob) => ParsingAnswer {
   const parsedOf = createParsedTemplates()
+  const partsOf = (texts: PartTexts | null): TemplateParts | undefined =>
+    texts === null
+      ? undefined
+      : {
+          layout: texts.layout && parsedOf(texts.layout),
+          partials: new Map(texts.partials.map(([alias, partial]) => [alias, parsedOf(partial)])),
+        }
 
   const perform = (job: ParsingJob, workBudget: WorkBudget): ParsingAnswers[keyof ParsingAnswers] => {
     switch (job.kind) {
@@ -23,11 +38,15 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
       case 'analyze':
         return look(job)
       case 'template_parse':
-        return variablesIn(parseTemplateTexts(job.texts))
+        return factsOf(job, partsOf(job.as.parts))
       case 'template_preview':
-        return previewTemplate(job.texts, job.variables)
-      case 'template_fill':
-        return fillTemplate(parsedOf(job.template), job.variables, workBudget)
+        return previewTemplate(job.texts, job.variables, partsOf(job.parts))
+      case 'template_fill': {
+        const { template, variables } = job
+        const parsed = parsedOf(template)
+        const wanted = template.isSubjectGiven ? { ...parsed, subject: null } : parsed
+        return fillTemplate(wanted, variables, workBudget, partsOf(template.parts))
+      }
       case 'author_mail':
         return readAuthorRequest(ownBytes(job.head), job.recipients)
       case 'suppression_list':
@@ -86,16 +105,23 @@ function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
 /** Size of the cache: some hundred ordinary templates, or the worst three. */
 const KEPT_WEIGHT = 50_000_000
 
-function createParsedTemplates(): (template: FilledTemplate) => ParsedTemplate {
+function createParsedTemplates(): (template: KeyedTexts) => ParsedTemplate {
   const kept = createWeightedCache(KEPT_WEIGHT, weightOf)
-  return ({ key, texts, isSubjectGiven }) => {
-    let parsed = kept.get(key)
-    if (parsed === undefined) {
-      parsed = parseTemplateTexts(texts)
-      kept.set(key, parsed)
-    }
-    return isSubjectGiven ? { ...parsed, subject: null } : parsed
+  return ({ key, texts }) => {
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const parsed = parseTemplateTexts(texts)
+    kept.set(key, parsed)
+    return parsed
   }
+}
+
+function factsOf(
+  { texts, as: { kind, at } }: Extract<ParsingJob, { kind: 'template_parse' }>,
+  parts: TemplateParts | undefined,
+): ParsingAnswers['template_parse'] {
+  const parsed = parseTemplateTexts(texts, kind, at)
+  return { variables: variablesIn(parsed, parts), uses: usesIn(parsed) }
 }
 
 function weightOf(parsed: ParsedTemplate): number {

@@ -8,24 +8,30 @@ export interface OwnAddresses {
   /** Owner in the name of a queue → its addresses. */
   of(owner: string): readonly string[]
   /** Reads them again; another node may have changed them. */
-  refresh(): Promise<void>
+  refresh(store: Pick<Store, 'dedicatedAddresses' | 'nodes'>): Promise<void>
 }
 
 /** Configured addresses of the pool `dedicated`. */
 export const dedicatedIn = ({ sending }: Pick<Config, 'sending'>): string[] =>
   sending.addresses.flatMap(({ pool, address }) => (pool === DEDICATED ? [address] : []))
 
-export function createOwnAddresses(store: Pick<Store, 'dedicatedAddresses'>): OwnAddresses {
+/** Nothing is known before the first `refresh`. */
+export function createOwnAddresses(): OwnAddresses {
   let known = new Map<string, string[]>()
+  let text = ''
   return {
     of: (owner) => known.get(owner) ?? [],
-    refresh: async () => {
+    refresh: async ({ dedicatedAddresses, nodes }) => {
       const next = new Map<string, string[]>()
-      for (const { address, organizationId } of await store.dedicatedAddresses.list()) {
+      for (const { address, organizationId } of await dedicatedAddresses.list()) {
         const owner = ownerOf(queueOf('', organizationId))
         next.set(owner, [...(next.get(owner) ?? []), address])
       }
       known = next
+      const before = text
+      text = JSON.stringify([...next])
+      // Another node may have the address.
+      if (text !== before) await nodes.placementChanged()
     },
   }
 }

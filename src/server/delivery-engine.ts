@@ -19,7 +19,9 @@ import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import type { RelaySettings } from '../outbound/relays/relay-choice.ts'
 import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import { type KeptRests, openKeptRests } from '../outbound/senders/kept-rests.ts'
 import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
+import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
 import { createWorkers } from '../outbound/workers.ts'
 import type { Store } from '../storage/store.ts'
 import type { Compose } from '../submission/signing.ts'
@@ -76,6 +78,8 @@ export interface DeliveryEngineDeps {
  *  them and rejects. */
 export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDeps): Promise<DeliveryEngine> {
   const { store, clock, lookups, log, pools } = deps
+  const hasAddresses = config.sending.addresses.length > 0
+  const keptRests = hasAddresses ? await openKeptRests({ store, clock, log }, RESTS) : undefined
   // Separate resolvers: a backlog of domains whose DNS does not answer must not delay other lookups.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
@@ -108,7 +112,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     policyOf: policies.find,
     onTls: countTls,
   })
-  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, relayCounters })
+  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, relayCounters, keptRests })
 
   const close = async (withinMs: number) => {
     await composing.stop()
@@ -178,10 +182,11 @@ function createLoop(
     policies: MtaStsPolicies
     mxResolver: Resolver
     relayCounters: RelayCounters
+    keptRests: KeptRests | undefined
   },
 ): OutboundLoop {
   const { delivery } = config
-  const { attempts, workers, policies, mxResolver } = parts
+  const { attempts, workers, policies, mxResolver, keptRests } = parts
   return createOutboundLoop({
     store: deps.store,
     attempt: attempts.attempt,
@@ -205,6 +210,8 @@ function createLoop(
     isPort25Blocked: deps.isPort25Blocked,
     onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),
+    warmups: warmingOn(config),
+    keptRests,
     resolver: {
       mx: (domain) => {
         // Fetched in parallel, so that the first message to a domain waits for one DNS answer, not for two.
@@ -227,6 +234,12 @@ function poolsOf(config: Config, { dedicatedOf }: Pick<DeliveryEngineDeps, 'dedi
   if (addresses.length === 0) return undefined
   return createPools({ addresses, streams, hostname: config.hostname, node: nodeName(config), dedicatedOf })
 }
+
+/** The addresses in warm-up that this node may send from. */
+const warmingOn = (config: Config) =>
+  config.sending.addresses.flatMap(({ address, node, warmup }) =>
+    warmup === null || (node !== null && node !== nodeName(config)) ? [] : [{ address, warmup }],
+  )
 
 const NO_HOST = { host: null, address: null, source: null }
 /** The largest message is composed and signed in less than a second; a thread may hold several. */

@@ -16,13 +16,13 @@ import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { lateBounce } from '../outbound/outcome.ts'
 import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import { createComplaintCounter } from '../outbound/senders/warmup-complaints.ts'
 import type { ParsingAnswer, ParsingJob } from '../parsing/job.ts'
 import { type Parsing, parsingIn } from '../parsing/parsing.ts'
 import { startParsingThread } from '../threads.ts'
 import type { DeliveryLoop } from '../webhooks/delivery-loop.ts'
 import { createInboundLoop } from '../webhooks/inbound-loop.ts'
 import { createWebhookLoop } from '../webhooks/loop.ts'
-import { createOwnAddresses, dedicatedIn, type OwnAddresses } from './dedicated-addresses.ts'
 import { type DeliveryEngine, openDeliveryEngine } from './delivery-engine.ts'
 import type { Https } from './https-clients.ts'
 import { createReaderStarter, logSeparation } from './inbound-readers.ts'
@@ -39,7 +39,6 @@ export interface Engines {
   inbound: DeliveryLoop
   readers: Readers
   parsing: Parsing
-  ownAddresses: OwnAddresses
   feedback: Feedback
   /** Posts TLS reports. Never reaches private networks, even those that webhooks may reach. */
   postReport: Post
@@ -51,7 +50,7 @@ export interface Engines {
 }
 
 export interface EnginesDeps {
-  resources: Pick<Resources, 'store' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
+  resources: Pick<Resources, 'store' | 'ownAddresses' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
   clock: WallClock
   random: Random
   mintId: MintId
@@ -76,8 +75,6 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
   const parsingPool = createParsingPool(deps)
   rollback.push(() => parsingPool.stop())
   const parsing = parsingIn(parsingPool)
-  const ownAddresses = createOwnAddresses(resources.store)
-  if (dedicatedIn(config).length > 0) await ownAddresses.refresh()
   const delivery = await openDeliveryEngine(config, {
     store: resources.store,
     clock,
@@ -95,7 +92,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     memory: deps.memory,
     pools: metrics.pools,
     storedMail: parsing.storedMail,
-    dedicatedOf: ownAddresses.of,
+    dedicatedOf: resources.ownAddresses.of,
     relays: relaySettingsOf(config, relayPasswordsOf(config)),
     isPort25Blocked: async () => (await import('../checkup/port-25.ts')).isPort25Blocked(config, deps),
     computeMs: deps.computeMs,
@@ -109,6 +106,10 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     verp: resources.verp,
     mintId: deps.mintId,
     judge: lateBounce,
+    onComplaint: createComplaintCounter(
+      resources.store,
+      config.sending.addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address])),
+    ),
     log: deps.log,
     mailLog: deps.mailLog,
     notify: deps.notify,
@@ -121,7 +122,6 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     webhooks,
     inbound,
     readers: reading.readers,
-    ownAddresses,
     parsing,
     feedback,
     postReport: postBy(https.reports, clock.steady),

@@ -17,6 +17,8 @@ export interface Https {
    *  reach. */
   policies: Exchange
   reports: Exchange
+  /** For the operator's channels of alerts. */
+  alerts: Exchange
   /** For the certificate authority that the operator configured. */
   authority: Exchange
   /** For the OpenID Connect provider that the operator configured. */
@@ -54,8 +56,15 @@ export function openHttps(
       },
       policies: { allowed: abroad, keepsAlive: false, userAgent, dns: { servers } },
       reports: { allowed: abroad, keepsAlive: true, userAgent, dns: { servers } },
+      alerts: {
+        allowed: 'all addresses', // the operator configured them, and redirects are not followed
+        ca: caOf(webhooks.caFile),
+        keepsAlive: false,
+        userAgent,
+        dns: { servers },
+      },
       authority: {
-        allowed: 'all addresses', // the operator configured it, and redirects are not followed
+        allowed: 'all addresses', // like alerts
         ca: tls.mode === 'acme' ? caOf(tls.acmeCaFile) : undefined,
         keepsAlive: false,
         userAgent,
@@ -77,6 +86,7 @@ export function openHttps(
     endpoints: thread.exchange('endpoints'),
     policies: thread.exchange('policies'),
     reports: thread.exchange('reports'),
+    alerts: thread.exchange('alerts'),
     authority: thread.exchange('authority'),
     signOn: thread.exchange('signOn'),
     probe: thread.probe,

@@ -8,6 +8,7 @@ import { createMaintenance } from '../maintenance/loop.ts'
 import { maintenanceTasks } from '../maintenance/tasks.ts'
 import { createTlsReports } from '../maintenance/tls-reports.ts'
 import type { Engines as Gauges } from '../metrics/engines.ts'
+import type { NameServer } from '../name-server/name-server.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -21,6 +22,8 @@ import { dedicatedIn } from './dedicated-addresses.ts'
 import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
+import { surveyOf } from './survey.ts'
+import { createZoneUpdates } from './zone-update.ts'
 
 /** The health checks of the running server. */
 export function watchHealth(
@@ -40,13 +43,15 @@ export function watchHealth(
 }
 
 export interface MaintenanceDeps {
-  resources: Pick<Resources, 'store' | 'resolver' | 'freshResolver'>
-  engines: Pick<Engines, 'delivery' | 'outbound' | 'ownAddresses' | 'postReport'>
+  resources: Pick<Resources, 'store' | 'ownAddresses' | 'resolver' | 'freshResolver'>
+  engines: Pick<Engines, 'delivery' | 'outbound' | 'postReport'>
   submission: Pick<Submission, 'submit'>
   api: Pick<Api, 'auth' | 'underWay'>
   health: HealthWatch
+  alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
   certificates: Certificates | null
   clock: WallClock
+  random: Random
   mintId: MintId
   log: Log
   notify: Notify
@@ -55,7 +60,7 @@ export interface MaintenanceDeps {
 /** Creates the loop of maintenance tasks (maintenance/tasks.ts); it is not started yet. */
 export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
   const { engines, api, health, certificates, clock, mintId, log } = deps
-  const { store, resolver, freshResolver } = deps.resources
+  const { store, ownAddresses, resolver, freshResolver } = deps.resources
   const { delivery, outbound } = engines
   const { from, contact, organization } = config.reports
   const reports = createTlsReports({
@@ -80,6 +85,12 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       resolver: freshResolver,
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
+      zone: config.dns.zone,
+      survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random: deps.random }),
+      updateZone: createZoneUpdates(config, { store, clock, log }),
+      rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
+      maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
+      random: deps.random,
       sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,
@@ -93,12 +104,15 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       renewCertificateIfDue: () => {
         certificates?.renewIfDue().catch((error) => log.error('certificate maintenance failed', { error }))
       },
-      dedicated: { addresses: dedicatedIn(config), refresh: engines.ownAddresses.refresh },
+      alerts: deps.alerts,
+      dedicated: { addresses: dedicatedIn(config), refresh: () => ownAddresses.refresh(store) },
       notify: deps.notify,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
   })
 }
+
+const DAY_MS = 86_400_000
 
 /** The current values that the metrics page shows. */
 export function gaugesOf(deps: {
@@ -107,6 +121,7 @@ export function gaugesOf(deps: {
   streams: Streams
   smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
+  names: NameServer | null
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
@@ -119,5 +134,7 @@ export function gaugesOf(deps: {
     networkRefusals: deps.networkLimits.refusals,
     destinations: outbound.destinations,
     addresses: outbound.addresses,
+    warmups: outbound.warmups,
+    ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
   }
 }

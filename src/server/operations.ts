@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operation.ts'
+import { alertOperations } from '../api/routes/alerts.ts'
 import { apiKeyOperations } from '../api/routes/api-keys.ts'
 import { auditLogOperations } from '../api/routes/audit-log.ts'
 import { billingOperations } from '../api/routes/billing.ts'
@@ -38,6 +39,7 @@ import type { MtaSts } from '../mail/mta-sts.ts'
 import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { planFor } from '../model/organization.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
+import type { Post } from '../net/https/requests.ts'
 import { checkWebhookUrl } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -58,7 +60,9 @@ import type { HeavyWork } from '../submission/heavy-work.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
+import { alertChannels } from './alerts.ts'
 import { relayedDomainsOf, relaySettingsOf } from './relays.ts'
+import { surveyOf } from './survey.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationsDeps {
@@ -86,6 +90,8 @@ export interface OperationsDeps {
   /** Open HTTP streams of events. */
   streams: Streams
   health: HealthWatch
+  /** Posts to the operator's channels of alerts. */
+  postAlert: Post
   wait: Notifier['wait']
   notify: Notify
   /** MTA-STS policy of a mail domain; the cached one if no delivery engine runs. */
@@ -140,6 +146,7 @@ export function openForwarding(
     settings: {
       confirmTargets: config.inbound.confirmForwardTargets,
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      sending: config.sending,
     },
     stoppedBy: alertThatStops(config, store),
     submit: submission.submit,
@@ -187,6 +194,7 @@ export function createOperations(
     }),
     ...auditLogOperations({ store }),
     ...healthOperations({ health: deps.health }),
+    ...alertOperations({ alerts: store.alerts, channels: alertChannelsOf(deps, userMail), mintId }),
     ...billingOperations({ store, plans: planCalled(config), selfService: config.billing.selfServicePlans }),
     ...eventOperations({ store, feed: deps.eventStream, streams: deps.streams }),
     ...explainOperationsOf(deps),
@@ -215,6 +223,15 @@ export function createOperations(
   ]
 }
 
+/** The channels of alerts, for operations and for the sender. */
+export function alertChannelsOf(
+  deps: Pick<OperationsDeps, 'config' | 'postAlert' | 'freshResolver' | 'clock' | 'publicUrl'>,
+  userMail: UserMail,
+) {
+  const { config, postAlert: post, freshResolver: resolver, clock, publicUrl } = deps
+  return alertChannels(config, { post, userMail, resolver, now: clock.now, publicUrl })
+}
+
 function messageOperationsOf(deps: OperationsDeps, submission: Submission): Operation[] {
   const { store, clock, parsing } = deps
   return [
@@ -232,7 +249,15 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
   ]
 }
 
-function domainOperationsOf({ config, store, random, mintId, freshResolver }: OperationsDeps): Operation[] {
+function domainOperationsOf({
+  config,
+  store,
+  random,
+  mintId,
+  freshResolver,
+  notify,
+  clock,
+}: OperationsDeps): Operation[] {
   return domainOperations({
     store,
     random,
@@ -244,6 +269,10 @@ function domainOperationsOf({ config, store, random, mintId, freshResolver }: Op
     serverNames: serverNamesOf(config),
     requireVerified: config.sending.requireVerifiedDomain,
     mtaSts: publishedMtaSts(config),
+    zone: config.dns.zone,
+    survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
+    rotateEveryMs: config.dkim.rotateEveryDays * 86_400_000,
+    onChange: () => notify('domains'),
   })
 }
 
@@ -302,8 +331,12 @@ const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (doma
   config.quality.stopSending ? (store.snapshot.firingAlerts(domainId)[0] ?? null) : null
 
 /** Names of this server, which no tenant may claim. */
-export function serverNamesOf({ hostname, http, tls }: Config): string[] {
-  return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
+export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
+  return serverNames({
+    hostname,
+    publicUrl: http.publicUrl,
+    names: [...tls.names, ...(dns.zone === null ? [] : [dns.zone])],
+  })
 }
 
 /** Without a delivery engine, nothing is known of failures. */

@@ -15,17 +15,20 @@ import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
 import { destinationOfHost } from '../outbound/schedule/destination.ts'
+import { publishedPlacement, readPlacement } from '../outbound/senders/placement.ts'
 import { endLeasesOfEndedWorkers } from '../storage/ended-workers.ts'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
 import { createUserLinks } from '../submission/user-links.ts'
 import { userLinkSecret } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
+import { createOwnAddresses, dedicatedIn, type OwnAddresses } from './dedicated-addresses.ts'
 import type { Rollback } from './rollback.ts'
 
 /** The open store, the secrets kept in it, and DNS resolvers: what every other part of the server uses. */
 export interface Resources {
   store: Store
+  ownAddresses: OwnAddresses
   /** New events, for clients of the event stream. */
   eventStream: EventStream
   /** Identifies this process in leases. */
@@ -65,7 +68,9 @@ export interface ResourcesDeps {
  *  store's error. */
 export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
   const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback, onReplaced, onTime } = deps
+  const ownAddresses = createOwnAddresses()
   const { store, eventStream } = await openStoreWithEvents(config, {
+    ownAddresses,
     notifier,
     clock,
     metrics,
@@ -74,6 +79,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
     onReplaced,
     onTime,
   })
+  if (dedicatedIn(config).length > 0) await ownAddresses.refresh(store)
   const workerId = randomUUID()
   await recordDelivered(journalFolder(config.dataDir), {
     deliveries: store.deliveries,
@@ -101,6 +107,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
   })
   return {
     store,
+    ownAddresses,
     eventStream,
     workerId,
     verp,
@@ -118,6 +125,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
 async function openStoreWithEvents(
   config: Config,
   {
+    ownAddresses,
     notifier,
     clock,
     metrics,
@@ -125,7 +133,9 @@ async function openStoreWithEvents(
     rollback,
     onReplaced,
     onTime,
-  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced' | 'onTime'>,
+  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced' | 'onTime'> & {
+    ownAddresses: OwnAddresses
+  },
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
   const store = await openStore({
@@ -154,6 +164,7 @@ async function openStoreWithEvents(
         ofAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
         areOfNode: config.delivery.share === 'node',
       },
+      placement: placementOf(config, { ownAddresses, log }),
       onEnded: (reason) => {
         log.error('node ended', { name: nodeName(config), reason })
         onReplaced()
@@ -170,6 +181,19 @@ async function openStoreWithEvents(
   await warnOfHeldDeliveries(store, log)
   await logUpgrade(store, steps, log)
   return { store, eventStream }
+}
+
+/** How this node agrees with others on which of them sends from which address. */
+function placementOf({ sending }: Config, { ownAddresses, log }: { ownAddresses: OwnAddresses; log: Log }) {
+  return {
+    published: publishedPlacement(sending),
+    read: (published: string) => readPlacement(published, ownAddresses.of),
+    onAbsent: (names: readonly string[]) => {
+      const nodes = names.join(' ')
+      if (names.length === 0) log.info('all nodes with sending addresses are running')
+      else log.warn('nodes with sending addresses are not running, their mail is sent from other addresses', { nodes })
+    },
+  }
 }
 
 /** Logs schema upgrades, and decisions they made that the operator should review. */

@@ -5,6 +5,8 @@ import { allDomains } from '../domains/all.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { parseMailbox } from '../mail/address.ts'
+import type { NameServer } from '../name-server/name-server.ts'
+import { postBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
@@ -14,6 +16,7 @@ import type { Submission } from '../submission/accept.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import type { UserMail } from '../submission/user-mail.ts'
+import { openAlerts } from './alerts.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { type Core, openCore, type StartOptions } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
@@ -21,7 +24,8 @@ import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
-import { createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
+import { listeningText, openZoneListener } from './name-server.ts'
+import { alertChannelsOf, createOperations, openForwarding, openSubmission, openUserMail } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 
@@ -34,6 +38,8 @@ export interface Server {
     http: string | null
     https: string | null
     httpRedirect: string | null
+    /** Several, separated by spaces. */
+    dns: string | null
   } & SmtpListeners['listening']
   publicUrl: string
   /** Reads the certificate files again. Rejects if they are unusable; the previous certificates stay in use. */
@@ -86,14 +92,17 @@ async function assemble(
     submission: application.submission,
     api: web.api,
     health: core.health,
+    alerts: application.alerts,
     certificates,
     clock,
+    random: core.random,
     mintId: core.mintId,
     log: core.log,
     notify: core.notifier.notify,
   })
   const listeners = await openListeners(config, core, { application, web, certificates, rollback })
   metrics.certificates(() => certificates?.terms() ?? [])
+  metrics.alerts(application.alerts?.firing ?? null)
   shown.present = () => {
     if (certificates === null) return
     web.api.useCertificate(certificates.https())
@@ -123,6 +132,7 @@ interface Application {
   forwarding: Forwarding
   userMail: UserMail
   operations: Operation[]
+  alerts: ReturnType<typeof openAlerts>
 }
 
 function createApplication(config: Config, core: Core): Application {
@@ -148,6 +158,7 @@ function createApplication(config: Config, core: Core): Application {
     eventStream,
     streams: core.streams,
     health: core.health,
+    postAlert: postBy(core.https.alerts, clock.steady),
     wait: notifier.wait,
     notify: notifier.notify,
     mtaStsOf: delivery.mtaStsOf,
@@ -160,7 +171,18 @@ function createApplication(config: Config, core: Core): Application {
   const forwarding = openForwarding(deps, submission)
   const userMail = openUserMail(deps, submission)
   const operations = createOperations(deps, submission, forwarding, userMail)
-  return { heavyWork, submission, forwarding, userMail, operations }
+  const alerts = openAlerts(config, {
+    store,
+    channels: alertChannelsOf(deps, userMail),
+    health: core.health,
+    outbound,
+    resolver: freshResolver,
+    clock,
+    random,
+    mintId,
+    log: core.log,
+  })
+  return { heavyWork, submission, forwarding, userMail, operations, alerts }
 }
 
 function createServerWeb(
@@ -217,10 +239,11 @@ function openServerCertificates(
 interface Listeners {
   smtp: SmtpListeners
   metrics: MetricsListener | null
+  names: NameServer | null
   listening: Server['listening']
 }
 
-/** Binds HTTP, then SMTP, then metrics. */
+/** Binds HTTP, then SMTP, DNS and metrics. */
 async function openListeners(
   config: Config,
   core: Core,
@@ -266,7 +289,14 @@ async function openListeners(
     memory: core.memory,
   })
   rollback.push(() => smtp.stop(0))
-  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits })
+  const names = await openZoneListener(config, {
+    store: resources.store,
+    log: core.log,
+    onEvent: metrics.pools.onEvent,
+  })
+  rollback.push(() => names?.stop())
+  if (names !== null) core.notifier.on('domains', () => names.changed())
+  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits, names })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
   const { metricsPages: pages, watchDescriptors } = web
@@ -275,11 +305,13 @@ async function openListeners(
   return {
     smtp,
     metrics: metricsListener,
+    names,
     listening: {
       http: bound.http && formatEndpoint(bound.http),
       https: bound.https && formatEndpoint(bound.https),
       httpRedirect: bound.httpRedirect && formatEndpoint(bound.httpRedirect),
       ...smtp.listening,
+      dns: listeningText(names),
       metrics: metricsListener && formatEndpoint(metricsListener.listening),
     },
   }
@@ -317,6 +349,7 @@ async function stopServer(parts: {
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
+  listeners.names?.stop()
   https.stop()
   await web.api.auth.flushUses()
   resources.resolver.close()

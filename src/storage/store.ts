@@ -1,3 +1,5 @@
+import type { AddressRests } from './roles/address-rests.ts'
+import type { Alerts } from './roles/alerts.ts'
 import type { ApiKeys } from './roles/api-keys.ts'
 import type { AuditLog } from './roles/audit-log.ts'
 import type { BlockedLinks } from './roles/blocked-links.ts'
@@ -35,11 +37,14 @@ import type { Templates } from './roles/templates.ts'
 import type { TlsSessions } from './roles/tls-sessions.ts'
 import type { UsageCounts } from './roles/usage-counts.ts'
 import type { Users } from './roles/users.ts'
+import type { Warmups } from './roles/warmups.ts'
 import type { WebhookDeliveries } from './roles/webhook-deliveries.ts'
 import type { Webhooks } from './roles/webhooks.ts'
 import type { Workers } from './roles/workers.ts'
 
 export { AlreadyRemembered, StoreDamaged, StoreUnavailable } from './errors.ts'
+export type * from './roles/address-rests.ts'
+export type * from './roles/alerts.ts'
 export type * from './roles/api-keys.ts'
 export type * from './roles/audit-log.ts'
 export type * from './roles/blocked-links.ts'
@@ -79,6 +84,7 @@ export type * from './roles/templates.ts'
 export type * from './roles/tls-sessions.ts'
 export type * from './roles/usage-counts.ts'
 export type * from './roles/users.ts'
+export type * from './roles/warmups.ts'
 export type * from './roles/webhook-deliveries.ts'
 export type * from './roles/webhooks.ts'
 export type * from './roles/workers.ts'
@@ -102,6 +108,8 @@ export interface Store {
   domains: Domains
   blockedLinks: BlockedLinks
   dedicatedAddresses: DedicatedAddresses
+  warmups: Warmups
+  addressRests: AddressRests
   relays: Relays
   apiKeys: ApiKeys
   users: Users
@@ -132,6 +140,7 @@ export interface Store {
   held: Held
   stats: Stats
   quality: Quality
+  alerts: Alerts
   mtaSts: MtaStsPolicies
   tlsSessions: TlsSessions
   policyReports: PolicyReports

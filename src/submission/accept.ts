@@ -144,8 +144,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       }
     },
 
-    render: async (sender, { idOrAlias, variables }) =>
-      templates.fill(await templates.require(sender, idOrAlias), variables),
+    render: async (sender, use) => templates.fill(await templates.require(sender, use.idOrAlias), sender, use),
   }
 }
 /** Test mail takes the whole path, signing included, and completes when accepted. Scheduled test mail waits in the
@@ -165,7 +164,7 @@ async function prepare(
   requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
   const listed = await suppressedAmong(recipients, author, deps.store)
   const suppressed = author.key.mode === 'test' ? new Map([...pretended(recipients, deps.simulate), ...listed]) : listed
-  const request = template && use ? await templates.fillIn(given, template, use.variables, workBudget) : given
+  const request = template && use ? await templates.fillIn(given, template, author.key, use, workBudget) : given
   const id = deps.mintId('msg')
   const content = storedContent(id, request, recipients, deps.settings, now)
   const message = describe(id, author, request, content, sender, stream, now)

@@ -10,6 +10,7 @@ import { Refusal } from '../model/refusal.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from './accept.ts'
+import { assignedPool, NO_SENDING_CONFIG, type SendingConfig } from './streams.ts'
 
 /** Forward routes send mail from third parties in the organization's name to addresses that a user entered. A target
  *  outside the organization's domains must therefore confirm by a link in a mail from the route's domain. A
@@ -23,6 +24,8 @@ export interface Forwarding {
   statusOf(organizationId: string, email: string): Promise<ForwardTargetStatus>
   /** Route and its domain → targets to forward to, and reasons for the others. Synchronous. */
   targetsOf(route: ForwardRoute, domain: Domain): Promise<{ to: string[]; not: NotForwarded[] }>
+  /** Pool of sending addresses that the operator assigned to the domain's mail; '' if none. */
+  poolOf(domain: Pick<Domain, 'organizationId' | 'name'>): string
   /** Whether an alert stops the domain's sending (config quality.stop_sending). */
   isStopped(domainId: string): boolean
   /** Sends confirmation requests to pending targets → the result of each, in order. Rejects with the Refusal that live
@@ -44,6 +47,7 @@ export interface ForwardingDeps {
     /** Targets outside the organization's domains need a confirmation. */
     confirmTargets: boolean
     requireVerifiedDomain: boolean
+    sending?: Pick<SendingConfig, 'assignments'>
   }
   stoppedBy: (domainId: string) => QualityAlert | null
   submit: Submission['submit']
@@ -77,6 +81,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
       }
       return { to, not }
     },
+    poolOf: ({ organizationId, name }) => assignedPool(settings.sending ?? NO_SENDING_CONFIG, organizationId, name),
     isStopped: (domainId) => deps.stoppedBy(domainId) !== null,
     ask: async (route, emails, now) => {
       const asked: Asked[] = []

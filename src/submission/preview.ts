@@ -1,5 +1,12 @@
 import { Refusal } from '../model/refusal.ts'
-import { fillTemplate, parseTemplateTexts, type Rendered, type TemplateTexts, variablesIn } from './render.ts'
+import {
+  fillTemplate,
+  parseTemplateTexts,
+  type Rendered,
+  type TemplateParts,
+  type TemplateTexts,
+  variablesIn,
+} from './render.ts'
 import { WORK } from './template-work.ts'
 
 /** Preview of an unfinished template. */
@@ -13,15 +20,19 @@ export interface Preview extends Rendered {
 /** Texts and the variables so far → preview. Throws like `renderTemplate`, but for a missing variable only when a
  *  placeholder cannot replace it, as for a list, or when too many are missing: `details.variables` then lists all. All
  *  tries together cost at most as much as two mails. */
-export function previewTemplate(texts: TemplateTexts, variables: Record<string, unknown>): Preview {
+export function previewTemplate(
+  texts: TemplateTexts,
+  variables: Record<string, unknown>,
+  parts?: TemplateParts,
+): Preview {
   const parsed = parseTemplateTexts(texts)
-  const names = variablesIn(parsed)
+  const names = variablesIn(parsed, parts)
   const given = structuredClone(variables)
   const missing: string[] = []
   const workBudget = { left: 2 * WORK }
   for (;;) {
     try {
-      return { ...fillTemplate(parsed, given, workBudget), variables: names, missing }
+      return { ...fillTemplate(parsed, given, workBudget, parts), variables: names, missing }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const lacking = error.details?.variable

@@ -50,6 +50,8 @@ export interface FinishedMail {
 export interface TemplateUse {
   idOrAlias: string
   variables: Record<string, unknown>
+  /** Wanted language, as localeOf writes it; null = the template's default. */
+  locale: string | null
 }
 
 /** Addresses as submitted, and their parsed form. */

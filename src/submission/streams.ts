@@ -24,7 +24,11 @@ export function requireStream(stream: string, { streams }: SendingConfig): { uns
 }
 
 /** Organization and sending domain → the pool that the operator assigned: the first that matches; '' if none does. */
-export function assignedPool({ assignments }: SendingConfig, organizationId: string, domainName: string): string {
+export function assignedPool(
+  { assignments }: Pick<SendingConfig, 'assignments'>,
+  organizationId: string,
+  domainName: string,
+): string {
   const match = assignments.find(
     ({ organization, domain }) =>
       (organization === null || organization === organizationId) && (domain === null || domain === domainName),

@@ -130,10 +130,10 @@ describe('an invalid template', () => {
     ['\n\n{{ x | nonsense }}', 3, 1, 'undefined filter: nonsense'],
     ['{{ x | where_exp: "a", "b" }}', 1, 1, 'undefined filter'],
     ['{% if x %}{% endfor %}', 1, 11, 'not found'],
-    ['a {% include "x" %}', 1, 3, 'cannot include another'],
-    ['{% render "/etc/passwd" %}', 1, 1, 'cannot include another'],
-    ['{% layout "x" %}', 1, 1, 'cannot include another'],
-    ['{% block x %}{% endblock %}', 1, 1, 'cannot include another'],
+    ['a {% include "x" %}', 1, 3, 'is not available'],
+    ['{% render "/etc/passwd" %}', 1, 1, 'needs the alias of a partial'],
+    ['{% layout "x" %}', 1, 1, 'is not available'],
+    ['{% block x %}{% endblock %}', 1, 1, 'is not available'],
   ])('%p is reported with its position', (source, line, column, message) => {
     const fault = faultOf(() => parseText(source, 'html'))
     expect([fault.line, fault.column]).toEqual([line, column])

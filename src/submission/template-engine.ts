@@ -1,9 +1,9 @@
-import { filters, Liquid, LiquidError, type Template as Node, Parser } from 'liquidjs'
-import { boundTags } from './template-tags.ts'
+import { filters, Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { boundTags, RenderTag } from './template-tags.ts'
 import { BoundedContext, boundOperators, boundWork, chargeTo, spell, WORK, type WorkBudget } from './template-work.ts'
 
-/** The template language: Liquid, with limits on everything an untrusted template can cost. Templates read no files and
- *  see only the own properties of the variables they are given. */
+/** The template language: Liquid, with limits on everything an untrusted template can cost. Templates read no files, and
+ *  see only the own properties of the variables and only the partials they are given. */
 
 /** One parsed text of a template. */
 export interface ParsedText {
@@ -13,6 +13,18 @@ export interface ParsedText {
   weight: number
   /** Names it uses from outside, in order of first use: `user.name`. */
   variables: string[]
+  /** The partials it renders, each with the names it gives them, in the order of the text. */
+  renders: { alias: string; given: string[] }[]
+  /** True for a layout: it uses `content` once, as `{{ content }}`. */
+  isFrame: boolean
+}
+
+/** Parsed texts around and inside others; null where there is none. */
+export interface ParsedParts {
+  /** The text around the others. */
+  layout: ParsedText | null
+  /** Alias → partial; absent without texts of this kind. */
+  partials: ReadonlyMap<string, ParsedText>
 }
 
 /** A template fault and its position; lines and columns count from 1. */
@@ -41,7 +53,7 @@ const MAX_NESTING = 100
 const MAX_BRACKETS = 20
 /** A backstop behind the work budget, which normally ends first: a shorter time would refuse good mail on a busy
  *  machine. */
-const RENDER_MS = 500
+const RENDER_MS = 2_000
 
 const HTML = createEngine((value, context) => escapeHtml.call({ context }, spell(value, context)))
 const PLAIN = createEngine(spell)
@@ -52,35 +64,66 @@ export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   return withTemplateFaults(() => {
     const parser = new BoundedParser(engine)
     const nodes = parser.parse(source)
-    return { nodes, engine, weight: source.length + parser.nodes * NODE_BYTES, variables: variablesOf(engine, nodes) }
+    const { variables, contentUses } = variablesOf(engine, nodes)
+    const weight = source.length + parser.nodes * NODE_BYTES
+    const isFrame = parser.contentOutputs === 1 && contentUses === 1
+    return { nodes, engine, weight, variables, renders: parser.renders, isFrame }
   })
 }
 
 /** Renders texts in sequence with shared variables and one budget; also charges a given work budget. Throws
- *  TemplateFault for a missing variable without default, a filter that fails, and an exhausted budget. */
+ *  TemplateFault for a missing variable without default, a filter that fails, a missing partial, and an exhausted
+ *  budget. */
 export function createFilling(
   variables: Record<string, unknown>,
   workBudget?: WorkBudget,
-): (text: ParsedText) => string {
+): (text: ParsedText, parts?: ParsedParts) => string {
   let paid: Pick<BoundedContext, 'memoryLimit' | 'renderLimit'> | null = null
-  return ({ nodes, engine }) => {
+  const render = ({ nodes, engine }: ParsedText, own: Record<string, unknown>, partials: ParsedParts['partials']) => {
     // A copy per text, because `increment` writes to it, and without a prototype, so that it has only the given
     // variables.
-    const scope = Object.assign(Object.create(null), variables)
+    const scope = Object.assign(Object.create(null), variables, own)
     const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
+    context.surrounding = { variables, partial: (alias) => nodesOf(alias, partials, engine) }
     if (paid === null && workBudget !== undefined) chargeTo(workBudget, context)
     paid ??= context
     return withTemplateFaults(() => engine.renderSync(nodes, context) as string)
   }
+  return (text, { layout, partials } = NO_PARTS) => {
+    const body = render(text, {}, partials)
+    return layout === null ? body : render(layout, { content: new RenderedContent(body) }, partials)
+  }
 }
 
-const escapeHtml = filters.escape as (this: { context: BoundedContext }, text: string) => string
+const NO_PARTS: ParsedParts = { layout: null, partials: new Map() }
+
+function nodesOf(alias: string, partials: ParsedParts['partials'], engine: Liquid): Node[] {
+  const found = partials.get(alias)
+  if (found === undefined) throw new Error(`there is no partial ${alias} with ${engine === HTML ? 'html' : 'text'}`)
+  return found.nodes
+}
+
+/** A rendered text for a layout, which is not escaped again. */
+class RenderedContent {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  toString(): string {
+    return this.#text
+  }
+}
+
+const escapeHtml = filters.escape as unknown as (this: { context: BoundedContext }, text: string) => string
 type Write = (value: unknown, context: BoundedContext) => string
 
 function createEngine(write: Write): Liquid {
   const engine = new Liquid({
     outputEscape(this: { context: BoundedContext }, value: unknown) {
-      return write(value, this.context)
+      if (!(value instanceof RenderedContent)) return write(value, this.context)
+      return spell(String(value), this.context)
     },
     operators: boundOperators,
     strictVariables: true,
@@ -102,6 +145,8 @@ function createEngine(write: Write): Liquid {
 class BoundedParser extends Parser {
   #depth = 0
   nodes = 0
+  contentOutputs = 0
+  readonly renders: ParsedText['renders'] = []
 
   override parseTokens(tokens: Tokens): Node[] {
     for (const token of tokens) if ('content' in token) requireSimple(String(token.content))
@@ -112,7 +157,10 @@ class BoundedParser extends Parser {
     if (++this.nodes > MAX_NODES) throw new Error(`a template can have at most ${MAX_NODES} tags and outputs`)
     if (++this.#depth > MAX_NESTING) throw new Error(`blocks are nested more than ${MAX_NESTING} deep`)
     try {
-      return super.parseToken(token, rest)
+      const node = super.parseToken(token, rest)
+      if (node instanceof RenderTag) this.renders.push({ alias: node.alias, given: node.given })
+      if (node instanceof Output && 'content' in token && token.content.trim() === 'content') this.contentOutputs++
+      return node
     } finally {
       this.#depth--
     }
@@ -132,11 +180,12 @@ function requireSimple(expression: string): void {
   }
 }
 
-function variablesOf(engine: Liquid, nodes: Node[]): string[] {
+function variablesOf(engine: Liquid, nodes: Node[]): { variables: string[]; contentUses: number } {
   const { globals } = engine.analyzeSync(nodes, { partials: false })
   const found = Object.values(globals).flat()
   found.sort((a, b) => a.location.row - b.location.row || a.location.col - b.location.col)
-  return [...new Set(found.map(String))]
+  const contentUses = found.filter(({ segments: [root] }) => root === 'content').length
+  return { variables: [...new Set(found.map(String))], contentUses }
 }
 
 /** Any error inside is the template's fault, a stack overflow included. */

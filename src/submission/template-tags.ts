@@ -1,10 +1,12 @@
 import {
+  type Arguments,
   AssignTag,
   CaseTag,
   type Context,
   type Emitter,
   evalToken,
   evalTokenValue,
+  Hash,
   type Liquid,
   type RangeToken,
   Tag,
@@ -14,13 +16,16 @@ import {
   TokenKind,
   type TopLevelToken,
 } from 'liquidjs'
+import { aliasFault } from '../model/template.ts'
+import type { BoundedContext } from './template-work.ts'
 
 /** Tags, ranges and positions that replace Liquid's own for untrusted templates. Some replacements apply to the whole
  *  process; only templates use Liquid. */
 
-/** Removes the tags that load other templates, and replaces two with stricter ones. */
+/** Removes the tags that load files, and replaces others with stricter ones. */
 export function boundTags(liquid: Liquid): void {
-  for (const name of ['include', 'render', 'layout', 'block']) liquid.registerTag(name, UnavailableTag)
+  liquid.registerTag('render', RenderTag)
+  for (const name of ['include', 'layout', 'block']) liquid.registerTag(name, UnavailableTag)
   liquid.registerTag('assign', StrictAssignTag)
   liquid.registerTag('case', PaidCaseTag)
   liquid.registerTag('#', InlineCommentTag)
@@ -29,10 +34,41 @@ export function boundTags(liquid: Liquid): void {
 class UnavailableTag extends Tag {
   constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
     super(token, rest, liquid)
-    throw new Error(`tag "${token.name}" is not available: a template cannot include another`)
+    throw new Error(`tag "${token.name}" is not available: use {% render "alias" %}, or the field layout`)
   }
 
   render(): void {}
+}
+
+/** `{% render "alias", name: value %}`: the partial with that alias. It has the variables of the message and the given
+ *  ones, but not those that the template assigned. */
+export class RenderTag extends Tag {
+  readonly alias: string
+  readonly given: string[]
+  readonly #hash: Hash
+  readonly #values: unknown[]
+
+  constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
+    super(token, rest, liquid)
+    this.alias = this.tokenizer.readQuoted()?.content ?? ''
+    if (aliasFault(this.alias) !== null) throw new Error('render needs the alias of a partial in quotes')
+    this.#hash = new Hash(this.tokenizer)
+    this.tokenizer.skipBlank()
+    this.#values = Object.values(this.#hash.hash)
+    const isRead = this.tokenizer.end() && !this.#values.includes(undefined)
+    if (!isRead) throw new Error('after the alias, render accepts only ", name: value"')
+    this.given = Object.keys(this.#hash.hash)
+  }
+
+  override *render(context: BoundedContext, emitter: Emitter): Generator<unknown, void, unknown> {
+    const values = (yield this.#hash.render(context)) as Record<string, unknown>
+    const { nodes, inner } = context.enter(this.alias, values)
+    yield this.liquid.renderer.renderTemplates(nodes, inner, emitter)
+  }
+
+  *arguments(): Arguments {
+    for (const value of this.#values) yield value as never // liquidjs does not export the type
+  }
 }
 
 /** Reports a missing variable; Liquid's own tag silently assigns nil. */

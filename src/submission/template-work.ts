@@ -5,6 +5,7 @@ import {
   type FilterImplOptions,
   filters,
   type Liquid,
+  type Template as Node,
   type Operators,
   toValueSync,
 } from 'liquidjs'
@@ -57,13 +58,41 @@ export function chargeTo(workBudget: WorkBudget, { memoryLimit }: Context): void
   }
 }
 
+/** What all contexts of one text share. */
+export interface Surrounding {
+  /** The variables of the message. */
+  variables: Record<string, unknown>
+  /** Alias → the parsed nodes of the partial; throws if there are none. */
+  partial: (alias: string) => Node[]
+}
+
+/** Nesting depth of partials. */
+const MAX_PARTIAL_DEPTH = 8
+
 /** Liquid's context for one render. Every variable lookup costs a step, and an array also its length, because tags
  *  compare arrays without charging. */
 export class BoundedContext extends Context {
-  override spawn(scope: object = {}): Context {
+  surrounding: Surrounding = { variables: {}, partial: noPartial }
+  #depth = 0
+
+  override spawn(scope: object = {}): BoundedContext {
     const { opts, sync, globals, strictVariables, ownPropertyOnly, memoryLimit, renderLimit, liquid } = this
     const options = { sync, globals, strictVariables, ownPropertyOnly }
-    return new BoundedContext(scope, opts, options, { memoryLimit, renderLimit, liquid })
+    const spawned = new BoundedContext(scope, opts, options, { memoryLimit, renderLimit, liquid })
+    spawned.surrounding = this.surrounding
+    spawned.#depth = this.#depth
+    return spawned
+  }
+
+  /** Alias and values → the partial and a context with the variables of the message and these values. Throws when
+   *  partials are nested too deeply, as in a cycle. */
+  enter(alias: string, values: Record<string, unknown>): { nodes: Node[]; inner: BoundedContext } {
+    const { variables, partial } = this.surrounding
+    if (this.#depth === MAX_PARTIAL_DEPTH) throw new Error(`partials are nested more than ${MAX_PARTIAL_DEPTH} deep`)
+    this.memoryLimit.use(STEP * (Object.keys(variables).length + Object.keys(values).length))
+    const inner = this.spawn(Object.assign(Object.create(null), variables, values))
+    inner.#depth++
+    return { nodes: partial(alias), inner }
   }
 
   override readProperty(...[of, key]: Parameters<Context['readProperty']>): unknown {
@@ -71,6 +100,10 @@ export class BoundedContext extends Context {
     this.memoryLimit.use(Array.isArray(value) ? STEP + value.length : STEP)
     return value
   }
+}
+
+function noPartial(alias: string): never {
+  throw new Error(`there is no partial ${alias}`)
 }
 
 /** Writes template values as text and charges the context for it. */

@@ -8,6 +8,8 @@ export type UserMailText =
   /** `asked`: on the sign-in page; otherwise an operator made the link. */
   | { kind: 'password'; email: string; isNew: boolean; asked: boolean; expiresAt: number }
   | { kind: 'password_changed'; email: string; at: number }
+  /** `url`: page of the dashboard. */
+  | { kind: 'alert'; subject: string; paragraphs: readonly string[]; url: string }
 
 /** Text and the public URL → subject, text and HTML, with LINK_TOKEN in place of the token. Nobody but the installation
  *  decides the subject and the links; names of tenants appear quoted, and only if no mail client makes a link of them. */
@@ -36,7 +38,7 @@ function written(
       return {
         subject: `Invitation to ${server}`,
         paragraphs: [
-          `${named(mail.inviter, 'A user')} invited you to ${named(mail.organization, 'an organization')} on ${server}, a server that sends and receives mail. Your role will be ${mail.role}.`,
+          `${quotedName(mail.inviter, 'A user')} invited you to ${quotedName(mail.organization, 'an organization')} on ${server}, a server that sends and receives mail. Your role will be ${mail.role}.`,
           `Open this link to accept. It works once, until ${dateOf(mail.expiresAt)}.`,
           { url: `${signInUrl}#invitation=${LINK_TOKEN}`, label: 'Accept the invitation' },
           'If you did not expect this invitation, ignore this mail.',
@@ -53,6 +55,11 @@ function written(
             ? 'If you did not ask for this, ignore this mail. Your password stays as it is.'
             : 'If you did not expect this mail, ignore it.',
         ],
+      }
+    case 'alert':
+      return {
+        subject: mail.subject,
+        paragraphs: [...mail.paragraphs, { url: mail.url, label: 'Open the health page' }],
       }
     case 'password_changed':
       return {
@@ -74,7 +81,7 @@ function reasonOf({ email, isNew, asked }: UserMailText & { kind: 'password' }, 
 
 /** Name that somebody chose → the same in quotation marks; `instead` for a name that is long, hides characters, or that a
  *  mail client could make a link of: a domain, an address or a telephone number. */
-function named(name: string | null, instead: string): string {
+export function quotedName(name: string | null, instead: string): string {
   if (name === null || name.length > MAX_NAME || hasInvisible(name) || LINK_LIKE.test(name)) return instead
   return name.replaceAll(/\D/g, '').length > MAX_DIGITS ? instead : `“${name.trim()}”`
 }

@@ -70,10 +70,10 @@ export function createUserMail(deps: UserMailDeps): UserMail {
   const sender = parseMailbox(settings.from)
   const rates = store.rates ?? createLocalRates()
 
-  /** The sender with its domain, or why mail does not go. */
-  const ready = (): { sender: Mailbox; domain: Domain } | MailObstacle => {
+  /** The sender with its domain, or why mail does not go. `hasLink`: the mail is about a sign-in with a password. */
+  const ready = (hasLink = true): { sender: Mailbox; domain: Domain } | MailObstacle => {
     if (sender === null) return 'not_configured'
-    if (settings.singleSignOnOnly) return 'single_sign_on_only'
+    if (hasLink && settings.singleSignOnOnly) return 'single_sign_on_only'
     const domain = store.snapshot.domainByName(sender.domain)
     if (domain === null) return 'domain_not_verified'
     try {
@@ -95,7 +95,7 @@ export function createUserMail(deps: UserMailDeps): UserMail {
     },
     mintLink: async () => createUserLinks(await userLinkSecret(store, random), random).mint(),
     send: async ({ to, text, link, expiresAt, invitedBy }, now) => {
-      const found = ready()
+      const found = ready(text.kind !== 'alert')
       if (typeof found === 'string') return found
       const { domain } = found
       const recipient = to === null ? null : parseMailbox(to)

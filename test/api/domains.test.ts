@@ -65,6 +65,7 @@ describe('creating a domain', () => {
       created_at: '2026-11-21T12:00:00.001Z',
       verified_at: null,
       last_checked_at: null,
+      next_dkim_rotation_at: null,
       return_path_host: `bounces.${name}`,
       tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
     })
@@ -79,6 +80,7 @@ describe('creating a domain', () => {
       'verified_at',
       'last_checked_at',
       'dkim',
+      'next_dkim_rotation_at',
       'return_path_host',
       'tracking',
       'dns_records',

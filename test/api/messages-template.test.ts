@@ -31,11 +31,15 @@ async function store(
     id: server.mintId('tpl'),
     organizationId,
     mode,
+    kind: 'message',
     alias,
     name: alias,
     sample: {},
     ...whole,
     variables: variablesIn(parseTemplateTexts(whole)),
+    layout: null,
+    uses: [],
+    locales: {},
     version: 1,
     createdAt: START,
     updatedAt: START,
@@ -85,7 +89,7 @@ describe('a message from a template', () => {
   test('keeps the version that was current when it was sent', async () => {
     const template = await store('versioned', { subject: 'One', text: 'One' })
     const first = await server.send({ from, to, template_id: 'versioned' })
-    const content = { subject: 'Two {{ n }}', html: null, text: 'Two', variables: ['n'] }
+    const content = { subject: 'Two {{ n }}', html: null, text: 'Two', variables: ['n'], ...NO_PARTS }
     await server.store.templates.update(template.id, 1, { content }, START)
     const second = await server.send({ from, to, template_id: 'versioned', variables: { n: 2 } })
     expect((await contentOf(first.body.id)).subject).toBe('One')
@@ -196,7 +200,7 @@ test('the list finds messages of a template by id and by alias, and none for an 
 })
 
 test('a template can be rendered without sending', async () => {
-  const use = { idOrAlias: 'order', variables: VARIABLES }
+  const use = { idOrAlias: 'order', variables: VARIABLES, locale: null }
   const sender = { organizationId: server.organizationId, mode: 'live' as const }
   expect(await server.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
   await expect(server.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
@@ -214,12 +218,15 @@ test('a version is read and parsed once for all messages that use it', async () 
     },
   }
   const stored = createStoredTemplates({ ...parsingHere(), store: { templates: counted } })
+  const user = { organizationId: server.organizationId, mode: 'live' as const }
   const fill = async (n: number) =>
-    stored.fill(await stored.require({ organizationId: server.organizationId, mode: 'live' }, 'kept'), { n })
+    stored.fill(await stored.require(user, 'kept'), user, { variables: { n }, locale: null })
   for (const n of [1, 2, 3]) expect((await fill(n)).html).toBe(`${n}`)
   expect(read).toEqual([1])
-  const content = { subject: 'S', html: 'v2 {{ n }}', text: null, variables: ['n'] }
+  const content = { subject: 'S', html: 'v2 {{ n }}', text: null, variables: ['n'], ...NO_PARTS }
   await templates.update(template.id, 1, { content }, START)
   expect((await fill(4)).html).toBe('v2 4')
   expect(read).toEqual([1, 2])
 })
+
+const NO_PARTS = { layout: null, uses: [], locales: {} }

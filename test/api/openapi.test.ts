@@ -398,6 +398,7 @@ const ELSEWHERE = [
   'suppressions_import 422 quota_exceeded',
   'templates_create 422 quota_exceeded',
   'templates_create 422 template_error',
+  'templates_delete 409 conflict',
   'templates_update 422 quota_exceeded',
   'templates_update 422 template_error',
   'users_delete 409 conflict',

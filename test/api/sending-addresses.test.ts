@@ -20,16 +20,23 @@ beforeAll(async () => {
   const clock = systemClock
   resolver = createResolver({ servers: [zone.address], trustedServers: [], clock, random: systemRandom })
   const addresses = [
-    { address: '127.0.0.2', hostname: 'out2.example.com', pool: 'dedicated', node: null },
-    { address: '127.0.0.3', hostname: 'out3.example.com', pool: 'default', node: 'two' },
+    { address: '127.0.0.2', hostname: 'out2.example.com', pool: 'dedicated', node: null, warmup: null },
+    { address: '127.0.0.3', hostname: 'out3.example.com', pool: 'default', node: 'two', warmup: null },
   ]
-  const rests = [{ destination: 'google.com', rule: 'block-list', until: START }]
-  const states = () => [{ address: '127.0.0.3', attempts: 7, delivered: 5, rests }]
+  const states = () => [{ address: '127.0.0.3', attempts: 7, delivered: 5 }]
   api = await createTestApi({
     operations: ({ store }) => sendingAddressOperations({ store, addresses, resolver, looksOutside: true, states }),
   })
   operator = { ...(await api.signIn()), 'x-operator': '1' }
   await api.store.dedicatedAddresses.assign('127.0.0.2', api.own.organization.id, START)
+  const rest = { address: '127.0.0.3', rule: 'block-list', times: 1, since: START, until: START + 60_000 }
+  await api.store.addressRests.change(
+    [
+      { ...rest, destination: 'google.com' },
+      { ...rest, destination: 'over.example', until: START },
+    ],
+    [],
+  )
 })
 afterAll(async () => {
   await api.close()
@@ -52,6 +59,7 @@ test('each address has its DNS, organization, use and rests', async () => {
       attempts: 0,
       delivered: 0,
       resting: [],
+      warmup: null,
     },
     {
       address: '127.0.0.3',
@@ -64,7 +72,8 @@ test('each address has its DNS, organization, use and rests', async () => {
       blocklists: ['zen.spamhaus.org'],
       attempts: 7,
       delivered: 5,
-      resting: [{ site: 'google.com', because: 'block-list', until: new Date(START).toISOString() }],
+      resting: [{ site: 'google.com', because: 'block-list', until: new Date(START + 60_000).toISOString() }],
+      warmup: null,
     },
   ])
 })

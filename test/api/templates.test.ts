@@ -15,9 +15,9 @@ const start = async () => {
   const parsing = { parsed: 0 }
   const counted: typeof templateEngine = {
     ...templateEngine,
-    parse: (texts, owner) => {
+    parse: (texts, as, owner) => {
       parsing.parsed++
-      return templateEngine.parse(texts, owner)
+      return templateEngine.parse(texts, as, owner)
     },
   }
   made = await createTestApi({
@@ -45,7 +45,10 @@ describe('a template', () => {
       alias,
       name,
       mode: 'live',
+      kind: 'message',
       ...texts,
+      layout: null,
+      locales: {},
       variables: ['user.name', 'note', 'link'],
       sample: {},
       version: 1,
@@ -162,7 +165,7 @@ describe('a bad template', () => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, html: '{% include "package.json" %}' } })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'html'])
-    expect(answer.body.error.message).toContain('cannot include another')
+    expect(answer.body.error.message).toContain('is not available')
   })
 })
 
@@ -280,6 +283,7 @@ test('lists are newest first, in pages, and leave out the texts', async () => {
     'alias',
     'name',
     'mode',
+    'kind',
     'subject',
     'variables',
     'version',

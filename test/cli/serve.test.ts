@@ -50,6 +50,7 @@ describe('serve', () => {
           smtp_inbound: null,
           smtp_submission: null,
           smtp_submission_tls: null,
+          dns: null,
           metrics: null,
         })
         expect((await fetch(`http://${ready.http}/healthz`)).status).toBe(200)

@@ -79,4 +79,31 @@ describe.skipIf(!hasBrowser)('the components', () => {
     },
     LIMIT_MS,
   )
+
+  test(
+    'show the warm-up of an address: its groups, and plan and mails sent by day of the chosen one',
+    async () => {
+      const page = await open({})
+      const card = page.getByRole('region', { name: 'Warm-up of 192.0.2.1' })
+      const rows = await card.getByRole('row').allInnerTexts()
+      const held = rows.find((text) => text.startsWith('Yahoo'))
+      expect(held).toContain('Held')
+      expect(held).toContain('until ')
+      expect(rows.find((text) => text.startsWith('Apple'))).toContain('No limit')
+      await card.getByRole('button', { name: 'Microsoft' }).click()
+      await card.getByRole('button', { name: 'View as table' }).click()
+      const figures = card.getByRole('region', { name: 'Plan and messages sent to Microsoft by day' }).getByRole('row')
+      expect(await figures.allInnerTexts()).toEqual([
+        'Time\tPlan\tSent',
+        '2026-11-19\t50\t50',
+        '2026-11-20\t63\t63',
+        '2026-11-21\t81\t31',
+      ])
+      await page.getByText('The chart starts on the second day.').waitFor()
+      await card.getByRole('button', { name: 'View as table' }).click()
+      await card.getByRole('button', { name: 'Google' }).click()
+      await card.locator('.plot canvas').waitFor()
+    },
+    LIMIT_MS,
+  )
 })

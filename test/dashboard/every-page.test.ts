@@ -139,14 +139,14 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
     LIMIT_MS,
   )
 
-  for (const width of [1440, 390])
+  for (const width of [1440, 768, 390])
     test(
-      `splits and cuts no word at ${width} px`,
+      `splits and cuts no word at ${width} px, and squeezes no column`,
       async () => {
         const page = await board.open('/', { width, height: 844, expected: FRAMES })
         const broken: [string, string[]][] = []
         await each(page, async (name) => {
-          const words = await brokenWords(page)
+          const words = [...(await brokenWords(page)), ...(await page.evaluate(squeezed))]
           if (words.length > 0) broken.push([name, words])
         })
         expect(broken).toEqual([])
@@ -186,6 +186,13 @@ function watchFocus(): void {
 async function compressedBytes(url: string): Promise<number> {
   const response = await fetch(url, { headers: { 'accept-encoding': 'br, gzip' }, decompress: false })
   return (await response.arrayBuffer()).byteLength
+}
+
+/** Cells whose text ends with an ellipsis after fewer than about eight letters. */
+function squeezed(): string[] {
+  return [...document.querySelectorAll('td > div:not(:has(button))')]
+    .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && clientWidth < 64 && scrollWidth > clientWidth)
+    .map((cell) => `squeezed: ${cell.textContent}`)
 }
 
 /** Notes of the browser about the frame that shows a message. */

@@ -1,3 +1,4 @@
+import type { ConfigValues } from '../../src/config/load.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
@@ -115,6 +116,46 @@ async function addSettings(server: TestServer) {
   return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
 }
 
+/** Config with sending addresses of every kind. */
+export const ADDRESSES: ConfigValues = {
+  health: { look_outside: true },
+  sending: {
+    addresses: [
+      { address: '127.0.0.2', hostname: `out1.${DOMAIN}` },
+      {
+        address: '127.0.0.3',
+        hostname: `out2.${DOMAIN}`,
+        pool: 'bulk',
+        node: 'a-node-with-a-long-name.sender.example',
+      },
+      { address: '127.0.0.4', hostname: `out3.${DOMAIN}`, pool: 'dedicated' },
+      { address: '127.0.0.5', hostname: `out4.${DOMAIN}`, pool: 'dedicated' },
+      { address: '2001:db8:1234:5678:9abc:def0:1234:5678', hostname: `out5.${DOMAIN}` },
+    ],
+  },
+}
+
+/** Adds to a server with ADDRESSES: mail from one of them, rests, an owner, names, and an entry in a blocklist. */
+export async function addAddresses(server: TestServer): Promise<void> {
+  const { zone, clock, organizationId } = server
+  const store = server.store()
+  for (const n of [1, 2, 3]) {
+    zone.set(`${n + 1}.0.0.127.in-addr.arpa`, 'PTR', [`out${n}.${DOMAIN}`])
+    zone.set(`out${n}.${DOMAIN}`, 'A', [`127.0.0.${n + 1}`])
+  }
+  zone.set('5.0.0.127.in-addr.arpa', 'PTR', ['static-5.a-hosting-provider.example'])
+  zone.set('5.0.0.127.zen.spamhaus.org', 'A', ['127.0.0.2'])
+  await store.dedicatedAddresses.assign('127.0.0.4', organizationId, clock.now())
+  const rest = { address: '127.0.0.3', rule: 'block-list', times: 1, since: clock.now(), until: clock.now() + 900_000 }
+  const others = [
+    { ...rest, destination: 'google.com' },
+    { ...rest, destination: 'a-destination-with-a-rather-long-name.example', rule: 'outlook-block-list', times: 3 },
+  ]
+  await store.addressRests.change(others, [])
+  const { body } = await server.send({ to: 'ann@desk.remote.example' })
+  await server.ended(body.id)
+}
+
 /** Removes what a new server of the tests has, so that the dashboard shows a fresh installation: its webhook, and its domain
  *  with the keys. */
 export async function removeAll(server: TestServer): Promise<void> {
@@ -138,6 +179,7 @@ export const EMPTY_PAGES: Record<string, string> = {
   health: '/health',
   users: '/users',
   organizations: '/organizations',
+  'sending-addresses': '/sending-addresses',
   'blocked-links': '/settings?tab=blocked-links',
 }
 
@@ -194,6 +236,7 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   routes: '/inbound?tab=routes',
   'inbound-message': `/inbound/${sample.inbound}`,
   health: '/health',
+  'sending-addresses': '/sending-addresses',
   organizations: '/organizations',
   users: '/users',
   'users-all': '/users?scope=all',

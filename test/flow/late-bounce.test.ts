@@ -1,27 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { createTransport } from 'nodemailer'
 import { asMail } from '../support/fixtures.ts'
-import { type ReceivedMail, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+import { complaintAbout, deliver } from '../support/late-reports.ts'
+import { type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { customerAccepts, dkimResults } from '../support/verify.ts'
 
 /** Late reports arrive on port 25 and become events of the right message. */
 
 const OPEN = { smtp: { inbound: { listen: '127.0.0.1:0' } } }
-
-/** Delivers a mail to the server like an external mail server → its reply, also when it is a refusal. */
-async function deliver(server: TestServer, to: string | string[], raw: Uint8Array, from = ''): Promise<string> {
-  const [host, port] = server.running().listening.smtpInbound!.split(':')
-  const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
-  try {
-    const { response } = await transport.sendMail({ envelope: { from, to }, raw: Buffer.from(raw) })
-    return response
-  } catch (error) {
-    return (error as { response?: string }).response ?? String(error)
-  } finally {
-    transport.close()
-  }
-}
 
 const dsnAbout = (recipient: string) =>
   asMail(`From: <postmaster@one.remote.example>
@@ -45,31 +31,6 @@ Status: 5.1.1
 Remote-MTA: dns; inner.hosts.example
 Diagnostic-Code: smtp; 550 5.1.1 <${recipient}>: user unknown
 
---b--
-`)
-
-const complaintAbout = ({ mailFrom, raw }: ReceivedMail) =>
-  asMail(`From: <staff@isp.example>
-Subject: FW: Hello
-Content-Type: multipart/report; report-type=feedback-report; boundary=b
-
---b
-Content-Type: text/plain
-
-A reader does not want this.
-
---b
-Content-Type: message/feedback-report
-
-Feedback-Type: abuse
-User-Agent: Loop/1.0
-Version: 1
-Original-Mail-From: <${mailFrom}>
-
---b
-Content-Type: message/rfc822
-
-${raw.toString('latin1').replaceAll('\r\n', '\n')}
 --b--
 `)
 

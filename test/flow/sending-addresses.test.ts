@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createTransport } from 'nodemailer'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Several addresses of this machine that mail is sent from: every address of 127.0.0.0/8 is one. */
 
@@ -14,7 +15,11 @@ let server: TestServer
 /** Of each mail that arrived: the address it came from, and the name in EHLO. */
 let arrived: [from: string, hello: string][]
 
-async function open(sending: ConfigValues['sending'], refusalFor: (from: string) => Move | null = () => null) {
+async function open(
+  sending: ConfigValues['sending'],
+  refusalFor: (from: string) => Move | null = () => null,
+  config: ConfigValues = {},
+) {
   arrived = []
   const hellos = new Map<number, string>()
   remote = await startRawMx({
@@ -25,7 +30,7 @@ async function open(sending: ConfigValues['sending'], refusalFor: (from: string)
       return cue === 'RCPT' ? refusalFor(from) : null
     },
   })
-  server = await startTestServer({ remote, config: { sending } })
+  server = await startTestServer({ remote, config: { ...config, sending } })
 }
 afterEach(async () => {
   await server.close()
@@ -93,6 +98,27 @@ describe('with several addresses', () => {
     expect(await attemptsOf(again.body.id)).toEqual(['1 delivered 127.0.0.3'])
   })
 
+  test('one that a destination blocks still rests after a restart, until the destination accepts it', async () => {
+    let isBlocked = true
+    await open({ addresses: [address('127.0.0.2')] }, () => (isBlocked ? BLOCKED.replace('554 5.', '451 4.') : null))
+    const first = await server.send({ to: 'ann@a.remote.example' })
+    await server.tried(first.body.id, 1)
+    const kept = await server.store().addressRests.endingAfter(server.clock.now(), 10)
+    const until = server.clock.now() + 15 * MINUTE
+    expect(kept).toMatchObject([{ address: '127.0.0.2', rule: 'block-list', times: 1, until }])
+    await server.stop()
+    await server.reopen()
+    const resting = { address: '127.0.0.2', resting_until: new Date(until).toISOString() }
+    expect((await server.read('/v1/explain?to=bob@a.remote.example')).site.sending_addresses).toMatchObject([resting])
+
+    isBlocked = false
+    await server.toNextAttempt(first.body.id)
+    await server.ended(first.body.id)
+    await server.stop()
+    await server.reopen()
+    expect(await server.store().addressRests.endingAfter(0, 10)).toEqual([])
+  })
+
   test('all of which are blocked, each is tried once, and then the reply decides', async () => {
     await open({ addresses: [2, 3, 4].map((n) => address(`127.0.0.${n}`)) }, () => BLOCKED)
     const { body } = await server.send({ to: 'ann@a.remote.example' })
@@ -136,6 +162,27 @@ describe('with several addresses', () => {
     expect(arrived.map(([from]) => from)).toEqual(['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
     expect(remote.connections()).toBe(2)
   })
+})
+
+test('mail that a route forwards uses the pool assigned to its domain', async () => {
+  const pools = [address('127.0.0.2'), address('127.0.0.3', { pool: 'desk' })]
+  await open({ addresses: pools, assignments: [{ pool: 'desk', domain: DOMAIN }] }, undefined, {
+    smtp: { inbound: { listen: '127.0.0.1:0' } },
+    inbound: { confirm_forward_targets: false },
+  })
+  const route = {
+    name: 'desk',
+    match: { type: 'address', value: `desk@${DOMAIN}` },
+    action: { type: 'forward', config: { to: ['ann@desk.remote.example'] } },
+  }
+  expect((await server.ask('POST', '/v1/inbound-routes', route)).status).toBe(201)
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
+  await client.sendMail({ from: 'bob@author.example', to: `desk@${DOMAIN}`, subject: 'A question', text: 'Hello?' })
+  client.close()
+  const [{ forwarded_as }] = (await server.read('/v1/inbound-messages')).data
+  await server.ended(forwarded_as)
+  expect(await attemptsOf(forwarded_as)).toEqual(['1 delivered 127.0.0.3'])
 })
 
 describe('a plan with a dedicated address', () => {

@@ -93,6 +93,23 @@ describe('sending addresses', () => {
   const out2 = { address: '127.0.0.2', hostname: 'out2.sender.test' }
   const out3 = { address: '127.0.0.3', hostname: 'out3.sender.test' }
 
+  test('pass SPF at the return path, of both families', async () => {
+    const v6 = { address: '2001:db8::2', hostname: 'out2.sender.test' }
+    const checked = (sendingAddresses: { address: string; hostname: string }[], spf: string) => {
+      machine.zone.set('bounces.sender.example', 'TXT', [spf])
+      return machine.check('spf', { installation: { sendingAddresses } })
+    }
+    const both = 'v=spf1 ip4:127.0.0.0/24 ip6:2001:db8::2 ~all'
+    expect(await checked([out2, v6], both)).toMatchObject({ status: 'pass' })
+    expect(await checked([out2, v6], 'v=spf1 a:mail.sender.test ip4:127.0.0.2 ~all')).toMatchObject({
+      status: 'fail',
+      message: 'the SPF record of bounces.sender.example does not pass the sending address 2001:db8::2',
+      advice: 'Add ip6:2001:db8::2 to it. Run postrider dns check sender.example.',
+    })
+    expect(await checked([out2], 'v=spf1 a:mail.sender.test ip6:2001:db8::2 ~all')).toMatchObject({ status: 'fail' })
+    expect(await checked([], 'v=spf1 a:mail.sender.test ~all')).toMatchObject({ status: 'pass' })
+  })
+
   test('are each on this machine, and resolve to their name and back', async () => {
     expect(await look([])).toMatchObject({ status: 'skip' })
     machine.zone.set('2.0.0.127.in-addr.arpa', 'PTR', ['out2.sender.test'])
@@ -196,7 +213,7 @@ describe('records that domains publish already', () => {
     machine.zone.remove(`_dmarc.${spf}`)
     expect(await dmarc()).toMatchObject({
       status: 'warn',
-      advice: `Publish the TXT record _dmarc.${spf}: v=DMARC1; p=none`,
+      advice: `Publish the DMARC record that \`postrider dns show ${spf}\` prints. It also asks for reports.`,
     })
   })
 })

@@ -108,8 +108,9 @@ const node = (name: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
 })
 
 describe('nodes', () => {
-  const check = async (...list: NodeRecord[]) => {
-    const checks = nodeChecks(async () => list, { domains: [], smarthost: null }, {} as never)
+  const check = (...list: NodeRecord[]) => checkWith([], ...list)
+  const checkWith = async (addressesOfNodes: typeof INSTALLATION.addressesOfNodes, ...list: NodeRecord[]) => {
+    const checks = nodeChecks(async () => list, { domains: [], smarthost: null, addressesOfNodes }, {} as never)
     return (await runChecks(checks.filter(({ name }) => name === 'nodes')))[0]!
   }
 
@@ -117,6 +118,17 @@ describe('nodes', () => {
     const found = await check(node('mx1'), node('mx2', { version: '1.3.0' }))
     expect(found).toMatchObject({ status: 'pass', message: '2 nodes run: mx1, mx2' })
     expect(await check()).toMatchObject({ status: 'skip' })
+  })
+
+  test('that have the sending addresses pass, and one that does not run is named', async () => {
+    const addresses = [{ address: '192.0.2.9', node: 'mx2' }]
+    expect(await checkWith(addresses, node('mx1'), node('mx2'))).toMatchObject({ status: 'pass' })
+    for (const others of [[], [node('mx2', { state: 'ended' })]]) {
+      expect(await checkWith(addresses, node('mx1'), ...others)).toMatchObject({
+        status: 'warn',
+        message: 'mx2, which has the sending address 192.0.2.9, does not run; its mail is sent from other addresses',
+      })
+    }
   })
 
   test.each<[string, string, Partial<NodeRecord>, string]>([

@@ -36,7 +36,7 @@ async function open() {
   const domain = newDomain(facts, START, keys)
   await store.domains.create(domain, -1)
   const read = async () => (await store.domains.get(domain.id))!
-  const us = { store, resolver, hostname: HOSTNAME, mintId, log: silentLog }
+  const us = { store, resolver, hostname: HOSTNAME, mintId, random: systemRandom, maxAgeMs: DAY, log: silentLog }
   return { zone, store, resolver, clock, mintId, domain, read, check: (now: number) => checkDueDomains(now, us) }
 }
 

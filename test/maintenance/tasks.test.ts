@@ -41,6 +41,9 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
   const clock = createFakeClock(NOW)
   const given = recording(
     {
+      rotateEveryMs: 0,
+      maxAgeMs: 0,
+      random: systemRandom,
       refreshPolicies: (_now: number) => {},
       flushTls: async () => {},
       flushRelays: async () => {},
@@ -65,6 +68,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
     mtaSts: null,
     quality: { minSent: 1, bounceRate: 0.1, complaintRate: 0.1, windowHours: 1 },
     isBusy: () => options.isBusy ?? false,
+    alerts: null,
   })
   return {
     made,

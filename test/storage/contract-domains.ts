@@ -217,21 +217,25 @@ export function domainPromises(holds: Holds): void {
     const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START + 1, findings: [] }
     await store.domains.recordCheck(DOMAIN, check)
     await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'three', createdAt: START + 9 })])
-    await store.domains.setDkimState(DOMAIN, 'one', 'retiring')
+    const retired = { selector: 'one', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
+    const late = { selector: 'three', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
+    await store.domains.setDkimStates(DOMAIN, [retired, late], { ...entry('aud_5'), action: 'domains_dkim_rotated' })
     await store.domains.removeDkimKey(DOMAIN, 'two')
     const domain = (await store.domains.get(DOMAIN))!
     expect(domain).toMatchObject({ status: 'verified', verifiedAt: START, lastCheckedAt: START + 1, tracking })
-    expect(domain.dkim.map(({ selector, state }) => [selector, state])).toEqual([
-      ['one', 'retiring'],
-      ['three', 'pending'],
+    expect(domain.dkim.map(({ selector, state, since }) => [selector, state, since])).toEqual([
+      ['one', 'retiring', START + 3],
+      ['three', 'pending', null],
     ])
+    const { records: entries } = await store.auditLog.list(ALL_ENTRIES, { limit: 9, after: null })
+    expect(entries.map(({ action }) => action)).toEqual(['domains_dkim_rotated'])
   })
 
   holds('a claim signs with the keys that are active when it is made', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted())
     expect((await claim(store))[0]!.signingKeys.map((key) => key.selector)).toEqual(['one'])
-    await store.domains.setDkimState(DOMAIN, 'two', 'active')
+    await store.domains.setDkimStates(DOMAIN, [{ selector: 'two', from: 'pending', to: 'active', since: START }])
     await accept(store, records.accepted())
     const [claimed] = await claim(store)
     expect(claimed!.signingKeys.map((key) => key.selector)).toEqual(['one', 'two'])

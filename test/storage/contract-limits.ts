@@ -148,7 +148,7 @@ export function limitPromises(holds: Holds): void {
       const made = template(1)
       await store.templates.create(made)
       for (let version = 1; version <= 9; version++) {
-        const content = { subject: null, html: `<p>${version}</p>`, text: null, variables: [] }
+        const content = { subject: null, html: `<p>${version}</p>`, text: null, variables: [], ...NO_PARTS }
         expect(await store.templates.update(made.id, version, { content }, START)).toMatchObject({ kind: 'updated' })
       }
       const { records: kept } = await store.templates.versions(made.id, { limit: 100, before: null })
@@ -209,7 +209,7 @@ export function limitPromises(holds: Holds): void {
     await store.inbound.accept(records.acceptedInbound([route]))
     const made = template(1)
     await store.templates.create(made)
-    const content = { subject: 'x', html: '<p>y</p>', text: null, variables: [] }
+    const content = { subject: 'x', html: '<p>y</p>', text: null, variables: [], ...NO_PARTS }
     await store.templates.update(made.id, 1, { content }, START)
     const remember = records.remember({ body: new Uint8Array(1000) })
     await store.messages.accept([], SPACE, remember)
@@ -308,6 +308,7 @@ export const template = (n: number): Template => ({
   id: `tpl_${String(n).padStart(26, '0')}`,
   organizationId: ORGANIZATION,
   mode: 'live',
+  kind: 'message',
   alias: null,
   name: 'A template',
   sample: {},
@@ -315,6 +316,9 @@ export const template = (n: number): Template => ({
   html: '<p>Hello</p>',
   text: null,
   variables: [],
+  layout: null,
+  uses: [],
+  locales: {},
   version: 1,
   createdAt: START,
   updatedAt: START,
@@ -375,3 +379,5 @@ async function suppressed(store: Store): Promise<number> {
   const all = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
   return (await store.suppressions.list(all, { limit: 100, after: null })).records.length
 }
+
+const NO_PARTS = { layout: null, uses: [], locales: {} }

@@ -127,6 +127,21 @@ export function policyReportPromises(holds: Holds): void {
     expect([one, other].sort()).toEqual(['repeated', 'stored'])
   })
 
+  holds('domains with reports since a day are listed in order', async (store) => {
+    await addAll(store, [
+      reportOf('1', [], { domainId: 'dom_1' }),
+      reportOf('2', [], { domainId: 'dom_2', receivedAt: START - 3 * DAY }),
+      reportOf('3', [], { domainId: 'dom_3', receivedAt: START - 3 * DAY }),
+      reportOf('4', [], { domainId: 'dom_3' }),
+    ])
+    const { reportedDomains } = store.policyReports
+    const today = START - (START % DAY)
+    expect(await reportedDomains(today, '', 9)).toEqual(['dom_1', 'dom_3'])
+    expect(await reportedDomains(today - 9 * DAY, '', 9)).toEqual(['dom_1', 'dom_2', 'dom_3'])
+    expect(await reportedDomains(today - 9 * DAY, 'dom_1', 1)).toEqual(['dom_2'])
+    expect(await reportedDomains(today, 'dom_3', 9)).toEqual([])
+  })
+
   // threat: report-flood
   holds('a reporter, a domain and a day have a limited number of reports and sources', async (store) => {
     const { reportsOfReporter, reportsPerDay, reportedSources } = FIXED_LIMITS

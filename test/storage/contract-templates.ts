@@ -39,6 +39,41 @@ export function templatePromises(holds: Holds): void {
     },
   )
 
+  holds('other languages, layout and partials are content, and belong to a version', async (store, records) => {
+    await found(store, records)
+    const german = { subject: 'Hallo "{{ name }}"', html: '<p>Grüße</p>', text: null, variables: ['name'] }
+    const first = template(1, { layout: 'frame', uses: ['footer'], locales: { 'de-AT': german } })
+    await store.templates.create(first)
+    expect(await store.templates.get(first.id)).toEqual(first)
+    expect((await updated(store, first.id, 1, { content: first }, START + 1)).version).toBe(1)
+    const content = { ...first, ...NO_PARTS, locales: { de: german } }
+    const second = await updated(store, first.id, 1, { content }, START + 2)
+    expect(second).toMatchObject({ version: 2, layout: null, uses: [], locales: { de: german } })
+    expect(await store.templates.version(first.id, 1)).toMatchObject({ layout: 'frame', uses: ['footer'] })
+    const [listed] = (await store.templates.list(ORGANIZATION, { limit: 1, after: null })).records
+    expect(listed).not.toContainAnyKeys(['layout', 'locales', 'uses'])
+  })
+
+  holds('the templates that use an alias now are found, of their organization and mode', async (store, records) => {
+    await found(store, records)
+    const other = records.organization()
+    await store.organizations.create(other)
+    const using = { alias: null, layout: 'frame', uses: ['footer', 'foot'] }
+    const [live, test] = [template(1, using), template(2, { ...using, mode: 'test' })]
+    const foreign = template(3, { ...using, organizationId: other.id })
+    for (const each of [live, test, foreign, template(4, { alias: null })]) await store.templates.create(each)
+    const idsOf = async (alias: string, mode: 'live' | 'test' = 'live') =>
+      (await store.templates.usersOf(ORGANIZATION, alias, mode)).map(({ id }) => id)
+    expect(await idsOf('frame')).toEqual([live.id, test.id])
+    expect(await idsOf('footer')).toEqual([live.id, test.id])
+    expect(await idsOf('footer', 'test')).toEqual([test.id])
+    expect(await idsOf('oot')).toEqual([])
+    await updated(store, live.id, 1, { content: { ...live, ...NO_PARTS } }, START + 1)
+    expect(await idsOf('footer')).toEqual([test.id])
+    await updated(store, live.id, 2, { name: 'New' }, START + 2)
+    expect(await idsOf('frame')).toEqual([test.id])
+  })
+
   holds('a refused alias leaves no stored answer', async (store, records) => {
     await found(store, records)
     const [kept, lost] = [records.remember(), records.remember()]
@@ -52,13 +87,13 @@ export function templatePromises(holds: Holds): void {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)
-    const content = { subject: 'Two', html: first.html, text: null, variables: ['b'] }
+    const content = { subject: 'Two', html: first.html, text: null, variables: ['b'], ...NO_PARTS }
     const second = await updated(store, first.id, 1, { content, name: 'New' }, START + 5)
     const expected = { ...first, ...content, name: 'New', version: 2, updatedAt: START + 5 }
     expect(second).toEqual(expected)
     expect(await store.templates.get(first.id)).toEqual(expected)
     const { subject, html, text, variables } = first
-    const old = { version: 1, createdAt: START, subject, html, text, variables }
+    const old = { version: 1, createdAt: START, subject, html, text, variables, ...NO_PARTS }
     expect(await store.templates.version(first.id, 1)).toEqual(old)
     expect(await store.templates.version(first.id, 2)).toEqual({ version: 2, createdAt: START + 5, ...content })
     expect(await store.templates.version(first.id, 3)).toBeNull()
@@ -106,7 +141,13 @@ export function templatePromises(holds: Holds): void {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)
-    const standing = { id: first.id, organizationId: ORGANIZATION, version: 1, mode: 'live' as const }
+    const standing = {
+      id: first.id,
+      organizationId: ORGANIZATION,
+      version: 1,
+      mode: 'live' as const,
+      kind: 'message' as const,
+    }
     expect(await store.templates.current(ORGANIZATION, first.id)).toEqual(standing)
     expect(await store.templates.current(ORGANIZATION, 'welcome')).toEqual(standing)
     expect(await store.templates.current('org_b', first.id)).toEqual(standing)
@@ -123,7 +164,7 @@ export function templatePromises(holds: Holds): void {
     for (const each of all) await store.templates.create(each)
     const ids = all.map(({ id }) => id).reverse()
     expect(await idsByPage((page) => store.templates.list(ORGANIZATION, page))).toEqual(ids)
-    const { html, text, sample, ...head } = all[2]!
+    const { html, text, sample, layout, uses, locales, ...head } = all[2]!
     const { records: listed } = await store.templates.list(ORGANIZATION, { limit: 1, after: null })
     expect(listed).toEqual([head])
     expect((await store.templates.list('org_b', { limit: 9, after: null })).records).toEqual([])
@@ -156,12 +197,16 @@ function template(number: number, change: Partial<Template> = {}): Template {
     id: `tpl_${number}`,
     organizationId: ORGANIZATION,
     mode: 'live',
+    kind: 'message',
     alias: 'welcome',
     name: 'Welcome',
     subject: 'Hi {{ name }}',
     html: '<p>{{ name }}</p>',
     text: '{{ name }}, {{ order.id }}',
     variables: ['name', 'order.id'],
+    layout: null,
+    uses: [],
+    locales: {},
     sample: { name: 'Ann', order: { id: 7 } },
     version: 1,
     createdAt: START,
@@ -175,3 +220,5 @@ async function updated(store: Store, ...change: Parameters<Store['templates']['u
   if (result.kind !== 'updated') throw new Error(result.kind)
   return result.template
 }
+
+const NO_PARTS = { layout: null, uses: [], locales: {} }

@@ -2,6 +2,8 @@ import { afterAll, describe, test } from 'bun:test'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
+import { addressRestPromises } from './contract-address-rests.ts'
+import { alertPromises } from './contract-alerts.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
@@ -33,6 +35,7 @@ import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
 import { userPromises } from './contract-users.ts'
+import { warmupPromises } from './contract-warmups.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
@@ -84,6 +87,9 @@ const SECTIONS = {
   'audit log': auditLogPromises,
   'blocked links': blockedLinkPromises,
   'dedicated addresses': dedicatedAddressPromises,
+  warmups: warmupPromises,
+  alerts: alertPromises,
+  'rests of addresses': addressRestPromises,
   relays: relayPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,

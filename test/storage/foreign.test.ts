@@ -137,7 +137,9 @@ test('a domain that another process added or removed is added or removed here', 
 test('a claim signs with the keys that another process activated', async () => {
   await accept(store, records.accepted({ deliveries: [{}, {}] }))
   expect((await claim(store, { limit: 1 }))[0]!.signingKeys).toHaveLength(1)
-  await elsewhere("await store.domains.setDkimState('dom_a', 'two', 'active')")
+  await elsewhere(
+    "await store.domains.setDkimStates('dom_a', [{ selector: 'two', from: 'pending', to: 'active', since: 1 }])",
+  )
   expect((await claim(store, { limit: 1 }))[0]!.signingKeys).toHaveLength(2)
 })
 

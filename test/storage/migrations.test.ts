@@ -205,7 +205,15 @@ test('the step to ownership keeps every domain and its encrypted keys, and then 
     migrate(db, 2)
     const columns = Object.keys(old[0] as object).join(', ')
     expect(db.prepare(`select ${columns} from domains`).all()).toEqual(old)
-    expect(db.prepare('select * from dkim_keys').all()).toEqual(keys)
+    const ofKeys = Object.keys(keys[0] as object).join(', ')
+    expect(db.prepare(`select ${ofKeys} from dkim_keys`).all()).toEqual(keys)
+    // Since when a key signs: since its domain was proved, or since it exists.
+    expect(db.prepare('select distinct domain_id, state_since from dkim_keys order by 1').raw().all()).toEqual([
+      ['dom_1', 6],
+      ['dom_2', 9],
+      ['dom_3', 6],
+      ['dom_4', 9],
+    ])
     expect(db.prepare('select id, proved_by, missing_since, reason from domains').raw().all()).toEqual([
       ['dom_1', 'dkim', null, null],
       ['dom_2', null, null, null],
@@ -225,6 +233,6 @@ test('the step to ownership keeps every domain and its encrypted keys, and then 
     expect(() => db.exec("update domains set status = 'verified' where id = 'dom_5'")).toThrow('UNIQUE')
     db.exec("delete from domains where id = 'dom_1'")
     expect(db.prepare('select distinct domain_id from dkim_keys').pluck().all()).toEqual(['dom_2', 'dom_3', 'dom_4'])
-    expect(() => db.exec("insert into dkim_keys values ('dom_x', 'a', 'b', 'c', 'd', x'00', 1)")).toThrow('FOREIGN')
+    expect(() => db.exec("insert into dkim_keys values ('dom_x', 'a', 'b', 'c', 'd', x'00', 1, 1)")).toThrow('FOREIGN')
   })
 })

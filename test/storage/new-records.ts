@@ -110,6 +110,7 @@ function ownerRecords({ mint, next }: Source): Pick<Records, 'organization' | 'd
       publicKey: 'public',
       privateKeyPem: 'private',
       createdAt: START,
+      since: null,
       ...change,
     }),
     apiKey: (change) => ({

@@ -10,6 +10,10 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 const MAY_SCAN = [
   /from organizations order by id$/, // it returns all of them
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
+  /from alert_channels order by channel$/, // one row for each configured channel
+  /from alerts a indexed by alerts_open/, // the partial index of open alerts, which are few
+  /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
+  /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
@@ -181,9 +185,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select h\.due_at from messages/, /SEARCH h USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   [
-    /^select id, .* from templates where organization_id/,
+    /^select id, .* from templates\s+where organization_id = \? and alias/,
     /INDEX templates_by_alias \(organization_id=\? AND alias=\? AND mode=\?\)/,
   ],
+  // Once per deletion of a part, over the templates of the organization.
+  [/^select id, alias, name from templates/, /INDEX templates_of_organization \(organization_id=\?\)/],
   [/^select id, .* from templates where id/, /templates USING PRIMARY KEY \(id=\?\)/],
   // Lists, newest first.
   [
@@ -349,6 +355,10 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
 
 /** Lists whose statements depend on their filters, each filter alone and all together. */
 async function everyList(store: Store): Promise<void> {
+  const warmup = { address: '192.0.2.1', group: 'google', day: 0 } as const
+  await store.warmups.take([{ ...warmup, count: 1, most: 1 }])
+  await store.warmups.add([{ ...warmup, delivered: 1 }])
+  await store.warmups.days([warmup.address])
   await store.queues.waiting(0)
   await store.held.count()
   const page = { limit: 9, after: 'msg_cursor' }

@@ -9,6 +9,7 @@ import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipie
 import { createVerp, type Verp } from '../../src/mail/verp.ts'
 import type { Plan } from '../../src/model/organization.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
+import type { Post } from '../../src/net/https/requests.ts'
 import { createMintId, type MintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
@@ -68,6 +69,7 @@ export interface AssemblyOptions
   forwarding?: Forwarding
   resolver?: Resolver
   health?: HealthWatch
+  postAlert?: Post
   streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   /** Called after each commit with events, with the organizations concerned. */
   onEvents?: (organizationIds: ReadonlySet<string>) => void
@@ -137,6 +139,7 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     eventStream,
     streams,
     health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
+    postAlert: options.postAlert ?? (async () => ({ kind: 'no_answer', error: 'no network', durationMs: 0 })),
     wait: notifier.wait,
     notify: notifier.notify,
     mtaStsOf: () => null,

@@ -63,6 +63,7 @@ export const TEST_PLANS: Record<string, Plan> = {
 const FORWARDING: Forwarding = {
   statusOf: async () => 'confirmed',
   targetsOf: async ({ action }) => ({ to: action.config.to, not: [] }),
+  poolOf: () => '',
   isStopped: () => false,
   ask: async () => [],
 }

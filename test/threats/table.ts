@@ -226,6 +226,17 @@ export const THREATS: Threat[] = [
       'another organization’s sending address or pool: by stream, by two assignments at once, after a change of plan',
   },
   {
+    id: 'alert-secrets',
+    asset: 'the operator’s chats and mail server',
+    attack: 'read the URL, secret or password of an alert channel from the API, or use it without being the operator',
+  },
+  {
+    id: 'alert-markup',
+    asset: 'people who read alerts',
+    attack: 'names and replies that mention everybody, or that become a link, in Slack, Discord or Teams',
+  },
+  { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
+  {
     id: 'tenant-moves-mail-to-relay',
     asset: 'the operator’s money and network',
     attack:

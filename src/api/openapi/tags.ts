@@ -38,6 +38,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'sending-addresses',
       'relays',
       'health-checks',
+      'alerts',
       'configuration',
       'blocked-links',
     ],

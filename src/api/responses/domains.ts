@@ -33,6 +33,9 @@ const domain = z
         created_at: time,
       }),
     ),
+    next_dkim_rotation_at: timeOrNull.describe(
+      'When the server makes new DKIM keys by itself. Null while new keys wait for DNS, and for domains whose selectors are not CNAME records to the server’s zone.',
+    ),
     return_path_host: z.string(),
     tracking: z.strictObject({
       opens: z.boolean(),
@@ -45,6 +48,7 @@ const domain = z
         z.strictObject({
           purpose: z.enum([
             'dkim',
+            'dkim_standby',
             'ownership',
             'spf',
             'dmarc',

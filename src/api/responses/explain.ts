@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { DESTINATION_GROUPS } from '../../model/destination-group.ts'
 import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
+import { WARMUP_STATES } from '../../model/warmup.ts'
 import type { ResponseShape } from '../operation.ts'
 import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './fields.ts'
 import { suppression } from './suppressions.ts'
@@ -48,6 +50,16 @@ const facts = {
             address: z.string(),
             resting_until: timeOrNull,
             resting_because: z.string().nullable().describe('Rule of the reply that blocked the address.'),
+            warmup: z
+              .strictObject({
+                group: z.enum(DESTINATION_GROUPS),
+                state: z.enum(WARMUP_STATES),
+                day: count.describe('Day of the plan; 0 before the first.'),
+                allowance: count.nullable().describe('Messages that today allows.'),
+                waits_until: timeOrNull.describe('When more mail may go from the address; null: now.'),
+              })
+              .optional()
+              .describe('Warm-up of the address at this destination, while it lasts.'),
           }),
         )
         .describe(

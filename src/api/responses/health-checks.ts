@@ -31,7 +31,7 @@ export const healthResponses: ResponseShape[] = [
           name: 'dmarc',
           status: 'warn',
           message: 'example.com has no DMARC record; Gmail and Yahoo require one from bulk senders',
-          advice: 'Publish TXT _dmarc.example.com: v=DMARC1; p=none',
+          advice: 'Publish the DMARC record that `postrider dns show example.com` prints. It also asks for reports.',
         },
       ],
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TEMPLATE_KINDS } from '../../model/template.ts'
 import type { ResponseShape } from '../operation.ts'
 import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
@@ -7,6 +8,12 @@ import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from
 const text = z.string().nullable()
 const version = z.int().min(1).describe('Increases by one when the content changes.')
 const variables = z.array(z.string()).describe('Variables found in the template, in order of first use.')
+const parts = {
+  layout: text.describe('Alias of the layout around `html` and `text`.'),
+  locales: z
+    .record(z.string(), z.strictObject({ subject: text, html: text, text, variables }))
+    .describe('Texts in other languages, by locale such as `de` or `pt-BR`.'),
+}
 const texts = { subject: text.describe('Null = each message provides its own subject.'), html: text, text }
 const head = {
   id: id('tpl'),
@@ -15,11 +22,14 @@ const head = {
   mode: mode.describe(
     '`test`: created by a test key, for test messages only. Test messages can also use live templates.',
   ),
+  kind: z.enum(TEMPLATE_KINDS).describe('Messages use templates of kind `message`; these use layouts and partials.'),
 }
 const sample = z.record(z.string(), z.unknown()).describe('Values of variables for previews.')
 const times = { created_at: time, updated_at: time }
 
-const template = z.strictObject({ ...head, ...texts, variables, sample, version, ...times }).meta({ id: 'Template' })
+const template = z
+  .strictObject({ ...head, ...texts, ...parts, variables, sample, version, ...times })
+  .meta({ id: 'Template' })
 const listed = z
   .strictObject({ ...head, subject: texts.subject, variables, version, ...times })
   .meta({ id: 'ListedTemplate' })
@@ -29,9 +39,10 @@ const listedVersion = z
 
 const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', text: null }
 const { subject } = textsExample
-const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', mode: 'live' }
+const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', mode: 'live', kind: 'message' }
 const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }
-const example = { ...headExample, ...textsExample, sample: { name: 'Ann' }, ...restExample }
+const partsExample = { layout: null, locales: {} }
+const example = { ...headExample, ...textsExample, ...partsExample, sample: { name: 'Ann' }, ...restExample }
 
 export const templateResponses: ResponseShape[] = [
   { status: 200, description: 'The template.', schema: template, example },

@@ -10,6 +10,7 @@ export interface Content {
   text?: string | null | undefined
   template_id?: string | null | undefined
   variables?: unknown
+  locale?: string | null | undefined
 }
 
 /** The message has its own content, or a template. */
@@ -30,6 +31,11 @@ export function hasOneContent({ html, text, template_id }: Content): boolean {
 /** The message has no variables, or a template. */
 export function hasUseForVariables({ variables, template_id }: Content): boolean {
   return !variables || Boolean(template_id)
+}
+
+/** The message has no locale, or a template. */
+export function hasUseForLocale({ locale, template_id }: Content): boolean {
+  return !locale || Boolean(template_id)
 }
 
 /** The message has at most MAX_RECIPIENTS recipients without duplicates. Counts before it looks for duplicates, which
@@ -56,6 +62,11 @@ export const RULES = {
     path: ['variables'],
     error: 'requires template_id',
     when: isFree('template_id', 'variables'),
+  },
+  locale: {
+    path: ['locale'],
+    error: 'requires template_id',
+    when: isFree('template_id', 'locale'),
   },
   recipients: {
     path: ['to'],

@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import { freeStem, isInZone } from '../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../domains/dns-host.ts'
 import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
 import { ownershipDetail } from '../../domains/ownership.ts'
+import type { Survey } from '../../domains/publication.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
+import { nextRotationAt } from '../../domains/rotation.ts'
 import { isServerName } from '../../domains/server-names.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import { toALabel } from '../../mail/address.ts'
@@ -73,6 +76,14 @@ export function domainOperations(deps: {
   hostname: string
   /** Configured addresses that mail is sent from. */
   sendingAddresses?: readonly string[]
+  /** The zone delegated to this server; null or absent if none. */
+  zone?: string | null
+  /** Asks all DNS servers before keys behind CNAME records sign; absent without a zone. */
+  survey?: Survey | undefined
+  /** Interval of DKIM rotation (ms); 0 = never by itself. */
+  rotateEveryMs?: number
+  /** Called after a change of a domain. */
+  onChange?: () => void
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
   serverNames: readonly string[]
   /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
@@ -90,8 +101,12 @@ export function domainOperations(deps: {
     requireVerified,
     mtaSts = null,
     sendingAddresses = [],
+    zone = null,
+    onChange = () => {},
+    survey,
+    rotateEveryMs = 0,
   } = deps
-  const published = { hostname, mtaSts, sendingAddresses }
+  const published = { hostname, mtaSts, sendingAddresses, zone, rotateEveryMs: zone === null ? 0 : rotateEveryMs }
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -102,8 +117,8 @@ export function domainOperations(deps: {
     if (isInUse) requireWithin({ ...domain, domainId: domain.id }, scopeOf(call.key), 'domain')
     return domain
   }
-  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, published) })
-  const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
+  const answerOf = (domain: Domain, now: number, status = 200) => ({ status, body: toWire(domain, published, now) })
+  const reread = async (domain: Domain, now: number) => answerOf((await store.domains.get(domain.id)) ?? domain, now)
 
   return [
     operation({
@@ -126,10 +141,13 @@ export function domainOperations(deps: {
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
         const limit = await requireDomainQuota(organizationId, now)
-        const domain = { ...planned, tracking, dkim: await keysFor(body.name, now) }
-        const answer = answerOf(domain, 201)
+        const domain = { ...planned, tracking, dkim: await keysFor(planned, now) }
+        const answer = answerOf(domain, now, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
-        if (result === 'created') return answer
+        if (result === 'created') {
+          onChange()
+          return answer
+        }
         throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId), now)
       },
     }),
@@ -140,9 +158,9 @@ export function domainOperations(deps: {
       summary: 'List sending domains',
       responses: async () => (await import('../responses/domains.ts')).domainListResponses,
       query: recordsQuery,
-      handle: async ({ organizationId, query }) =>
+      handle: async ({ organizationId, query, now }) =>
         pageResponse(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
-          toWire(domain, published),
+          toWire(domain, published, now),
         ),
     }),
     operation({
@@ -152,7 +170,7 @@ export function domainOperations(deps: {
       summary: 'Retrieve a domain and its DNS status',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       load,
-      handle: async ({ resource }) => answerOf(resource),
+      handle: async ({ resource, now }) => answerOf(resource, now),
     }),
     operation({
       id: 'domains_dns_host',
@@ -178,16 +196,17 @@ export function domainOperations(deps: {
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load: loadChanged,
-      async handle({ resource, body }) {
+      async handle({ resource, body, now }) {
         const change = trackingChange(body.tracking, resource)
-        if (Object.keys(change).length === 0) return answerOf(resource)
+        if (Object.keys(change).length === 0) return answerOf(resource, now)
         const tracking = { ...resource.tracking, ...change }
         if (tracking.host !== resource.tracking.host && tracking.host !== null) {
           await requireFree({ ...resource, tracking }, true, 'tracking.host')
         }
         const result = await store.domains.setTracking(resource.id, tracking)
         if (result === 'conflict') throw taken('tracking.host')
-        return reread(resource)
+        onChange()
+        return reread(resource, now)
       },
     }),
     operation({
@@ -199,7 +218,10 @@ export function domainOperations(deps: {
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
-        if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
+        if ((await store.domains.remove(resource.id, now)) === 'removed') {
+          onChange()
+          return deleted(resource.id)
+        }
         throw new Refusal(
           'invalid_state',
           'This domain has undelivered messages. Cancel them or wait until they are delivered.',
@@ -231,8 +253,11 @@ export function domainOperations(deps: {
           outcome: 'done' as const,
           requestId,
         }
-        const us = { domains: store.domains, resolver, hostname, mtaSts, sendingAddresses, now, audit }
-        return answerOf(await verifyDomain(resource, us))
+        const keysAudit = { ...audit, id: mintId('aud'), fields: ['dkim'], action: 'domains_dkim_rotated' }
+        const us = { ...published, survey, domains: store.domains, resolver, now, audit, keysAudit }
+        const verified = await verifyDomain(resource, us)
+        onChange()
+        return answerOf(verified, now)
       },
     }),
     operation({
@@ -253,8 +278,9 @@ export function domainOperations(deps: {
             'A rotation is in progress. Publish its DNS records and verify the domain first.',
           )
         }
-        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random))
-        return reread(resource)
+        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random, stemFor(resource)))
+        onChange()
+        return reread(resource, now)
       },
     }),
   ]
@@ -262,15 +288,22 @@ export function domainOperations(deps: {
   /** Rejects with `conflict` if the name, or a host under it that the domain uses, belongs to the server or to another
    *  domain. */
   async function requireFree(domain: Domain, isOwnName: boolean, field = 'name'): Promise<void> {
-    if (isServerName(domain, serverNames, isOwnName)) throw serverName(field)
+    const isOfZone = zone !== null && !isOwnName && isInZone(domain.name, zone)
+    if (isOfZone || isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
   }
 
+  /** The beginning of the next selectors: with a delegated zone, a pair that the domain's CNAME records already name.
+   *  Undefined: a random one. */
+  function stemFor(domain: Domain): string | undefined {
+    return zone === null ? undefined : (freeStem(domain) ?? undefined)
+  }
+
   /** New DKIM keys, with selectors that no other organization's domain of this name uses. */
-  async function keysFor(name: string, now: number): Promise<DkimKeyRecord[]> {
-    const claims = await store.domains.claimsOf(name, MOST_CLAIMS)
+  async function keysFor(domain: Domain, now: number): Promise<DkimKeyRecord[]> {
+    const claims = await store.domains.claimsOf(domain.name, MOST_CLAIMS)
     const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
-    let keys = await mintDkimKeys('active', now, random)
+    let keys = await mintDkimKeys('active', now, random, stemFor(domain))
     for (let turn = 0; turn < 3 && keys.some(({ selector }) => used.has(selector)); turn++) {
       keys = await mintDkimKeys('active', now, random)
     }
@@ -330,9 +363,16 @@ function trackingHost(text: string, domain: Domain): string {
 
 function toWire(
   domain: Domain,
-  us: { hostname: string; mtaSts: OwnMtaSts | null; sendingAddresses: readonly string[] },
+  us: {
+    hostname: string
+    mtaSts: OwnMtaSts | null
+    sendingAddresses: readonly string[]
+    zone: string | null
+    rotateEveryMs: number
+  },
+  now: number,
 ) {
-  const { hostname, mtaSts, sendingAddresses } = us
+  const { hostname, mtaSts, sendingAddresses, zone } = us
   const time = (at: number | null) => (at === null ? null : iso(at))
   return {
     id: domain.id,
@@ -350,9 +390,10 @@ function toWire(
       state,
       created_at: iso(createdAt),
     })),
+    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now)),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses).map((record) => {
+    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {
       const finding = findingOf(domain, record)
       return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
     }),

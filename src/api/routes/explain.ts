@@ -7,6 +7,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import type { Report } from '../../model/report.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
 import type { RouteShown } from '../../outbound/schedule/route.ts'
+import type { WarmupState } from '../../outbound/senders/warmups.ts'
 import type { Store } from '../../storage/store.ts'
 import type { SendingEligibility } from '../../submission/sending-eligibility.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -224,6 +225,11 @@ function asData({ suppressions, route, destination }: Known, requireTls: boolean
   }
 }
 
+/** What was sent is not shown: it counts the mail of all organizations. */
+function warmupRecord({ group, state, day, allowance, left, nextAt, heldUntil }: WarmupState) {
+  return { group, state, day, allowance, waits_until: left > 0 ? null : iso(heldUntil ?? nextAt) }
+}
+
 function destinationRecord(destination: NonNullable<Known['destination']>) {
   return {
     name: destination.destination,
@@ -233,10 +239,11 @@ function destinationRecord(destination: NonNullable<Known['destination']>) {
     lowered_at: isoOrNull(destination.lowered?.at ?? null),
     lowered_because: destination.lowered?.class ?? null,
     paused_until: isoOrNull(destination.pausedUntil),
-    sending_addresses: (destination.addresses ?? []).map(({ address, rest }) => ({
+    sending_addresses: (destination.addresses ?? []).map(({ address, rest, warmup }) => ({
       address,
       resting_until: isoOrNull(rest?.until ?? null),
       resting_because: rest?.rule ?? null,
+      ...(warmup !== null && { warmup: warmupRecord(warmup) }),
     })),
   }
 }

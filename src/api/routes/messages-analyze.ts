@@ -10,7 +10,14 @@ import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
 import { type Operation, operation } from '../operation.ts'
-import { hasBody, hasFewRecipients, hasOneContent, hasUseForVariables, RULES } from './content-rules.ts'
+import {
+  hasBody,
+  hasFewRecipients,
+  hasOneContent,
+  hasUseForLocale,
+  hasUseForVariables,
+  RULES,
+} from './content-rules.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
 export interface AnalyzeDeps {
@@ -82,6 +89,7 @@ function createAnalyzeBody(now: () => number) {
     .refine(hasBody, RULES.body)
     .refine(hasOneContent, RULES.oneContent)
     .refine(hasUseForVariables, RULES.variables)
+    .refine(hasUseForLocale, RULES.locale)
     .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NO_RECIPIENT, cc, bcc }), RULES.recipients)
 }
 

@@ -18,6 +18,7 @@ const FIELDS = [
   'text',
   'template_id',
   'variables',
+  'locale',
   'headers',
   'attachments',
   'metadata',

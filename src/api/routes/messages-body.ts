@@ -9,8 +9,16 @@ import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
 import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
 import * as patterns from '../patterns.ts'
 import { isoTime } from '../schema.ts'
-import { hasBody, hasFewRecipients, hasOneContent, hasSubject, hasUseForVariables, RULES } from './content-rules.ts'
-import { templateName, templateVariables } from './template-fields.ts'
+import {
+  hasBody,
+  hasFewRecipients,
+  hasOneContent,
+  hasSubject,
+  hasUseForLocale,
+  hasUseForVariables,
+  RULES,
+} from './content-rules.ts'
+import { templateLocale, templateName, templateVariables } from './template-fields.ts'
 
 /** The parsed body of a send. */
 export type SendBody = z.infer<ReturnType<typeof createSendBody>>
@@ -42,6 +50,9 @@ export function createSendBody(now: () => number) {
     text: text(bodyFault, patterns.BODY_OR_EMPTY).nullish().describe('Generated from `html` if missing or empty.'),
     template_id: templateName.nullish().describe('ID or alias of a template to use instead of `html` and `text`.'),
     variables: templateVariables.nullish().describe('Values for the template’s variables.'),
+    locale: templateLocale
+      .nullish()
+      .describe('Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default.'),
     headers: HEADERS.transform(readHeaders)
       .nullish()
       .describe('Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected.'),
@@ -88,6 +99,7 @@ export function createSendBody(now: () => number) {
     .refine(hasSubject, RULES.subject)
     .refine(hasOneContent, RULES.oneContent)
     .refine(hasUseForVariables, RULES.variables)
+    .refine(hasUseForLocale, RULES.locale)
     .refine(hasFewRecipients, RULES.recipients)
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
@@ -124,14 +136,16 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     unsubscribe: body.unsubscribe ?? null,
     trackOpens: body.track_opens ?? null,
     trackClicks: body.track_clicks ?? null,
-    template: body.template_id ? { idOrAlias: body.template_id, variables: body.variables ?? {} } : null,
+    template: body.template_id
+      ? { idOrAlias: body.template_id, variables: body.variables ?? {}, locale: body.locale ?? null }
+      : null,
     mime: null,
   }
 }
 
 type Context = z.core.$RefinementCtx
 
-const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRecipients]
+const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasUseForLocale, hasFewRecipients]
 
 const MAX_ADDRESSES = 500 // per field, duplicates included: our limit
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets

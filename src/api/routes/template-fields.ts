@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { aliasFault } from '../../model/template.ts'
+import { aliasFault, localeOf } from '../../model/template.ts'
 import { isId } from '../../os/ids.ts'
 import { isRecord } from '../../os/records.ts'
-import { TEMPLATE_NAME } from '../patterns.ts'
+import { LOCALE, TEMPLATE_NAME } from '../patterns.ts'
 
 /** Request fields that refer to templates. */
 
@@ -11,6 +11,12 @@ export const templateName = z
   .string()
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
+
+/** Schema of a locale → its usual case: `pt-br` → `pt-BR`. */
+export const templateLocale = z
+  .string()
+  .transform((tag, context) => localeOf(tag) ?? refused('must be a language tag such as de or pt-BR', context))
+  .meta(LOCALE)
 
 /** Schema of template variables: a JSON object whose size is limited, so that rendering stays fast. */
 export const templateVariables = variablesOf(64 * 1024)

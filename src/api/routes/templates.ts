@@ -2,20 +2,29 @@ import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
+import {
+  aliasFault,
+  localeOf,
+  MAX_LOCALES,
+  TEMPLATE_KINDS,
+  type Template,
+  type TemplateTexts,
+} from '../../model/template.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
-import type { ListedTemplate, Store } from '../../storage/store.ts'
+import { isRecord } from '../../os/records.ts'
+import type { ListedTemplate, ListedTemplateVersion, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
-import type { TemplateTexts } from '../../submission/render.ts'
+import { keyedTexts, loadParts } from '../../submission/template-parts.ts'
 import type { TemplateEngine } from '../../submission/templates.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse, recordsRequest } from '../page.ts'
-import { ALIAS, BODY, NOT_BLANK_TEXT } from '../patterns.ts'
+import { ALIAS, BODY, LOCALE, NOT_BLANK_TEXT } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
-import { templateSample, templateVariables } from './template-fields.ts'
+import { createTemplateContents, textsOf } from './template-content.ts'
+import { templateLocale, templateSample, templateVariables } from './template-fields.ts'
 
 /** The operations of `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit
  *  `html`, `text` and `sample`. */
@@ -42,11 +51,21 @@ export function templateOperations(deps: {
     return version === null ? null : { ...template, ...version, createdAt: template.createdAt }
   }
 
-  /** Texts → content with their variables. Rejects with `validation_error` if a text has a syntax error, or if `html`
-   *  and `text` are both null. */
-  const contentOf = async (texts: TemplateTexts, organizationId: string): Promise<TemplateContent> => {
-    requireBody(texts)
-    return { ...texts, variables: await templateEngine.parse(texts, organizationId) }
+  const contents = createTemplateContents(deps)
+  const source = {
+    current: store.templates.current,
+    content: ({ id, version }: { id: string; version: number }) => store.templates.version(id, version),
+  }
+
+  /** A part in use keeps its alias: without it, the mail of its users would fail. */
+  const requireUnused = async ({ organizationId, mode, alias, kind }: Template): Promise<void> => {
+    if (alias === null || kind === 'message') return
+    const users = await store.templates.usersOf(organizationId, alias, mode)
+    if (users.length === 0) return
+    const names = users.map((user) => user.alias ?? user.id)
+    throw new Refusal('conflict', `These templates use the ${kind} ${alias}: ${names.join(', ')}. Change them first.`, {
+      details: { reason: 'template_in_use', used_by: users },
+    })
   }
 
   /** Template ID → its last pending change. The changes of a template run one after another. In parallel, each would
@@ -67,12 +86,18 @@ export function templateOperations(deps: {
   }
 
   /** Merges the change into the current content. Starts again if another process changed the template meanwhile. */
-  const changeNow = async (id: string, { alias, name, sample, ...texts }: z.infer<typeof updateBody>, now: number) => {
+  const changeNow = async (
+    id: string,
+    { alias, name, sample, locales, ...texts }: z.infer<typeof updateBody>,
+    now: number,
+  ) => {
     for (;;) {
       const present = await store.templates.get(id)
       if (present === null) throw new Refusal('not_found', 'No such template. Check the ID or alias.')
-      const wanted = { ...pickTexts(present), ...given(texts) }
-      const content = await contentOf(wanted, present.organizationId)
+      if (alias !== undefined && alias !== present.alias) await requireUnused(present)
+      const { layout } = present
+      const wanted = { ...textsOf(present), layout, ...given(texts), locales: changedLocales(present.locales, locales) }
+      const content = await contents.contentOf(wanted, present)
       const changed = store.templates.update(id, present.version, { ...given({ alias, name, sample }), content }, now)
       const result = withinLimit(await changed, now)
       if (result.kind === 'updated') return result.template
@@ -100,15 +125,15 @@ export function templateOperations(deps: {
       body: createBody,
       idempotent: true,
       async handle({ key, organizationId, now, body, remember }) {
-        const texts = { subject: body.subject ?? null, html: body.html ?? null, text: body.text ?? null }
+        const { layout = null, kind } = body
+        const wanted = { ...wholeTexts(body), layout, locales: changedLocales({}, body.locales) }
+        const owned = { id: mintId('tpl'), organizationId, mode: modeOfRecords(key), kind }
         const template: Template = {
-          id: mintId('tpl'),
-          organizationId,
-          mode: modeOfRecords(key),
+          ...owned,
           alias: body.alias ?? null,
           name: body.name,
           sample: body.sample ?? {},
-          ...(await contentOf(texts, organizationId)),
+          ...(await contents.contentOf(wanted, owned)),
           version: 1,
           createdAt: now,
           updatedAt: now,
@@ -178,10 +203,13 @@ export function templateOperations(deps: {
       method: 'DELETE',
       path: '/v1/templates/:template_id',
       summary: 'Delete a template',
-      description: 'Deletes all its versions. Messages already created from it remain.',
+      description:
+        'Deletes all its versions. Messages already created from it remain. A layout or partial that other templates use returns 409 with `used_by`.',
       responses: async () => (await import('../responses/templates.ts')).templateDeletedResponses,
       load,
+      refusals: ['conflict'],
       async handle({ resource }) {
+        await requireUnused(resource)
         await store.templates.remove(resource.id)
         return deleted(resource.id)
       },
@@ -200,13 +228,15 @@ export function templateOperations(deps: {
       body: renderBody,
       bodyOptional: true,
       load,
-      async handle({ resource, body }) {
+      async handle({ resource, body, key }) {
         const template = await atVersion(resource, body.version)
         if (template === null)
           throw invalid([{ field: 'version', message: 'version does not exist for this template' }])
-        const key = `${template.id} ${template.version}`
-        const made = { key, texts: pickTexts(template), isSubjectGiven: false }
-        return { status: 200, body: await templateEngine.fill(made, body.variables, template.organizationId) }
+        const { locale = null, variables } = body
+        const user = { organizationId: resource.organizationId, mode: modeOfRecords(key) }
+        const parts = await loadParts(template, { user, locale }, source)
+        const made = { ...keyedTexts(template, template, locale), isSubjectGiven: false, parts }
+        return { status: 200, body: await templateEngine.fill(made, variables, template.organizationId) }
       },
     }),
     operation({
@@ -222,10 +252,11 @@ export function templateOperations(deps: {
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
-      async handle({ organizationId, body: { variables, subject = null, html = null, text = null } }) {
-        requireBody({ html, text })
-        const texts = { subject, html, text }
-        return { status: 200, body: await templateEngine.preview(texts, variables, organizationId) }
+      async handle({ organizationId, key, body: { variables, layout = null, locale = null, ...body } }) {
+        const texts = wholeTexts(body)
+        const user = { organizationId, mode: modeOfRecords(key) }
+        const parts = await contents.partsOf(texts, { layout, locale, user })
+        return { status: 200, body: await templateEngine.preview(texts, variables, parts, organizationId) }
       },
     }),
     operation({
@@ -269,12 +300,84 @@ const body = z
 const sample = templateSample
   .optional()
   .describe('Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them.')
-const fields = { alias: alias.nullish(), subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
-const createBody = z.strictObject({ name: label(100), ...fields, sample })
+const texts = { subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
+const layout = alias.nullish().describe('Alias of the layout around `html` and `text`.')
+const locales = z
+  .unknown()
+  .transform(readLocales)
+  .nullish()
+  .meta({
+    type: ['object', 'null'],
+    maxProperties: MAX_LOCALES,
+    propertyNames: LOCALE,
+    additionalProperties: {
+      type: ['object', 'null'],
+      properties: {
+        subject: { type: ['string', 'null'], ...NOT_BLANK_TEXT },
+        html: { type: ['string', 'null'], ...BODY },
+        text: { type: ['string', 'null'], ...BODY },
+      },
+      additionalProperties: false,
+    },
+  })
+  .describe('Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one.')
+const kind = z
+  .enum(TEMPLATE_KINDS)
+  .default('message')
+  .describe('`layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`.')
+const fields = { alias: alias.nullish(), ...texts, layout, locales }
+const createBody = z.strictObject({ name: label(100), kind, ...fields, sample })
 const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample })
 const variables = templateVariables.default({})
-const renderBody = z.strictObject({ variables, version: z.int().min(1).optional() })
-const previewBody = z.strictObject({ subject: fields.subject, html: fields.html, text: fields.text, variables })
+const locale = templateLocale.nullish().describe('Wanted language; without it, the default.')
+const renderBody = z.strictObject({ variables, version: z.int().min(1).optional(), locale })
+const previewBody = z.strictObject({ ...texts, layout, locale, variables })
+
+const variant = z.strictObject(texts)
+
+/** Locale → texts, null for one to remove; under the usual case of the locale. */
+function readLocales(value: unknown, context: z.RefinementCtx): Map<string, TemplateTexts | null> | null {
+  if (value === null || value === undefined) return null
+  const found = new Map<string, TemplateTexts | null>()
+  const refuse = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
+  if (!isRecord(value)) {
+    refuse([], 'must be an object')
+    return found
+  }
+  const entries = Object.entries(value)
+  if (entries.length > MAX_LOCALES) refuse([], `must have at most ${MAX_LOCALES} languages`)
+  for (const [tag, given] of entries.slice(0, MAX_LOCALES)) {
+    const locale = localeOf(tag)
+    if (locale === null || found.has(locale)) {
+      refuse([], `must have language tags such as de or pt-BR, each once, not ${tag.slice(0, 40)}`)
+      continue
+    }
+    const { success, data, error } = given === null ? { success: true, data: null } : variant.safeParse(given)
+    for (const { path, message } of error?.issues ?? []) refuse([tag, ...path], message)
+    if (success) found.set(locale, data === null ? null : wholeTexts(data))
+  }
+  return found
+}
+
+/** Present variants and a change → the wanted ones. Undefined changes nothing, null removes all. */
+function changedLocales(
+  present: Record<string, TemplateTexts>,
+  change: Map<string, TemplateTexts | null> | null | undefined,
+): Record<string, TemplateTexts> {
+  if (change === null) return {}
+  const changed = new Map<string, TemplateTexts | null>(Object.entries(present))
+  for (const [locale, texts] of change ?? []) changed.set(locale, texts)
+  const kept = [...changed].filter((entry): entry is [string, TemplateTexts] => entry[1] !== null)
+  return Object.fromEntries(kept.map(([locale, texts]) => [locale, textsOf(texts)]))
+}
+
+function wholeTexts({
+  subject,
+  html,
+  text,
+}: { [K in keyof TemplateTexts]?: string | null | undefined }): TemplateTexts {
+  return { subject: subject ?? null, html: html ?? null, text: text ?? null }
+}
 
 /** Version number → the ID-like text for cursors, which are based on IDs (page.ts); versionOf is the inverse. */
 const CURSOR_PREFIX = 'tpl_'
@@ -289,14 +392,6 @@ function versionOf(cursor: string): number {
   ])
 }
 
-function requireBody({ html, text }: Pick<TemplateTexts, 'html' | 'text'>): void {
-  if (html === null && text === null) throw invalid([{ field: 'html', message: 'Provide html or text.' }])
-}
-
-function pickTexts({ subject, html, text }: Template): TemplateTexts {
-  return { subject, html, text }
-}
-
 /** PATCH body → only the fields that are present. Null is kept: it removes the value. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
@@ -307,19 +402,20 @@ function aliasTaken(alias: string | null | undefined): Refusal {
 }
 
 function toWire(template: Template) {
-  const { id, alias, name, mode, subject, html, text, variables, sample, version } = template
-  return { id, alias, name, mode, subject, html, text, variables, sample, version, ...times(template) }
+  const { id, alias, name, mode, kind, subject, html, text, layout, locales, variables, sample, version } = template
+  const own = { id, alias, name, mode, kind, subject, html, text, layout, locales }
+  return { ...own, variables, sample, version, ...times(template) }
 }
 
 function toListed(template: ListedTemplate) {
-  const { id, alias, name, mode, subject, variables, version } = template
-  return { id, alias, name, mode, subject, variables, version, ...times(template) }
+  const { id, alias, name, mode, kind, subject, variables, version } = template
+  return { id, alias, name, mode, kind, subject, variables, version, ...times(template) }
 }
 
 function times({ createdAt, updatedAt }: ListedTemplate) {
   return { created_at: iso(createdAt), updated_at: iso(updatedAt) }
 }
 
-function toListedVersion({ version, subject, variables, createdAt }: Omit<TemplateVersion, 'html' | 'text'>) {
+function toListedVersion({ version, subject, variables, createdAt }: ListedTemplateVersion) {
   return { version, subject, variables, created_at: iso(createdAt) }
 }

@@ -125,7 +125,13 @@ function headOf({ id, name, status, created_at, last_checked_at, tracking: { ope
 }
 
 /** Our record purposes → Resend's record types. Resend has none for our other recommendations (DMARC, MTA-STS, MX). */
-const RECORDS: Record<string, string> = { dkim: 'DKIM', spf: 'SPF', return_path: 'SPF', tracking: 'Tracking' }
+const RECORDS: Record<string, string> = {
+  dkim: 'DKIM',
+  dkim_standby: 'DKIM',
+  spf: 'SPF',
+  return_path: 'SPF',
+  tracking: 'Tracking',
+}
 const STATUSES: Record<string, string> = {
   pending: 'not_started',
   missing: 'pending',

@@ -173,6 +173,15 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/health.tsx'),
   },
   {
+    path: '/sending-addresses',
+    name: 'Sending addresses',
+    needs: 'sending_addresses_list',
+    group: 'Server',
+    key: 'f',
+    icon: 'network',
+    load: () => import('./pages/sending-addresses.tsx'),
+  },
+  {
     path: '/organizations',
     name: 'Organizations',
     needs: 'organizations_list',

@@ -27,8 +27,10 @@ export function createAsk(options: {
   timeoutMs: number
   tries: number
   isTrusted: (ip: string) => boolean
+  /** `tcp`: TCP only. By default UDP, then TCP for an answer that does not fit. */
+  transport?: 'udp' | 'tcp'
 }): Ask {
-  const { random, timeoutMs, isTrusted } = options
+  const { random, timeoutMs, isTrusted, transport = 'udp' } = options
   const servers = options.servers.map(parseServer)
   if (servers.length === 0) throw new Error('no DNS server configured')
   const tries = Math.max(options.tries, servers.length)
@@ -40,7 +42,7 @@ export function createAsk(options: {
     for (let turn = 0; turn < tries; turn++) {
       const server = willing[turn % willing.length]
       if (server === undefined) break
-      const outcome = await askServer(server, newQuestion(name, type, random), deadline, timeoutMs)
+      const outcome = await askServer(server, newQuestion(name, type, random), { deadline, timeoutMs, transport })
       if (outcome.kind === 'answered') {
         return { ...outcome, authentic: outcome.authentic && isTrusted(server.host) }
       }
@@ -87,15 +89,20 @@ function newQuestion(name: string, type: RecordType, random: Random): DnsQuestio
 }
 
 /** UDP first; TCP if the answer did not fit; without EDNS if the server does not support it (RFC 6891 §7). */
-async function askServer(server: Server, question: DnsQuestion, deadline: number, timeoutMs: number) {
+async function askServer(
+  server: Server,
+  question: DnsQuestion,
+  { deadline, timeoutMs, transport }: { deadline: number; timeoutMs: number; transport: 'udp' | 'tcp' },
+) {
   const exchange = async (speak: Exchange, hasEdns: boolean): Promise<Received> => {
     const leftMs = Math.min(timeoutMs, deadline - performance.now())
     if (leftMs <= 0) return temporary('timeout')
     return speak(server, question, encodeQuery(question, hasEdns), leftMs)
   }
-  let received = await exchange(overUdp, true)
-  if (isMessage(received) && isFormatError(received)) received = await exchange(overUdp, false)
-  if (isMessage(received) && received.flag_tc) received = await exchange(overTcp, true)
+  let received = await exchange(transport === 'udp' ? overUdp : overTcp, true)
+  if (isMessage(received) && isFormatError(received))
+    received = await exchange(transport === 'udp' ? overUdp : overTcp, false)
+  if (transport === 'udp' && isMessage(received) && received.flag_tc) received = await exchange(overTcp, true)
   return isMessage(received) ? judge(received) : received
 }
 

@@ -1,9 +1,11 @@
 import { destinationOf, type Outcome, ownerOf, type RelayUse, SANDBOX } from '../../model/delivery.ts'
+import type { WarmupKey } from '../../model/warmup.ts'
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
+import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
 import { createDestinationConcurrency } from './concurrency.ts'
 import type { DestinationTerms } from './destination-limits.ts'
@@ -21,17 +23,19 @@ export interface Admission {
   draft(): Draft
   /** Concurrent connections to the destination, over all organizations, and messages over each. */
   connectionsOf(grant: Pick<Grant, 'key'>): Connections
+  /** Counts a claimed mail of a grant with `warmup`, before its attempt; null: it may not start. Rejects as the store. */
+  count(grant: Grant): Promise<WarmupKey | null>
   /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
    *  clock, ms. */
   ended(grant: Grant, ending: Ending): void
   /** How the mail of a grant can be sent at once whose destination blocks `address`: from another address of its pool, else
    *  through the relay that takes over (`mayRelay`); null: not at all. */
   otherWay(grant: Grant, address: string, mayRelay: boolean): 'address' | 'relay' | null
-  /** The grant in place of `grant`, by another route: through the relay, or directly (null, or a relay that is no longer
-   *  configured). Limits do not refuse it. */
+  /** The grant in place of `grant`, which is not counted yet, by another route: through the relay, or directly (null, or a
+   *  relay that is no longer configured). Limits do not refuse it, except that a warm-up does when it is counted. */
   rerouted(grant: Grant, relay: string | null): Grant
-  /** Undoes a grant whose delivery was not attempted. */
-  returned(grant: Grant): void
+  /** Undoes a grant whose delivery was not attempted; `counted` by `count`, 'reserved' if `count` was not called. */
+  returned(grant: Grant, counted: WarmupKey | 'reserved' | null): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
   /** `queue`: whose mail; it decides about the addresses. */
@@ -52,6 +56,8 @@ export interface Ending {
   address?: { source: string; blockedBy: string | null }
   /** The configured address that the attempt was made from; absent: none. */
   from?: string
+  /** The mail was counted for a warm-up, and how its attempt ended for that. */
+  warmup?: { counted: WarmupKey; result: WarmupResult }
 }
 
 /** One claim: `look` plans it, `commit` counts what it claimed. */
@@ -73,6 +79,8 @@ export interface Grant {
   route: DestinationRoute
   /** Null: the system chooses. */
   sender: Sender | null
+  /** The address of `sender` in warm-up, for which each mail is counted before its attempt; null: none. */
+  warmup: string | null
   /** The relay; null: direct. */
   relay: RelayUse | null
   /** Name of the relay that takes over, or took over, if mail cannot be sent directly. */
@@ -83,7 +91,10 @@ export interface Grant {
   pool: string
 }
 
-const NOBODY = { queue: '', sender: null, relay: null, failOver: null, owner: '', pool: 'none' }
+/** A grant before its place is known. */
+type Asked = Omit<Grant, 'pool' | 'warmup'>
+
+const NOBODY = { queue: '', sender: null, warmup: null, relay: null, failOver: null, owner: '', pool: 'none' }
 export const GIVEN_UP: Grant = { ...NOBODY, key: '[given up]', route: { destination: '[given up]', mx: null } }
 
 /** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
@@ -111,6 +122,7 @@ export function createAdmission(options: {
   relays?: RelayChoice
 }): Admission {
   const { routes, shares, clock, clockGoodSince, overdueMs, senders, relays } = options
+  const warmups = senders?.warmups
   const now = clock.steady.now
   const concurrency = createDestinationConcurrency(options)
   const pacing = createColdStartPacing()
@@ -139,17 +151,18 @@ export function createAdmission(options: {
     const at = now()
     const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
     const byRule = relays?.withoutDestination(queue) ?? null
-    if (byRule !== null) return lookVia(relayed(queue, byRule), isFresh, at, draft)
+    if (byRule !== null) return lookVia(relayed(queue, byRule), null, isFresh, at, draft)
     const route = routes.routeFor(domain, at)
     if (route === null) return question(domain, owner, isFresh, at)
     const choices = senders?.of(queue, route.destination) ?? SYSTEM
     const chosen = choose(queue, route.destination, choices[0] ?? null, draft !== null)
-    if (chosen !== null && chosen.use !== null) return lookVia(relayed(queue, chosen), isFresh, at, draft)
+    if (chosen !== null && chosen.use !== null) return lookVia(relayed(queue, chosen), null, isFresh, at, draft)
     const failOver = chosen?.failOver ?? null
     let blocker: Blocker | null = null
     for (const sender of choices) {
       const key = limitKey(route.destination, sender)
-      const answer = lookVia({ queue, route, sender, relay: null, failOver, key, owner }, isFresh, at, draft)
+      const asked = { queue, route, sender, relay: null, failOver, key, owner }
+      const answer = lookVia(asked, warmOf(sender, route), isFresh, at, draft)
       if (!('name' in answer)) return answer
       blocker = blocker === null ? answer : sooner(blocker, answer)
     }
@@ -163,19 +176,29 @@ export function createAdmission(options: {
   }
 
   /** Mail through a relay: the relay is the destination whose limits count. */
-  const relayed = (queue: string, { use: relay, failOver }: Pick<Chosen, 'use' | 'failOver'>): Omit<Grant, 'pool'> => {
+  const relayed = (queue: string, { use: relay, failOver }: Pick<Chosen, 'use' | 'failOver'>): Asked => {
     const key = (relay !== null && relays?.relay(relay.name)?.destination) || NO_RELAY
     return { queue, route: { destination: key, mx: null }, sender: null, relay, failOver, key, owner: ownerOf(queue) }
   }
 
-  /** The same for one address or relay. */
+  /** What the address of a sender may send during its warm-up; null without one. */
+  const warmOf = (sender: Sender | null, route: DestinationRoute) => {
+    const address = sender?.[0].address
+    if (warmups === undefined || address === undefined || sendsNothing(route)) return null
+    const left = warmups.leftFor(address, route.destination)
+    return left === null ? null : { ...left, address }
+  }
+
+  /** The same as `lookAt` for one address or relay. `warm`: null without a warm-up. */
   const lookVia = (
-    asked: Omit<Grant, 'pool'>,
+    asked: Asked,
+    warm: ReturnType<typeof warmOf>,
     isFresh: boolean,
     at: number,
     draft: DraftState | null,
   ): ClaimLimits | Blocker => {
     const { key, owner } = asked
+    if (warm !== null && warm.mails <= 0) return { name: warm.name, until: at + warm.nextAt - clock.now() }
     const pool = concurrency.poolOf(key)
     const share = shares.placesFor(pool.name, owner, pool.total, draft?.ownersOf(pool.name))
     const ofDestination = concurrency.quotasOf(key, isFresh, at)
@@ -189,7 +212,8 @@ export function createAdmission(options: {
       quotas.push({ name: PACING, most: isPaced ? starts : Number.POSITIVE_INFINITY })
     }
     draft?.ownersOf(pool.name).add(owner)
-    draft?.grants.set(asked.queue, { ...asked, pool: pool.name })
+    if (warm !== null) quotas.push({ name: warm.name, most: warm.mails })
+    draft?.grants.set(asked.queue, { ...asked, pool: pool.name, warmup: warm?.address ?? null })
     return { quotas }
   }
 
@@ -201,20 +225,25 @@ export function createAdmission(options: {
     pausedUntil: pausedUntil === null ? null : wallTimeOf(clock, pausedUntil),
   })
 
-  const start = ({ key, owner, pool }: Grant, count: number) => {
+  const start = ({ key, owner, pool, warmup, route }: Grant, count: number) => {
     const at = now()
+    if (warmup !== null) warmups?.reserve(warmup, route.destination, count)
     shares.took(pool, owner, count)
     if (concurrency.isPaced(key, false)) pacing.started(count, at)
     concurrency.started(key, count, at)
+  }
+  const unreserved = ({ warmup, route }: Grant) => {
+    if (warmup !== null) warmups?.reserve(warmup, route.destination, -1)
   }
   const undone = ({ key, owner, pool }: Grant, count: number) => {
     shares.gaveBack(pool, owner, count)
     concurrency.undone(key, count)
   }
   const restsOnWallClock = (queue: string, destination: string): AddressState[] =>
-    (senders?.stateOf(queue, destination) ?? []).map(({ address, rest }) => ({
+    (senders?.stateOf(queue, destination) ?? []).map(({ address, rest, warmup }) => ({
       address,
       rest: rest && { rule: rest.rule, until: wallTimeOf(clock, rest.until) },
+      warmup,
     }))
 
   return {
@@ -233,14 +262,16 @@ export function createAdmission(options: {
       }
     },
     connectionsOf: ({ key }) => concurrency.connectionsOf(key, now()),
+    count: async ({ warmup, route }) => (await warmups?.count(warmup ?? '', route.destination)) ?? null,
     ended: (grant, ending) => {
       if (grant === TEST || grant === GIVEN_UP) return
       const at = now()
       if (ending.outcome.kind === 'delivered') pacing.good(at)
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
-      const { address, startedAt, from } = ending
+      const { address, startedAt, from, warmup } = ending
       if (grant.relay === null) relays?.ended({ queue: grant.queue, destination: grant.route.destination }, ending)
+      if (warmup !== undefined) warmups?.ended(warmup.counted, grant.route.destination, warmup.result)
       if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
@@ -249,25 +280,38 @@ export function createAdmission(options: {
       return mayRelay && relay === null && failOver !== null ? 'relay' : null
     },
     rerouted: (grant, name) => {
+      unreserved(grant)
       undone(grant, 1)
       const { queue, owner, failOver } = grant
       const isKnown = name !== null && relays !== undefined && relays.relay(name) !== null
       const use: RelayUse | null = !isKnown ? null : { name, rule: null, because: 'same_route' }
-      const direct = (): Omit<Grant, 'pool'> => {
+      const direct = (): Asked & Pick<Grant, 'warmup'> => {
         const domain = destinationOf(queue)
         const route = routes.lastRouteFor(domain) ?? { destination: domain, mx: null }
         const [sender = null] = senders?.of(queue, route.destination) ?? SYSTEM
-        return { queue, route, sender, relay: null, failOver, key: limitKey(route.destination, sender), owner }
+        const key = limitKey(route.destination, sender)
+        return {
+          queue,
+          route,
+          sender,
+          warmup: warmOf(sender, route)?.address ?? null,
+          relay: null,
+          failOver,
+          key,
+          owner,
+        }
       }
-      const next = use === null ? direct() : relayed(queue, { use, failOver })
+      const next = use === null ? direct() : { ...relayed(queue, { use, failOver }), warmup: null }
       const other = { ...next, pool: concurrency.poolOf(next.key).name }
       start(other, 1)
       return other
     },
-    returned: (grant) => {
+    returned: (grant, counted) => {
+      if (counted === 'reserved') unreserved(grant)
+      else if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
-    freed: () => [...concurrency.freed(), ...shares.freed()],
+    freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],
     stateOf: (destination, queue = '') => {
       const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
       const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
@@ -283,6 +327,9 @@ export function createAdmission(options: {
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
 }
+
+/** True if the MX lookup decides that the attempt connects to nothing (mx.ts). */
+const sendsNothing = ({ mx }: DestinationRoute) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 
 /** Results of the looks of one claim. */
 interface DraftState {

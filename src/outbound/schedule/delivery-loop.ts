@@ -1,3 +1,4 @@
+import type { Warmup } from '../../model/warmup.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../../net/limiters/concurrency.ts'
 import { type ClockChanges, wallTimeOf, watchClockChanges } from '../../os/clock-changes.ts'
@@ -5,12 +6,14 @@ import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
 import { within } from '../../os/within.ts'
-import type { ClaimedDelivery } from '../../storage/store.ts'
+import type { ClaimedDelivery, Store } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import { createDirectHealth } from '../relays/direct-health.ts'
 import { createRelayChoice, type RelayChoice, type RelaySettings } from '../relays/relay-choice.ts'
+import type { KeptRests } from '../senders/kept-rests.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
+import { createWarmupLimits, type WarmupState } from '../senders/warmups.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf, type DestinationTerms } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
@@ -41,9 +44,12 @@ export interface OutboundLoop {
   chosen: Admission['chosen']
   /** What was sent from each configured address since the start; rests end at times in ms UTC. */
   addresses(): AddressUse[]
+  /** Where each address in warm-up is, by destination group; [] without any. */
+  warmups(): WarmupState[]
 }
 
-export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince'> {
+export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince' | 'store'> {
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'warmups'>
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number
@@ -55,6 +61,10 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   isPort25Blocked?: () => Promise<boolean>
   /** Addresses that mail is sent from; absent: the system chooses. */
   poolOf?: PoolOf
+  /** Those of them in warm-up. */
+  warmups?: readonly { address: string; warmup: Warmup }[]
+  /** Rests of these addresses; absent: none is known, and none is kept. */
+  keptRests?: KeptRests
   resolver: Pick<Resolver, 'mx'>
 }
 
@@ -76,6 +86,7 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
         ...use,
         rests: use.rests.map((rest) => ({ ...rest, until: wallTimeOf(deps.clock, rest.until) })),
       })),
+    warmups: () => scheduler.senders?.warmups?.states() ?? [],
   }
 }
 
@@ -101,7 +112,7 @@ class Scheduler {
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
     const poolOf = deps.poolOf ?? (hasFailOver(deps.relays) ? () => [] : undefined)
-    this.senders = poolOf && createSenders(poolOf, clock.steady.now)
+    this.senders = poolOf && createSenders(poolOf, clock.steady.now, { kept: deps.keptRests, warmups: warmupsOf(deps) })
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -135,6 +146,9 @@ class Scheduler {
     await this.loop.stop()
     await within(this.#deps.clock, graceMs, this.#slots.drained())
     this.#deliverer.giveUp()
+    const { log } = this.#deps
+    await this.senders?.warmups?.flush().catch((error) => log.warn('results of warm-up not stored', { error }))
+    await this.#deps.keptRests?.settled()
   }
 
   running(): number {
@@ -199,6 +213,7 @@ class Scheduler {
   async #tick(): Promise<number | null> {
     const { clock } = this.#deps
     const isMore = await this.#recovery.turn()
+    await this.senders?.warmups?.turn()
     await this.#endExpired()
     const nextAt = await this.#claim(clock.now())
     return isMore ? clock.now() : nextAt
@@ -259,6 +274,13 @@ class Scheduler {
 
 const hasFailOver = (relays: RelaySettings | undefined) =>
   relays?.rules.some(({ failOver }) => failOver !== null) === true
+
+/** Absent without addresses in warm-up: then nothing is read or counted. */
+function warmupsOf({ store, clock, log, warmups = [] }: OutboundLoopDeps) {
+  if (warmups.length === 0) return undefined
+  const onError = (error: unknown) => log.warn('counts of warm-up not stored or read, will retry', { error })
+  return createWarmupLimits({ store: store.warmups, clock, addresses: warmups, onError })
+}
 
 const IDLE_MS = 1_000
 /** One claim is one transaction: enough to fill the workers, short enough to keep the main thread free. */

@@ -1,3 +1,5 @@
+import type { WarmupState } from '../senders/warmups.ts'
+
 /** Current state of one destination, for `explain`, metrics and people. */
 export interface DestinationState {
   /** Address that mail is sent from and whose limits these are; null: the system chooses. */
@@ -27,4 +29,6 @@ export interface DestinationState {
 export interface AddressState {
   address: string
   rest: { rule: string; until: number } | null
+  /** What its warm-up allows there; null without one. */
+  warmup: WarmupState | null
 }

@@ -21,26 +21,34 @@ export const DEDICATED = 'dedicated'
 /** Delivery.queue → the addresses its mail may be sent from; [] = the system chooses. */
 export type PoolOf = (queue: string) => readonly SendingAddress[]
 
-/** Configured addresses → PoolOf. In this order: the pool of the message's stream, the pool that was assigned when the
- *  message was accepted, the addresses that belong to its organization (`dedicatedOf` its key in the queue), the pool
- *  `default`. A pool that is no longer configured, or that has no address on this node, does not count; so mail never
- *  waits for an address. Addresses of `dedicated` are used only by the organization they belong to. */
-export function createPools(options: {
-  addresses: readonly ConfiguredAddress[]
-  /** This server's host name. */
-  hostname: string
-  /** This node's name. */
-  node: string
+/** What decides about the pool of a mail, beside what its queue says. */
+export interface PoolRules {
   streams: Readonly<Record<string, { pool: string } | undefined>>
+  /** Owner in the name of a queue → the addresses that belong to it. */
   dedicatedOf: (owner: string) => readonly string[]
-}): PoolOf {
-  const { hostname, node, streams, dedicatedOf } = options
+}
+
+/** Configured addresses → PoolOf of this node. A pool that has no address here does not count; so mail never waits for an
+ *  address. `hostname` is this server's, `node` this node's name. */
+export function createPools(
+  options: PoolRules & { addresses: readonly ConfiguredAddress[]; hostname: string; node: string },
+): PoolOf {
+  const { hostname, node } = options
   const here = options.addresses.filter((each) => each.node === null || each.node === node)
-  const pools = new Map<string, SendingAddress[]>()
-  for (const { pool, address, hostname: own } of here) {
-    const known = pools.get(pool) ?? []
-    pools.set(pool, [...known, { address, hostname: own ?? hostname }])
-  }
+  return poolsOf(
+    here.map(({ pool, address, hostname: own }) => ({ pool, address, hostname: own ?? hostname })),
+    options,
+  )
+}
+
+/** Addresses → the ones that the mail of a queue uses. In this order: the pool of the message's stream, the pool that was
+ *  assigned when the message was accepted, the addresses that belong to its organization, the pool `default`. A pool
+ *  without addresses does not count. Addresses of `dedicated` are used only by the organization they belong to. */
+export function poolsOf<A extends { pool: string; address: string }>(
+  addresses: readonly A[],
+  { streams, dedicatedOf }: PoolRules,
+): (queue: string) => readonly A[] {
+  const pools = Map.groupBy(addresses, ({ pool }) => pool)
   const dedicated = new Map((pools.get(DEDICATED) ?? []).map((each) => [each.address, each]))
   pools.delete(DEDICATED)
   const everyone = pools.get(DEFAULT) ?? []

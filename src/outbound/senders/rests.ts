@@ -1,4 +1,6 @@
+import type { StoredRest } from '../../model/address-rest.ts'
 import { setNewest } from '../../os/set-newest.ts'
+import type { KeptRests } from './kept-rests.ts'
 
 /** An address that a destination blocks, until when mail to it prefers other addresses, and why. */
 export interface Rest {
@@ -10,8 +12,7 @@ export interface Rest {
   until: number
 }
 
-/** Which addresses rest for which destinations. In memory only, like the reputation of destinations: after a restart a
- *  blocked address is tried once more. */
+/** Which addresses rest for which destinations. */
 export interface Rests {
   /** The destination blocked the address in an attempt that started at `startedAt`. Attempts that were in progress at
    *  the same time count as one; each further block doubles the rest. */
@@ -27,17 +28,15 @@ export interface Rests {
 const SHORTEST_MS = 15 * 60_000
 const LONGEST_MS = 24 * 3_600_000
 /** Maximum of stored pairs; the one that was blocked longest ago is dropped first. */
-const REMEMBERED = 50_000
+export const REMEMBERED = 50_000
 
-interface Block extends Rest {
-  times: number
-  since: number
-}
+/** Stands for the address that the system chooses. Its rests are not kept: it may be another one after a restart. */
+export const SYSTEM_ADDRESS = ''
 
-/** Clock (ms) → Rests without any. */
-export function createRests(now: () => number): Rests {
-  const blocks = new Map<string, Block>()
+/** Clock (ms) → Rests: those of `kept`, which gets every change; without it there are none. */
+export function createRests(now: () => number, kept?: Omit<KeptRests, 'settled'>): Rests {
   const keyOf = (address: string, destination: string) => `${destination} ${address}`
+  const blocks = new Map((kept?.known ?? []).map((rest) => [keyOf(rest.address, rest.destination), rest]))
   return {
     blocked: (address, destination, rule, startedAt) => {
       const key = keyOf(address, destination)
@@ -46,13 +45,17 @@ export function createRests(now: () => number): Rests {
       const at = now()
       const times = (before?.times ?? 0) + 1
       const until = at + Math.min(SHORTEST_MS * 2 ** (times - 1), LONGEST_MS)
-      setNewest(blocks, key, { address, destination, rule, times, since: at, until }, REMEMBERED)
+      const block = { address, destination, rule, times, since: at, until }
+      setNewest(blocks, key, block, REMEMBERED)
+      if (address !== SYSTEM_ADDRESS) kept?.begun(block)
     },
     accepted: (address, destination, startedAt) => {
       if (blocks.size === 0) return
       const key = keyOf(address, destination)
       const block = blocks.get(key)
-      if (block !== undefined && startedAt >= block.since) blocks.delete(key)
+      if (block === undefined || startedAt < block.since) return
+      blocks.delete(key)
+      if (address !== SYSTEM_ADDRESS) kept?.ended(block)
     },
     of: (address, destination) => {
       if (blocks.size === 0) return null
@@ -66,4 +69,4 @@ export function createRests(now: () => number): Rests {
   }
 }
 
-const shown = ({ address, destination, rule, until }: Block): Rest => ({ address, destination, rule, until })
+const shown = ({ address, destination, rule, until }: StoredRest): Rest => ({ address, destination, rule, until })

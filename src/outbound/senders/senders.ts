@@ -1,7 +1,9 @@
 import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
+import type { KeptRests } from './kept-rests.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
-import { createRests, type Rest, type Rests } from './rests.ts'
+import { createRests, type Rest, type Rests, SYSTEM_ADDRESS } from './rests.ts'
+import type { WarmupLimits, WarmupState } from './warmups.ts'
 
 /** What one attempt is sent from: one address of each family that the pool has, IPv4 first. The first one names the
  *  limits that count (schedule/limit-key.ts). */
@@ -11,17 +13,21 @@ export type Sender = readonly [SendingAddress, ...SendingAddress[]]
 export interface Senders {
   /** What mail of a queue to a destination may be sent from, best first; [null]: the system chooses. The mail of an
    *  organization to a destination stays with one address of the pool; the others follow when it has no free
-   *  connection. Addresses at rest are left out while another one is not. */
+   *  connection. Addresses at rest are left out while another one is not. An address in warm-up comes first while its
+   *  allowance lasts, and then last. */
   of(queue: string, destination: string): readonly (Sender | null)[]
   /** Records what an attempt showed about the address it was sent from. `blockedBy`: the rule of the reply that blocks
    *  the address; null if the destination accepted mail. */
   learn(address: string, destination: string, blockedBy: string | null, startedAt: number): void
-  /** Whether another address of the queue's pool, of the same family, does not rest for the destination. */
+  /** Whether another address of the queue's pool, of the same family, does not rest for the destination and has mails of
+   *  its warm-up left. */
   hasOther(queue: string, destination: string, address: string): boolean
   /** The rest of an address at the destination; `sender` null: the one that the system chooses. */
   restOf(sender: Sender | null, destination: string): Rest | null
-  /** The addresses of a queue's pool with their rests at the destination. */
-  stateOf(queue: string, destination: string): { address: string; rest: Rest | null }[]
+  /** The addresses of a queue's pool with their rests and warm-ups at the destination. */
+  stateOf(queue: string, destination: string): { address: string; rest: Rest | null; warmup: WarmupState | null }[]
+  /** Limits of addresses in warm-up; absent: there are none. */
+  warmups?: WarmupLimits
   /** Counts an attempt from the address. */
   count(address: string, isDelivered: boolean): void
   /** Each address that was used, with its attempts since the start and its rests. */
@@ -37,12 +43,15 @@ export interface AddressUse {
 }
 
 const SYSTEM: readonly [null] = [null]
-/** Stands for the address that the system chooses. */
-export const SYSTEM_ADDRESS = ''
 
-/** Addresses of each queue, and a clock in ms → Senders. */
-export function createSenders(poolOf: PoolOf, now: () => number): Senders {
-  const rests = createRests(now)
+/** Addresses of each queue, a clock in ms, the rests of an earlier process, and the limits of addresses in warm-up, if there
+ *  are any → Senders. */
+export function createSenders(
+  poolOf: PoolOf,
+  now: () => number,
+  { kept, warmups }: { kept?: KeptRests; warmups?: WarmupLimits } = {},
+): Senders {
+  const rests = createRests(now, kept)
   /** One entry for each configured address at most. */
   const counts = new Map<string, { attempts: number; delivered: number }>()
   return {
@@ -50,8 +59,8 @@ export function createSenders(poolOf: PoolOf, now: () => number): Senders {
       const pool = poolOf(queue)
       if (pool.length === 0) return SYSTEM
       const ranked = pool.length === 1 ? pool : rankedFor(pool, `${destination} ${ownerOf(queue)}`)
-      const v4 = usable(ranked, 4, destination, rests)
-      const v6 = usable(ranked, 6, destination, rests)
+      const v4 = byAllowance(usable(ranked, 4, destination, rests), destination, warmups)
+      const v6 = byAllowance(usable(ranked, 6, destination, rests), destination, warmups)
       const [companion] = v6
       if (v4.length === 0) return v6.map((each): Sender => [each])
       return v4.map((each): Sender => (companion === undefined ? [each] : [each, companion]))
@@ -65,11 +74,17 @@ export function createSenders(poolOf: PoolOf, now: () => number): Senders {
         (each) =>
           each.address !== address &&
           isIPv6(each.address) === isIPv6(address) &&
-          rests.of(each.address, destination) === null,
+          rests.of(each.address, destination) === null &&
+          warmups?.leftFor(each.address, destination)?.mails !== 0,
       ),
     restOf: (sender, destination) => rests.of(sender?.[0].address ?? SYSTEM_ADDRESS, destination),
     stateOf: (queue, destination) =>
-      poolOf(queue).map(({ address }) => ({ address, rest: rests.of(address, destination) })),
+      poolOf(queue).map(({ address }) => ({
+        address,
+        rest: rests.of(address, destination),
+        warmup: warmups?.stateOf(address, destination) ?? null,
+      })),
+    warmups,
     count: (address, isDelivered) => {
       const known = counts.get(address) ?? { attempts: 0, delivered: 0 }
       counts.set(address, { attempts: known.attempts + 1, delivered: known.delivered + Number(isDelivered) })
@@ -95,6 +110,21 @@ function usable(ranked: readonly SendingAddress[], family: 4 | 6, destination: s
   if (awake.length > 0 || ofFamily.length === 0) return awake
   const untilOf = ({ address }: SendingAddress) => rests.of(address, destination)?.until ?? 0
   return [ofFamily.reduce((first, each) => (untilOf(each) < untilOf(first) ? each : first))]
+}
+
+/** Addresses in warm-up with mails left first, and those without last; the others keep their order. */
+function byAllowance(
+  addresses: SendingAddress[],
+  destination: string,
+  warmups: WarmupLimits | undefined,
+): SendingAddress[] {
+  if (warmups === undefined || addresses.length < 2) return addresses
+  const left = new Map(addresses.map((each) => [each, warmups.leftFor(each.address, destination)?.mails]))
+  const placeOf = (each: SendingAddress) => {
+    const mails = left.get(each)
+    return mails === undefined ? 1 : mails > 0 ? 0 : 2
+  }
+  return addresses.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** The same order for the same mail, whatever other addresses come or go (rendezvous hashing). */

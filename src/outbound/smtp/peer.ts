@@ -43,7 +43,11 @@ export function peerOf(host: string, address: string, proof: Pick<Peer, 'demand'
 }
 
 /** A relay, its address and required proof → Peer. Its login requires a verified server, by its pins if there are any. */
-export function relayPeer(relay: Relay, address: string, proof: Pick<Peer, 'demand' | 'tlsa'>): Peer {
+export function relayPeer(
+  relay: Omit<Relay, 'destination' | 'maxConnections' | 'maxMailsPerMinute'>,
+  address: string,
+  proof: Pick<Peer, 'demand' | 'tlsa'>,
+): Peer {
   const { name, host, port, tls, login, pins } = relay
   return {
     host,
@@ -76,7 +80,7 @@ export function sourceFor(address: string, sender: readonly SendingAddress[] = [
 
 /** Where a password may be sent: on this machine without verification, elsewhere only to a verified server. A private
  *  address proves nothing: anyone who can answer for it there would receive the password. */
-function demandOf({ login, isTlsRequired }: Relay, address: string): Demand {
+function demandOf({ login, isTlsRequired }: Pick<Relay, 'login' | 'isTlsRequired'>, address: string): Demand {
   const isHere = address === '::1' || address.startsWith('127.')
   if (login !== null && !isHere) return 'verified'
   return isTlsRequired ? 'encrypted' : 'none'

@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { destinationOf, laneOf, type QueueSender, queueOf, SANDBOX } from '../../model/delivery.ts'
 import { setNewest } from '../../os/set-newest.ts'
-import { slotOf } from '../slots.ts'
+import { slotOf, slotOfGroup } from '../slots.ts'
+import type { Placement } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { Reads } from './reads.ts'
 import type { Writer } from './writer.ts'
@@ -59,8 +60,10 @@ export function createDestinations(options: {
   writer: Pick<Writer, 'write'>
   limits: LimitsOptions
   announce: (noted: readonly DomainAndDestination[]) => void
+  /** Which nodes have the addresses of mail; null: all mail is sent from any node. */
+  placement: () => Placement | null
 }): Destinations {
-  const { reads, writer, announce } = options
+  const { reads, writer, announce, placement } = options
   const { ofAll, areOfNode } = options.limits
   const known = new Map<string, { destination: string; notedAt: number }>()
   let loadedUpTo = 0
@@ -93,7 +96,9 @@ export function createDestinations(options: {
     of,
     homeOf: (queue) => {
       const domain = destinationOf(queue)
-      return slotOf(areOfNode ? `${domain} ${laneOf(queue)}` : of(domain))
+      const key = areOfNode ? `${domain} ${laneOf(queue)}` : of(domain)
+      const group = placement()?.groupOf(queue) ?? null
+      return (group === null ? null : slotOfGroup(group, key)) ?? slotOf(key)
     },
     queueOf: ({ destination, organizationId, sender, deliveryId }) => {
       const queue = queueOf(destination, organizationId, sender)

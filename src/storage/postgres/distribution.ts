@@ -1,6 +1,7 @@
 import type { DueIndex } from '../due-index.ts'
-import type { NodeObserver } from '../store.ts'
+import type { NodeObserver, Placement } from '../store.ts'
 import type { DatabaseAddress } from './address.ts'
+import { numberArray } from './arrays.ts'
 import type { Queue, Share } from './claims.ts'
 import { createCluster } from './cluster.ts'
 import type { Connection } from './connection.ts'
@@ -12,7 +13,7 @@ import type { Node } from './nodes.ts'
 import type { Places } from './places.ts'
 import type { Reads } from './reads.ts'
 import { createRoutedQueues, type QueueName } from './routed-queues.ts'
-import { createSlotOwner } from './slot-owner.ts'
+import { createSlotOwner, type LiveNode } from './slot-owner.ts'
 import { createUnseenEvents } from './unseen-events.ts'
 import { createWakeUps } from './wake-ups.ts'
 import type { postgresWorkers } from './workers.ts'
@@ -39,7 +40,20 @@ export interface NodeOptions {
    *  with each beat. */
   onTime?: (time: number, tookMs: number) => void
   limits?: LimitsOptions
+  placement?: PlacementOptions
 }
+
+/** How nodes agree on where mail is sent from: all read the text of the newest node. */
+export interface PlacementOptions {
+  /** Of this node; null: it knows of nothing that only some nodes can send. */
+  published: string | null
+  /** Null if the text is unknown here. */
+  read(published: string): Placement | null
+  /** The nodes that have addresses and do not live: others send their mail. Called when they change. */
+  onAbsent(names: readonly string[]): void
+}
+
+const LIVE = 'select id, name, placement from nodes where id = any($1::int[]) order by id'
 
 const TAKEOVER_MS = 10_000
 /** How often a node looks for work of ended nodes, and for due times whose notification was lost. */
@@ -62,6 +76,10 @@ export interface Distribution {
   follow(): void
   /** Events of an organization were committed, the last one at this place. */
   happened(organizationId: string, place: number): void
+  /** As the newest node has it. */
+  placement(): Placement | null
+  /** Reads what waits for this node again. */
+  look(): Promise<void>
   /** How this node hands its work over. */
   hand: {
     /** Claims nothing more. */
@@ -160,6 +178,24 @@ export function createDistribution(parts: {
     await fanOut().load(reads)
   }
   let known: readonly number[] = []
+  let nodes: readonly LiveNode[] = []
+  let placement: Placement | null = null
+  let placementText: string | null = null
+  let absent = ''
+  /** Names of the live nodes, and the placement of the newest → true if that changed. */
+  const learnNodes = async (live: readonly number[]) => {
+    const rows = await reads.query<LiveNode & { placement: string | null }>(LIVE, [numberArray(live)])
+    nodes = rows
+    const text = rows.at(-1)?.placement ?? null
+    const hasChanged = text !== placementText
+    if (hasChanged) placement = text === null ? null : (options.placement?.read(text) ?? null)
+    placementText = text
+    const needed = new Set(placement?.groups.flat())
+    const missing = [...needed].filter((name) => !nodes.some((node) => node.name === name)).sort()
+    if (missing.join('\n') !== absent) options.placement?.onAbsent(missing)
+    absent = missing.join('\n')
+    return hasChanged
+  }
   let lookAt = steadyNow() + LOOK_MS
   const cluster = createCluster({
     connect,
@@ -177,12 +213,15 @@ export function createDistribution(parts: {
         await wakeUps.check()
         if (isCommand) return
         isDraining ||= draining.has(node.id)
-        const { taken, hasGiven } = await slots.balance(liveNodes.filter((id) => !draining.has(id)))
+        const isSame = known.length === liveNodes.length && known.every((id) => liveNodes.includes(id))
+        const hasMoved = !isSame && (await learnNodes(liveNodes))
+        const active = nodes.filter(({ id }) => !draining.has(id))
+        const { taken, hasGiven } = await slots.balance(active, placement?.groups ?? [])
         if (hasGiven) routed.dropForeign()
         await routed.load(taken)
         const hasEnded = known.some((id) => !liveNodes.includes(id))
         known = liveNodes
-        if (steadyNow() < lookAt && !hasEnded) return
+        if (steadyNow() < lookAt && !hasEnded && !hasMoved) return
         lookAt = steadyNow() + LOOK_MS
         await continueEnded()
         await look()
@@ -201,6 +240,8 @@ export function createDistribution(parts: {
       await cluster.settled(version)
     },
     announceDestinations: wakeUps.destinations,
+    placement: () => placement,
+    look,
     passed: cluster.passed,
     isCurrent: cluster.isSafe,
     follow: cluster.follow,

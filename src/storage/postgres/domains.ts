@@ -37,11 +37,13 @@ const SET_NEXT_CHECK = 'update domains set next_check_at = $2 where id = any($1:
 const LIST = `select ${COLUMNS} from domains
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const DKIM_KEYS = `select domain_id as "domainId", selector, algorithm, state, public_key as "publicKey",
-    private_key as "privateKey", created_at::float8 as "createdAt"
+    private_key as "privateKey", created_at::float8 as "createdAt",
+    state_since::float8 as since
   from dkim_keys where domain_id = any($1::text[]) order by created_at, algorithm desc, selector`
-const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7)`
-const SET_DKIM_STATE = 'update dkim_keys set state = $3 where domain_id = $1 and selector = $2'
+const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key, created_at, state_since)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
+const SET_DKIM_STATE = `update dkim_keys set state = $4, state_since = $5
+  where domain_id = $1 and selector = $2 and state = $3`
 const REMOVE_DKIM_KEY = 'delete from dkim_keys where domain_id = $1 and selector = $2'
 const SET_TRACKING = `update domains set track_opens = $2, track_clicks = $3, track_unsubscribe = $4,
   tracking_host = $5 where id = $1`
@@ -84,9 +86,9 @@ export function postgresDomains(
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const addKeys = async ({ run }: Statements, id: string, keys: readonly DkimKeyRecord[]) => {
-    for (const { selector, algorithm, state, publicKey, privateKeyPem, createdAt } of keys) {
+    for (const { selector, algorithm, state, publicKey, privateKeyPem, createdAt, since } of keys) {
       const privateKey = encryption.encrypt(privateKeyPem, placeOf(id, selector))
-      await run(ADD_DKIM_KEY, [id, selector, algorithm, state, publicKey, privateKey, createdAt])
+      await run(ADD_DKIM_KEY, [id, selector, algorithm, state, publicKey, privateKey, createdAt, since])
     }
   }
   const claimsOf = mirror.index(({ name }) => name)
@@ -148,16 +150,19 @@ export function postgresDomains(
       })
     },
     withoutProof: (limit) => find(reads, WITHOUT_PROOF, [limit]),
-    addDkimKeys: (id, keys) =>
+    addDkimKeys: (id, keys, audit) =>
       change(id, async (statements) => {
         await addKeys(statements, id, keys)
+        if (audit !== undefined) await recorder.put(statements, audit)
         const since = keys[0]?.createdAt
         // Maintenance sees their records by itself.
         if (since !== undefined) await statements.run(SET_NEXT_CHECK, [textArray([id]), since])
       }),
-    setDkimState: (id, selector, state) =>
-      change(id, async ({ run }) => {
-        await run(SET_DKIM_STATE, [id, selector, state])
+    setDkimStates: (id, changes, audit) =>
+      change(id, async (statements) => {
+        for (const { selector, from, to, since } of changes)
+          await statements.run(SET_DKIM_STATE, [id, selector, from, to, since])
+        if (audit !== undefined) await recorder.put(statements, audit)
       }),
     removeDkimKey: (id, selector) =>
       change(id, async ({ run }) => {

@@ -1,4 +1,5 @@
 import { COUNT_COLUMNS } from '../mail-counts.ts'
+import { SLOTS } from '../slots.ts'
 import { OUTCOMES } from './counters.ts'
 import type { Queries } from './transactions.ts'
 
@@ -55,6 +56,9 @@ const PRUNE_NODES = `with gone as (
   leases as (delete from leases where node_id in (select id from gone))
   delete from nodes where id in (select id from gone)`
 
+// Of groups of nodes that there are no longer; other slots of an ended node are taken by another one at once.
+const FREE_SLOTS = `update slots set node_id = null
+  where slot >= ${SLOTS} and node_id in (select id from nodes where ended_at is not null)`
 const PRUNE_RATES = `delete from rates r
   where exists (select from nodes where id = r.node_id and ended_at is not null)`
 const PRUNE_DUE_RATES = `delete from due_rates
@@ -70,6 +74,7 @@ export async function tidyUp(queries: Queries): Promise<boolean> {
     const [row] = await queries.query<{ count: number }>(text, [most])
     isMore ||= row?.count === most
   }
+  await queries.query(FREE_SLOTS)
   await queries.query(PRUNE_RATES)
   await queries.query(PRUNE_DUE_RATES)
   await queries.query(PRUNE_CHALLENGES)

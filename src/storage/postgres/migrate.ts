@@ -20,7 +20,13 @@ import templateSamples from './migrations/0055_template_samples.sql' with { type
 import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
-import relays from './migrations/0059_relays.sql' with { type: 'text' }
+import warmup from './migrations/0059_warmup.sql' with { type: 'text' }
+import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
+import addressRests from './migrations/0061_address_rests.sql' with { type: 'text' }
+import placement from './migrations/0062_placement.sql' with { type: 'text' }
+import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
+import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
+import relays from './migrations/0065_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -51,7 +57,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0056_suppression_search', sql: suppressionSearch },
   { name: '0057_policy_reports', sql: policyReports },
   { name: '0058_sending_addresses', sql: sendingAddresses },
-  { name: '0059_relays', sql: relays },
+  { name: '0059_warmup', sql: warmup },
+  { name: '0060_alerts', sql: alerts },
+  { name: '0061_address_rests', sql: addressRests },
+  { name: '0062_placement', sql: placement },
+  { name: '0063_template_parts', sql: templateParts },
+  { name: '0064_dkim_states', sql: dkimStates },
+  { name: '0065_relays', sql: relays },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -1,3 +1,4 @@
+import { SLOTS } from '../slots.ts'
 import type { NodeRecord, Nodes } from '../store.ts'
 import type { Distribution } from './distribution.ts'
 import { oldestTransactionMs, readFacts } from './facts.ts'
@@ -11,7 +12,7 @@ const LIST = `select id, name, hostname, version, key_name as "keyName", ${ms('s
     case when ended_at is not null then 'ended'
       when seen_at < clock_timestamp() - interval '2 seconds' then 'silent'
       when draining_at is not null then 'draining' else 'active' end as state,
-    (select count(*) from slots s where s.node_id = n.id)::int as slots
+    (select count(*) from slots s where s.node_id = n.id and s.slot < ${SLOTS})::int as slots
   from nodes n where handles_mail and not is_forgotten order by name, id`
 const RUNNING = `select count(*)::int as running, count(draining_at)::int as draining from nodes
   where name = $1 and handles_mail and not is_forgotten and ended_at is null`
@@ -24,7 +25,11 @@ const LEAVE = 'update nodes set draining_at = clock_timestamp() where id = $1 an
 /** The nodes in the table, and this one. */
 export function postgresNodes(
   reads: Reads,
-  { nodeId, distribution, open }: { nodeId: number; distribution: Pick<Distribution, 'hand' | 'passed'>; open: Open },
+  {
+    nodeId,
+    distribution,
+    open,
+  }: { nodeId: number; distribution: Pick<Distribution, 'hand' | 'look' | 'passed'>; open: Open },
 ): Nodes {
   const { hand, passed } = distribution
   const { over, whyNotReady } = hand
@@ -54,6 +59,7 @@ export function postgresNodes(
     oldestTransactionMs: () => oldestTransactionMs(reads),
     feedBehindMs: (now) => Math.max(0, now - timeOf(passed())),
     database: (now) => readFacts(reads, open, now),
+    placementChanged: distribution.look,
     leave: async () => {
       over()
       await reads.query(LEAVE, [nodeId])

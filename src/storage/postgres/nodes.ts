@@ -10,8 +10,8 @@ import type { Queries } from './transactions.ts'
 // Serial with changes of settings, which wait for every node that was there before.
 const LOCK = 'select version::float8 as version from configuration for update'
 const REGISTER = `insert into nodes (key, name, hostname, version, key_name, handles_mail, passed, configuration_version,
-    schema)
-  values ($1, $2, $3, $4, $5, $6, coalesce((select max(passed) from nodes), 0), $7, $8) returning id`
+    schema, placement)
+  values ($1, $2, $3, $4, $5, $6, coalesce((select max(passed) from nodes), 0), $7, $8, $9) returning id`
 const REPLACE = `update nodes set is_forgotten = true
   where name = $1 and handles_mail and not is_forgotten and ended_at is not null`
 const END = `with ended as (
@@ -53,16 +53,19 @@ export async function registerNode(
     hostname: string
     version: string
     keyName: string
+    /** As PlacementOptions.published. */
+    placement: string | null
     now: () => number
   },
 ): Promise<Registered> {
-  const { dataDir, key, name, hostname, version, keyName, now } = options
+  const { dataDir, key, name, hostname, version, keyName, placement, now } = options
   if (dataDir !== null) await replaceEarlier(connection, join(dataDir, 'node.json'), key)
   await connection.query('begin')
   try {
     const [configuration] = await connection.query<{ version: number }>(LOCK)
     const configurationVersion = configuration?.version ?? 0
-    const values = [key, name, hostname, version, keyName, dataDir !== null, configurationVersion, MIGRATIONS.length]
+    const about = [key, name, hostname, version, keyName]
+    const values = [...about, dataDir !== null, configurationVersion, MIGRATIONS.length, placement]
     if (dataDir !== null) await connection.run(REPLACE, [name])
     const { id } = await added(connection, REGISTER, values)
     const registered = {

@@ -4,6 +4,8 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
+import { postgresAddressRests } from './address-rests.ts'
+import { postgresAlerts } from './alerts.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
@@ -50,6 +52,7 @@ import { postgresTemplates } from './templates.ts'
 import { postgresTlsSessions } from './tls-sessions.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresUsers } from './users.ts'
+import { postgresWarmups } from './warmups.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -143,7 +146,10 @@ function rolesOf(
       lane,
       isNamed: fanOut.isNamed,
     }),
+    addressRests: postgresAddressRests(reads, writer),
     dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
+    warmups: postgresWarmups(reads, writer),
+    alerts: postgresAlerts(reads, writer),
     relays: postgresRelays(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),

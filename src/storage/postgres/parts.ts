@@ -128,6 +128,7 @@ export async function openParts(options: {
     writer,
     limits: options.node.limits ?? { ofAll: null, areOfNode: false },
     announce: distribution.announceDestinations,
+    placement: distribution.placement,
   })
   const { due } = distribution
   const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)

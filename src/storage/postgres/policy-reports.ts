@@ -59,6 +59,14 @@ const RESULTS = `select policy, result, host, ${sum('sessions')} as sessions, ${
 const REPORTS = `select count(*)::int as count from policy_reports
   where domain_id = $1 and received_day between $2 and $3 and kind = $4`
 
+// Goes from domain to domain along the key.
+const REPORTED = `with recursive reported (id) as (
+    select min(domain_id) from policy_reports where domain_id > $1
+    union all
+    select (select min(domain_id) from policy_reports where domain_id > id) from reported where id is not null)
+  select id from reported where id is not null
+    and (select max(received_day) from policy_reports where domain_id = id) >= $2 limit $3`
+
 export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyReports {
   const reportsOf = async (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) =>
     (await reads.query<{ count: number }>(REPORTS, [domainId, from, to, kind]))[0]?.count ?? 0
@@ -86,6 +94,8 @@ export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyRepor
       if (totals === undefined) throw new Error('a sum without a row')
       return { sources: rows.map(withReporters), totals: { ...totals, reports } }
     },
+    reportedDomains: async (since, after, limit) =>
+      (await reads.query<{ id: string }>(REPORTED, [after, since, limit])).map(({ id }) => id),
     tls: async (domainId, period, limit) => {
       const { from, to } = period
       const [rows, reports] = await Promise.all([

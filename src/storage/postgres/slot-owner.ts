@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { SLOTS } from '../slots.ts'
+import { groupOfSlot, slotsWith } from '../slots.ts'
+import type { Placement } from '../store.ts'
 import { numberArray } from './arrays.ts'
 import type { Queries } from './transactions.ts'
 
@@ -13,14 +14,20 @@ const GIVE = 'update slots set node_id = null where node_id = $1 and slot = any(
 /** Longest time that a slot waits for its deliveries under way before another node gets it. */
 const LEAVE_MS = 5_000
 
+/** A node that handles mail. */
+export interface LiveNode {
+  id: number
+  name: string
+}
+
 /** The slots whose keys this node handles. Nodes divide them by rendezvous hashing, so that each slot has one owner and
- *  few move when a node comes or goes. */
+ *  few move when a node comes or goes. The nodes of a group divide its slots; if none of them lives, all nodes do. */
 export interface SlotOwner {
   owns(slot: number): boolean
   all(): Iterable<number>
   /** Takes the slots that this node should have and that nobody has, and gives away the others, as soon as nothing of
    *  them is under way. */
-  balance(liveNodes: readonly number[]): Promise<{ taken: number[]; hasGiven: boolean }>
+  balance(liveNodes: readonly LiveNode[], groups: Placement['groups']): Promise<{ taken: number[]; hasGiven: boolean }>
   /** Gives all away. */
   leave(): Promise<void>
 }
@@ -53,10 +60,13 @@ export function createSlotOwner(
   return {
     owns: (slot) => own.has(slot) && !leaving.has(slot),
     all: () => [...own].filter((slot) => !leaving.has(slot)),
-    balance: async (liveNodes) => {
-      const wanted = Array.from({ length: SLOTS }, (_, slot) => slot).filter(
-        (slot) => ownerOf(slot, liveNodes) === nodeId,
-      )
+    balance: async (liveNodes, groups) => {
+      const all = liveNodes.map(({ id }) => id)
+      const ofGroups = groups.map((names) => liveNodes.flatMap(({ id, name }) => (names.includes(name) ? [id] : [])))
+      const wanted = slotsWith(groups.length).filter((slot) => {
+        const ofGroup = ofGroups[groupOfSlot(slot) ?? -1] ?? []
+        return ownerOf(slot, ofGroup.length > 0 ? ofGroup : all) === nodeId
+      })
       for (const slot of wanted) leaving.delete(slot)
       const isWanted = new Set(wanted)
       for (const slot of own) if (!isWanted.has(slot) && !leaving.has(slot)) leaving.set(slot, nowMs())

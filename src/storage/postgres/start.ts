@@ -50,6 +50,7 @@ export async function startNode(
       hostname,
       version,
       keyName: encryption.keyName,
+      placement: node.placement?.published ?? null,
       now: clock,
     })
     return { ...registered, encryption, history }

@@ -2,7 +2,7 @@ import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
-import type { Webhooks } from '../store.ts'
+import type { PausedByServer, Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray } from './arrays.ts'
 import type { Additions, MailLane } from './group.ts'
@@ -41,6 +41,9 @@ const NEXT_OF = `select id, created_at::float8 as at from webhook_deliveries
 const REMOVE_DELIVERIES = `with queued as (delete from webhook_queue where id = any($1::text[])),
     attempts as (delete from webhook_attempts where delivery_id = any($1::text[]))
   delete from webhook_deliveries where id = any($1::text[])`
+const PAUSED_BY_SERVER = `select organization_id as "organizationId", count(*)::int as webhooks, max(disabled_reason) as reason
+  from webhooks where status = 'paused' and disabled_reason is not null group by organization_id
+  order by organization_id limit $1`
 const REMOVE = 'delete from webhooks where id = $1'
 
 /** Deliveries of a removed webhook that are deleted in one transaction: some ten milliseconds. */
@@ -111,6 +114,7 @@ export function postgresWebhooks(
         return write(statements, add)
       })
     },
+    pausedByServer: (limit) => reads.query<PausedByServer>(PAUSED_BY_SERVER, [limit]),
     secrets: async (id) => {
       const [row] = await reads.query<SecretsRow>(GET_SECRETS, [id])
       return row === undefined ? null : toSecrets(id, row, encryption)

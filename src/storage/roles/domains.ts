@@ -38,6 +38,14 @@ export interface DomainChange {
   reason: FailureReason | null
 }
 
+/** Change of the state of a DKIM key. `since` as in DkimKeyRecord. */
+export interface DkimChange {
+  selector: string
+  from: DkimState
+  to: DkimState
+  since: number | null
+}
+
 export interface Domains {
   /** `conflict` if it clashes with a domain of the organization or a verified one of another organization (as
    *  `clashes`); `limit` if the organization already has `maxDomains` (-1 = unlimited). */
@@ -67,8 +75,11 @@ export interface Domains {
   claimDue(now: number, limit: number, againAt: number): Promise<Domain[]>
   /** Domains whose proof is missing or lost, longest first. */
   withoutProof(limit: number): Promise<Domain[]>
-  addDkimKeys(id: string, keys: DkimKeyRecord[]): Promise<void>
-  setDkimState(id: string, selector: string, state: DkimState): Promise<void>
+  /** Rejects if the domain already has one of the selectors. `audit`: entry, written with the change. */
+  addDkimKeys(id: string, keys: DkimKeyRecord[], audit?: AuditEntry): Promise<void>
+  /** Changes the states of several keys at once. A key that is no longer in the state `from` stays as it is. `audit`:
+   *  entry, written with the change. */
+  setDkimStates(id: string, changes: readonly DkimChange[], audit?: AuditEntry): Promise<void>
   removeDkimKey(id: string, selector: string): Promise<void>
   /** Removes the domain with its keys; `in_use` while it has open deliveries. */
   remove(id: string, now: number): Promise<'removed' | 'in_use'>

@@ -37,8 +37,18 @@ export interface Nodes {
   feedBehindMs(now: number): number | null
   /** This process claims nothing more; other nodes take what waits. Resolves when the database says so to the others. */
   leave(): Promise<void>
+  /** The groups of Placement.groupOf have changed: what waits for this node is read again. */
+  placementChanged(): Promise<void>
   /** Why requests should go to another node; null if they need not. */
   whyNotReady(): string | null
+}
+
+/** Which nodes have the addresses that mail is sent from. */
+export interface Placement {
+  /** Names of nodes; their order is the same at all nodes. */
+  groups: readonly (readonly string[])[]
+  /** Index of the group that sends the mail of a queue; null: every node can. */
+  groupOf(queue: string): number | null
 }
 
 /** Sees what a node writes to PostgreSQL. No method may throw. */

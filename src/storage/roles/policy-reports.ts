@@ -8,6 +8,8 @@ export interface PolicyReports {
   add(report: ReceivedReport): Promise<'stored' | 'repeated' | 'limit'>
   /** The sources with the most messages, at most `limit`, and the totals of all. */
   dmarc(domainId: string, period: ReportPeriod, limit: number): Promise<{ sources: DmarcSource[]; totals: DmarcTotals }>
+  /** Domains with a report received on that UTC day or later, in order, at most `limit`, after `after`. */
+  reportedDomains(since: number, after: string, limit: number): Promise<string[]>
   /** TLS results, most sessions first, at most `limit`, and the number of reports received. */
   tls(domainId: string, period: ReportPeriod, limit: number): Promise<{ results: TlsResultSum[]; reports: number }>
 }

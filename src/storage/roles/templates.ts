@@ -14,7 +14,7 @@ export interface Templates {
   /** ID of any template, or alias of the organization → the template and its current version; null if there is none.
    *  An alias refers to a live template, for test mail to a test one if there is one. */
   current(organizationId: string, idOrAlias: string, mode?: Mode): Promise<TemplateRef | null>
-  /** Without `html`, `text` and `sample`: a page of complete templates could be fifty megabytes. */
+  /** Without texts and `sample`: a page of complete templates could be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
   /** Changes the given fields; `sample` as a whole. Content is given as a whole and becomes a new version if one of its texts differs
    *  from the current one; the oldest versions beyond the plan's limit are deleted. `changed` if version `expected`
@@ -26,15 +26,22 @@ export interface Templates {
     now: number,
   ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' } | LimitReached>
   version(id: string, version: number): Promise<TemplateVersion | null>
-  /** Newest first, those before version `before` (null = from the newest), without `html` and `text`. */
-  versions(
-    id: string,
-    page: { limit: number; before: number | null },
-  ): Promise<Page<Omit<TemplateVersion, 'html' | 'text'>>>
+  /** Newest first, those before version `before` (null = from the newest), without the texts. */
+  versions(id: string, page: { limit: number; before: number | null }): Promise<Page<ListedTemplateVersion>>
+  /** Templates of the organization whose current version has this alias as layout or partial, the oldest first: live
+   *  and test ones for a live alias, test ones for a test alias. At most USERS_SHOWN. */
+  usersOf(organizationId: string, alias: string, mode: Mode): Promise<TemplateUserRef[]>
   /** Removes it with its versions, in several transactions. Messages made from it stay. */
   remove(id: string): Promise<void>
 }
 
-export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
+export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode' | 'kind'>
 
-export type ListedTemplate = Omit<Template, 'html' | 'text' | 'sample'>
+/** A template that uses another. */
+export type TemplateUserRef = Pick<Template, 'id' | 'alias' | 'name'>
+
+export const USERS_SHOWN = 20
+
+export type ListedTemplate = Omit<Template, Unlisted | 'sample'>
+export type ListedTemplateVersion = Omit<TemplateVersion, Unlisted>
+type Unlisted = 'html' | 'text' | 'layout' | 'uses' | 'locales'

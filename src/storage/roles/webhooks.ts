@@ -14,9 +14,18 @@ export interface Webhooks {
     change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,
     now: number,
   ): Promise<Webhook | null>
+  /** Webhooks that the server has paused, of at most `limit` organizations, with the reason of one of each. */
+  pausedByServer(limit: number): Promise<PausedByServer[]>
   secrets(id: string): Promise<WebhookSecrets | null>
   rotateSecret(id: string, secret: string, previousExpiresAt: number, now: number, remember?: Remember): Promise<void>
   /** Removes it with its deliveries. Since there may be many, it uses several transactions: the webhook is paused in
    *  the first and deleted in the last, and can be removed again after a crash in between. */
   remove(id: string): Promise<void>
+}
+
+/** Webhooks of an organization that the server has paused. */
+export interface PausedByServer {
+  organizationId: string
+  webhooks: number
+  reason: string
 }

@@ -36,11 +36,12 @@ const SET_NEXT_CHECK = 'update domains set next_check_at = ? where id = ?'
 const LIST = `select ${COLUMNS} from domains
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key as privateKey,
-    created_at as createdAt
+    created_at as createdAt, state_since as since
   from dkim_keys where domain_id = ? order by created_at, algorithm desc, selector`
-const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key, created_at)
-  values (?, ?, ?, ?, ?, ?, ?)`
-const SET_DKIM_STATE = 'update dkim_keys set state = ? where domain_id = ? and selector = ?'
+const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key, created_at, state_since)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
+const SET_DKIM_STATE = `update dkim_keys set state = ?, state_since = ?
+  where domain_id = ? and selector = ? and state = ?`
 const REMOVE_DKIM_KEY = 'delete from dkim_keys where domain_id = ? and selector = ?'
 const SET_TRACKING = `update domains set track_opens = ?, track_clicks = ?, track_unsubscribe = ?, tracking_host = ?
   where id = ?`
@@ -173,15 +174,17 @@ export function sqliteDomains(
       })
     },
     withoutProof: async (limit) => withoutProof.all(limit).map(read.toDomain),
-    addDkimKeys: (id, keys) =>
+    addDkimKeys: (id, keys, audit) =>
       change(() => {
         addKeys(id, keys)
+        if (audit !== undefined) auditRecorder.put(audit)
         const since = keys[0]?.createdAt
         if (since !== undefined) setNextCheck.run(since, id) // maintenance sees their records by itself
       }),
-    setDkimState: (id, selector, state) =>
+    setDkimStates: (id, changes, audit) =>
       change(() => {
-        setDkimState.run(state, id, selector)
+        for (const { selector, from, to, since } of changes) setDkimState.run(to, since, id, selector, from)
+        if (audit !== undefined) auditRecorder.put(audit)
       }),
     removeDkimKey: (id, selector) =>
       change(() => {
@@ -220,7 +223,7 @@ function domainWriter(db: Connection, encryption: Encryption) {
   const addKeys = (id: string, keys: DkimKeyRecord[]) => {
     for (const key of keys) {
       const privateKey = encryption.encrypt(key.privateKeyPem, placeOf(id, key.selector))
-      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt)
+      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt, key.since)
     }
   }
   const add = (domain: Domain) => {

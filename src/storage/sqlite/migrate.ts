@@ -17,7 +17,12 @@ import templateSamples from './migrations/0013_template_samples.sql' with { type
 import suppressionSearch from './migrations/0014_suppression_search.sql' with { type: 'text' }
 import policyReports from './migrations/0015_policy_reports.sql' with { type: 'text' }
 import sendingAddresses from './migrations/0016_sending_addresses.sql' with { type: 'text' }
-import relays from './migrations/0017_relays.sql' with { type: 'text' }
+import warmup from './migrations/0017_warmup.sql' with { type: 'text' }
+import alerts from './migrations/0018_alerts.sql' with { type: 'text' }
+import addressRests from './migrations/0019_address_rests.sql' with { type: 'text' }
+import templateParts from './migrations/0020_template_parts.sql' with { type: 'text' }
+import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
+import relays from './migrations/0022_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -40,7 +45,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0014_suppression_search', sql: suppressionSearch },
   { name: '0015_policy_reports', sql: policyReports },
   { name: '0016_sending_addresses', sql: sendingAddresses },
-  { name: '0017_relays', sql: relays },
+  { name: '0017_warmup', sql: warmup },
+  { name: '0018_alerts', sql: alerts },
+  { name: '0019_address_rests', sql: addressRests },
+  { name: '0020_template_parts', sql: templateParts },
+  { name: '0021_dkim_states', sql: dkimStates },
+  { name: '0022_relays', sql: relays },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

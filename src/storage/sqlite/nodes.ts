@@ -9,5 +9,6 @@ export const SQLITE_NODES: Nodes = {
   oldestTransactionMs: async () => null,
   feedBehindMs: () => null,
   leave: async () => {},
+  placementChanged: async () => {},
   whyNotReady: () => null,
 }

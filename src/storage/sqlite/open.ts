@@ -7,6 +7,8 @@ import type { Encryption } from '../encryption.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
+import { sqliteAddressRests } from './address-rests.ts'
+import { sqliteAlerts } from './alerts.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
@@ -63,6 +65,7 @@ import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteUsers } from './users.ts'
+import { sqliteWarmups } from './warmups.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
@@ -178,7 +181,10 @@ export function storeOn(
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
+    addressRests: sqliteAddressRests(db, writer),
     dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
+    warmups: sqliteWarmups(db, writer),
+    alerts: sqliteAlerts(db, writer),
     relays: sqliteRelays(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),

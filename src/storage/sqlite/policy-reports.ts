@@ -39,6 +39,14 @@ const RESULTS = `select policy, result, host, sum(sessions) as sessions, group_c
 const REPORTS = `select count(*) from policy_reports
   where domain_id = ? and received_day between ? and ? and kind = ?`
 
+// Goes from domain to domain along the key.
+const REPORTED = `with recursive reported (id) as (
+    select min(domain_id) from policy_reports where domain_id > ?
+    union all
+    select (select min(domain_id) from policy_reports where domain_id > id) from reported where id is not null)
+  select id from reported where id is not null
+    and (select max(received_day) from policy_reports indexed by policy_reports_by_day where domain_id = id) >= ? limit ?`
+
 export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyReports {
   const isKnown = db.prepare(IS_KNOWN)
   const ofDay = db.prepare<unknown[], { all: number; own: number }>(OF_DAY)
@@ -50,6 +58,7 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
   const sources = db.prepare<unknown[], SourceOfDay>(SOURCES)
   const results = db.prepare<unknown[], WithReporters<TlsResultSum>>(RESULTS)
   const reports = db.prepare<unknown[], number>(REPORTS).pluck()
+  const reported = db.prepare<unknown[], string>(REPORTED).pluck()
 
   const addContent = ({ organizationId, domainId, reporter, beginsAt, endsAt, content }: ReceivedReport) => {
     const day = dayStart(beginsAt)
@@ -92,6 +101,7 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
         totals: { ...sums.totals(), reports: reportsOf(domainId, 'dmarc', period) },
       }
     },
+    reportedDomains: async (since, after, limit) => reported.all(after, since, limit),
     tls: async (domainId, period, limit) => ({
       results: results.all(domainId, period.from, period.to, limit).map(withReporters),
       reports: reportsOf(domainId, 'tls', period),

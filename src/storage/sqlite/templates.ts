@@ -3,7 +3,25 @@ import { UNLIMITED } from '../../model/organization.ts'
 import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
 import { rangeOf, toPage } from '../page.ts'
-import type { ListedTemplate, TemplateRef, Templates } from '../store.ts'
+import {
+  type ListedTemplate,
+  type ListedTemplateVersion,
+  type TemplateRef,
+  type Templates,
+  type TemplateUserRef,
+  USERS_SHOWN,
+} from '../roles/templates.ts'
+import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
+import {
+  type ContentRow,
+  isSameContent,
+  packExtra,
+  packUses,
+  type TemplateRow,
+  toContent,
+  toTemplate,
+  usesPattern,
+} from '../template-rows.ts'
 import { type Connection, one } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { Reading } from './reading.ts'
@@ -12,30 +30,32 @@ import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const HEAD = `t.id, t.organization_id as organizationId, t.alias, t.name, t.version, t.created_at as createdAt,
-  t.updated_at as updatedAt, t.mode`
+  t.updated_at as updatedAt, t.mode, t.kind`
 const WITH_CONTENT = 'from templates t join template_versions v on v.template_id = t.id and v.version = t.version'
-const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
-const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode, sample)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const ADD_VERSION = `insert into template_versions (template_id, version, created_at, subject, variables, html, text)
-  values (?, ?, ?, ?, ?, ?, ?)`
+const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text, v.extra ${WITH_CONTENT}`
+const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode, sample, kind, uses)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const ADD_VERSION = `insert into template_versions (template_id, version, created_at, subject, variables, html, text, extra)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `${WHOLE} where t.id = ?`
 const FIND_BY_ALIAS = `${WHOLE} where t.organization_id = ? and t.alias = ? and t.mode = ?`
-const CURRENT = 'select id, organization_id as organizationId, version, mode from templates where id = ?'
-const CURRENT_BY_ALIAS = `select id, organization_id as organizationId, version, mode from templates
+const CURRENT = 'select id, organization_id as organizationId, version, mode, kind from templates where id = ?'
+const CURRENT_BY_ALIAS = `select id, organization_id as organizationId, version, mode, kind from templates
   where organization_id = ? and alias = ? and mode = ?`
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
   where t.organization_id = ? and t.id < ? and t.created_at >= ? and t.created_at < ? order by t.id desc limit ?`
-const UPDATE = 'update templates set alias = ?, name = ?, version = ?, updated_at = ?, sample = ? where id = ?'
-const VERSION = `select version, created_at as createdAt, subject, variables, html, text from template_versions
+const UPDATE =
+  'update templates set alias = ?, name = ?, version = ?, updated_at = ?, sample = ?, uses = ? where id = ?'
+const VERSION = `select version, created_at as createdAt, subject, variables, html, text, extra from template_versions
   where template_id = ? and version = ?`
 const VERSIONS = `select version, created_at as createdAt, subject, variables from template_versions
   where template_id = ? and version < ? order by version desc limit ?`
 const COUNT = 'select count(*) from templates where organization_id = ?'
-const OLDEST = `select rowid as number, coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0)
-    + coalesce(octet_length(text), 0) as bytes
+const OLDEST = `select rowid as number, ${STORED_BYTES_OF_TEMPLATE} as bytes
   from template_versions where template_id = ? and version <= ? order by version limit ?`
 const REMOVE_VERSION = 'delete from template_versions where rowid = ?'
+const USERS = `select id, alias, name from templates
+  where organization_id = ? and uses like ? and (mode = 'test' or ? = 'live') order by id limit ?`
 const REMOVE = 'delete from templates where id = ?'
 
 /** Versions deleted in one transaction, of a removed template or beyond the plan's limit: some milliseconds, since
@@ -51,17 +71,18 @@ export function sqliteTemplates(
 ): Templates {
   const create = db.prepare(CREATE)
   const addVersion = db.prepare(ADD_VERSION)
-  const get = db.prepare<unknown[], WholeRow>(GET)
-  const findByAlias = db.prepare<unknown[], WholeRow>(FIND_BY_ALIAS)
+  const get = db.prepare<unknown[], TemplateRow>(GET)
+  const findByAlias = db.prepare<unknown[], TemplateRow>(FIND_BY_ALIAS)
   const current = db.prepare<unknown[], TemplateRef>(CURRENT)
   const currentByAlias = db.prepare<unknown[], TemplateRef>(CURRENT_BY_ALIAS)
   const list = db.prepare<unknown[], Row<ListedTemplate>>(LIST)
   const update = db.prepare(UPDATE)
-  const version = db.prepare<unknown[], Row<TemplateVersion>>(VERSION)
-  const versions = db.prepare<unknown[], Row<Omit<TemplateVersion, 'html' | 'text'>>>(VERSIONS)
+  const version = db.prepare<unknown[], ContentRow<TemplateVersion>>(VERSION)
+  const versions = db.prepare<unknown[], Row<ListedTemplateVersion>>(VERSIONS)
   const count = db.prepare<unknown[], number>(COUNT).pluck()
   const oldest = db.prepare<unknown[], { number: number; bytes: number }>(OLDEST)
   const removeVersion = db.prepare(REMOVE_VERSION)
+  const users = db.prepare<unknown[], TemplateUserRef>(USERS)
   const remove = db.prepare(REMOVE)
 
   const find = (id: string): Template | null => wholeOrNull(get.get(id))
@@ -78,8 +99,9 @@ export function sqliteTemplates(
     (mode === 'test' ? currentByAlias.get(organizationId, alias, 'live') : undefined)
   const keep = (of: { id: string; organizationId: string }, number: number, content: TemplateContent, now: number) => {
     const { subject, variables, html, text } = content
-    const added = addVersion.run(of.id, number, now, subject, JSON.stringify(variables), html, text)
-    storedBytes.change('templates', added.lastInsertRowid, of.organizationId, templateStoredBytes(content))
+    const extra = packExtra(content)
+    const added = addVersion.run(of.id, number, now, subject, JSON.stringify(variables), html, text, extra)
+    storedBytes.change('templates', added.lastInsertRowid, of.organizationId, templateStoredBytes(content, extra))
   }
   /** Deletes some of the oldest versions up to one; true while there may be more. */
   const removeSome = (of: { id: string; organizationId: string }, upTo: number): boolean => {
@@ -99,9 +121,10 @@ export function sqliteTemplates(
         if (isTaken(template, alias)) return 'conflict'
         const limit =
           usage.reached(organizationId, 'templates', 1, () => one(count, organizationId)) ??
-          storedBytes.reached(organizationId, templateStoredBytes(template))
+          storedBytes.reached(organizationId, templateStoredBytes(template, packExtra(template)))
         if (limit !== null) return limit
-        create.run(id, organizationId, alias, name, version, createdAt, updatedAt, mode, sample)
+        const head = [id, organizationId, alias, name, version, createdAt, updatedAt, mode, sample]
+        create.run(...head, template.kind, packUses(template))
         keep(template, version, template, createdAt)
         remember(record)
         return 'created'
@@ -123,21 +146,24 @@ export function sqliteTemplates(
         if (present.version !== expected) return { kind: 'changed' as const }
         const { alias, name, sample } = { ...present, ...change }
         if (isTaken(present, alias)) return { kind: 'conflict' as const }
-        const isNew = content !== undefined && !isSame(content, present)
+        const isNew = content !== undefined && !isSameContent(content, present)
         const number = isNew ? present.version + 1 : present.version
-        const limit = isNew ? storedBytes.reached(present.organizationId, templateStoredBytes(content)) : null
+        const limit = isNew
+          ? storedBytes.reached(present.organizationId, templateStoredBytes(content, packExtra(content)))
+          : null
         if (limit !== null) return limit
         const { templateVersions } = usage.planOf(present.organizationId)
         if (isNew) keep(present, number, content, now)
         if (isNew && templateVersions !== UNLIMITED) removeSome(present, number - templateVersions)
-        update.run(alias, name, number, now, JSON.stringify(sample), id)
+        update.run(alias, name, number, now, JSON.stringify(sample), packUses(content ?? present), id)
         return { kind: 'updated' as const, template: toTemplate(one(get, id)) }
       }),
-    version: async (id, number) => orNull(version.get(id, number)),
+    version: async (id, number) => versionOrNull(version.get(id, number)),
     versions: async (id, { limit, before }) => {
       const rows = versions.all(id, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
     },
+    usersOf: async (organizationId, alias, mode) => users.all(organizationId, usesPattern(alias), mode, USERS_SHOWN),
     // An interruption leaves a template with its newest versions, which can be removed again.
     remove: async (id) => {
       let isLeft = true
@@ -156,13 +182,8 @@ export function sqliteTemplates(
 }
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
-type WholeRow = Omit<Row<Template>, 'sample'> & { sample: string }
 
-function toTemplate({ sample, ...rest }: WholeRow): Template {
-  return { ...toRecord(rest), sample: JSON.parse(sample) }
-}
-
-function wholeOrNull(row: WholeRow | undefined): Template | null {
+function wholeOrNull(row: TemplateRow | undefined): Template | null {
   return row === undefined ? null : toTemplate(row)
 }
 
@@ -171,11 +192,6 @@ function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
   return { ...rest, variables: parsed }
 }
 
-function orNull<R extends { variables: string }>(row: R | undefined) {
-  return row === undefined ? null : toRecord(row)
-}
-
-/** Their variables follow from the texts. */
-function isSame(content: TemplateContent, present: TemplateContent): boolean {
-  return content.subject === present.subject && content.html === present.html && content.text === present.text
+function versionOrNull(row: ContentRow<TemplateVersion> | undefined): TemplateVersion | null {
+  return row === undefined ? null : toContent(row)
 }

@@ -3,7 +3,7 @@ import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { rangeOf, toPage } from '../page.ts'
-import type { Webhooks } from '../store.ts'
+import type { PausedByServer, Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -31,6 +31,9 @@ const PAUSE = `update webhooks set status = 'paused' where id = ?`
 const REMOVE_DELIVERIES = `delete from webhook_deliveries where number in (
     select number from webhook_deliveries where webhook_id = ? limit ?)`
 const COUNT = 'select count(*) from webhooks where organization_id = ?'
+const PAUSED_BY_SERVER = `select organization_id as organizationId, count(*) as webhooks, max(disabled_reason) as reason
+  from webhooks indexed by webhooks_paused_by_server where status = 'paused' and disabled_reason is not null
+  group by organization_id limit ?`
 const REMOVE = 'delete from webhooks where id = ?'
 
 /** Deliveries of a removed webhook deleted in one transaction: a few milliseconds. */
@@ -95,6 +98,7 @@ export function sqliteWebhooks(
   const count = db.prepare<unknown[], number>(COUNT).pluck()
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const remove = db.prepare(REMOVE)
+  const pausedByServer = db.prepare<unknown[], PausedByServer>(PAUSED_BY_SERVER)
 
   /** Clears the cache inside the change, so that the next change of the same group sees this one. */
   const change = <T>(write: () => T): Promise<T> =>
@@ -149,6 +153,7 @@ export function sqliteWebhooks(
         }
         return changed
       }),
+    pausedByServer: async (limit) => pausedByServer.all(limit),
     secrets: async (id) => {
       const row = secrets.get(id)
       return row === undefined ? null : toSecrets(id, row, encryption)

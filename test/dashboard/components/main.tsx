@@ -3,6 +3,7 @@ import { startState } from '../../../src/dashboard/ui/kit/state.ts'
 import { Controls } from './controls.tsx'
 import { Data } from './data.tsx'
 import { Feedback } from './feedback.tsx'
+import { Warmups } from './warmup.tsx'
 
 /** Every component of the dashboard's kit in its states, on one page. Built only for tests and screenshots. */
 function Components() {
@@ -11,6 +12,7 @@ function Components() {
       <div class="stack">
         <Controls />
         <Data />
+        <Warmups />
         <Feedback />
       </div>
     </main>

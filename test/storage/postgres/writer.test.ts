@@ -33,6 +33,7 @@ describeWithPostgres('changes of settings', () => {
         hostname: '',
         version: '',
         keyName: '',
+        placement: null,
         now: Date.now,
       })
       const shared = createReads(() => connect({ address, name: 'reads' }))

@@ -25,6 +25,7 @@ const CONTENT: Record<string, string> = lucide(
   'menu',
   'monitor',
   'moon',
+  'network',
   'pause',
   'pencil',
   'play',

@@ -344,3 +344,7 @@ export function Facts({ of: facts }: { of: readonly (readonly [name: string, val
     </dl>
   )
 }
+
+/** Text with commands between backticks → the same with code elements. */
+export const withCode = (text: string) =>
+  text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{part}</code> : part))

@@ -40,7 +40,7 @@ export default function ApiKeysPage() {
   const columns: Column<Json>[] = [
     {
       name: 'Name',
-      width: '26%',
+      width: '24%',
       phone: 'top-left',
       show: ({ name, prefix }) => (
         <>
@@ -68,7 +68,7 @@ export default function ApiKeysPage() {
       ),
     },
     { name: 'Status', width: '190px', phone: 'last', show: (key) => <Status of={key} /> },
-    { name: 'Last used', width: '110px', show: ({ last_used_at }) => <Time at={last_used_at} /> },
+    { name: 'Last used', width: '110px', isExtra: true, show: ({ last_used_at }) => <Time at={last_used_at} /> },
     {
       name: '',
       width: '60px',

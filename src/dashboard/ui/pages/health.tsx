@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
 import { ago, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, ErrorNotice, Facts, Head } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts, Head, withCode } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
+import { Alerts, useAlerts } from './health-alerts.tsx'
 import { Nodes } from './health-nodes.tsx'
 import { Queues } from './queues.tsx'
 
@@ -14,11 +15,12 @@ import { Queues } from './queues.tsx'
 export default function HealthPage() {
   const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
   const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
+  const alerts = useAlerts()
   const [latest, setLatest] = useState<Json>()
   const [isRunning, setRunning] = useState(false)
   const found = newer(latest, data)
   // Everything at once: a part that arrives later would move the others.
-  const isLoading = (found ?? error) === undefined || (queues.data ?? queues.error) === undefined
+  const isLoading = [{ data: found, error }, queues, alerts].some((each) => (each.data ?? each.error) === undefined)
   const run = async () => {
     setRunning(true)
     try {
@@ -47,6 +49,7 @@ export default function HealthPage() {
           <p>The server runs the checks one minute after it starts, then every hour. They take a few seconds.</p>
         </Empty>
       )}
+      {!isLoading && <Alerts loaded={alerts} />}
       {!isLoading && found?.checks.length > 0 && <Problems checks={found.checks} />}
       {!isLoading && <Queues loaded={queues} />}
       {!isLoading && found?.checks.length > 0 && <Unproblematic checks={found.checks} />}
@@ -158,9 +161,11 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     'Host and network',
     [
       'name_servers',
+      'delegation',
       'hostname',
       'reverse_dns_ipv4',
       'reverse_dns_ipv6',
+      'sending_addresses',
       'outbound_port_25',
       'smarthost',
       'relays',
@@ -168,7 +173,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     ],
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc']],
-  ['Mail', ['deliveries', 'queue', 'held']],
+  ['Mail', ['deliveries', 'queue', 'held', 'alert_channels']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
   ['Sign-in', ['oidc', 'user_mail']],
   [
@@ -206,10 +211,6 @@ function groupsOf(checks: Json[]): [string, Json[]][] {
     .filter(([, all]) => all.length > 0)
     .map(([name, all]): [string, Json[]] => [name, all.toSorted((a, b) => rankOf(a) - rankOf(b))])
 }
-
-/** Text with commands between backticks → the same with code elements. */
-const withCode = (text: string) =>
-  text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{part}</code> : part))
 
 const NAMES: Record<string, string> = {
   reverse_dns_ipv4: 'Reverse DNS, IPv4',

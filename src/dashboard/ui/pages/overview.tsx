@@ -6,6 +6,7 @@ import { may } from '../kit/rights.ts'
 import { place, setQuery } from '../kit/router.ts'
 import { mode, organization } from '../kit/state.ts'
 import { GetStarted, useSteps } from './get-started.tsx'
+import { AlertNotices, useAlerts } from './health-alerts.tsx'
 import { Deliverability } from './overview/deliverability.tsx'
 import { periodOf, RANGES, rangeOf } from './overview/range.ts'
 import { Statistics } from './overview/statistics.tsx'
@@ -25,9 +26,12 @@ export default function Overview() {
     everyMs: 5_000,
   })
   const troubles = useTroubles()
+  const alerts = useAlerts()
   const steps = useSteps()
   // All at once, so that a part that comes later does not move the others.
-  const isReady = [stats, quality, queues, troubles, steps].every(({ data, error }) => (data ?? error) !== undefined)
+  const isReady = [stats, quality, queues, troubles, steps, alerts].every(
+    ({ data, error }) => data !== undefined || error !== undefined,
+  )
   if (organization.value === null) return <NoOrganizations />
   // Before the first message, rates and charts of zeros say nothing.
   const isNew = steps.data?.isComplete === false && stats.data?.totals.accepted === 0
@@ -39,6 +43,7 @@ export default function Overview() {
       {isReady ? (
         <>
           <GetStarted steps={steps.data} />
+          <AlertNotices of={alerts.data} />
           <Alerts quality={quality} />
           <ErrorNotice error={stats.error} onRetry={stats.reload} />
           {!isNew && <Deliverability quality={quality} stats={stats.data} troubles={troubles.data} range={range} />}

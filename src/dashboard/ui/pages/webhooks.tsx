@@ -78,6 +78,7 @@ const COLUMNS: Column<Json>[] = [
   {
     name: 'Failures',
     width: '160px',
+    isExtra: true,
     show: ({ consecutive_failures, disabled_reason }) =>
       disabled_reason ?? (consecutive_failures === 0 ? 'None' : `${consecutive_failures} consecutive`),
   },

@@ -119,7 +119,7 @@ function DnsRecord({ record, zone }: { record: Json; zone: string }) {
         </td>
         <td data-label="Status">
           <Chip word={status} tone={!required && status !== 'valid' ? 'quiet' : undefined} />
-          <div class="muted small">{required ? 'Required' : purpose === 'dmarc' ? 'Recommended' : 'Optional'}</div>
+          <div class="muted small">{required ? 'Required' : RECOMMENDED.has(purpose) ? 'Recommended' : 'Optional'}</div>
         </td>
       </tr>
       {(isOther || hint !== null) && (
@@ -141,8 +141,11 @@ function DnsRecord({ record, zone }: { record: Json; zone: string }) {
   )
 }
 
+const RECOMMENDED = new Set(['dmarc', 'dkim_standby'])
+
 const PURPOSES: Record<string, string> = {
   dkim: 'DKIM key',
+  dkim_standby: 'Next DKIM key',
   ownership: 'Ownership',
   spf: 'SPF for the return path',
   dmarc: 'DMARC',
@@ -171,14 +174,20 @@ function Difference({ expected, text }: { expected: string; text: string }) {
   )
 }
 
-function hintOf({ purpose, status, found }: Json): string | null {
-  return purpose === 'ownership'
-    ? 'Needed only if the domain receives but does not send mail. It proves ownership without DKIM keys.'
-    : purpose === 'mx'
-      ? 'Publish this only if no other server receives mail for this domain. All its mail will arrive here.'
-      : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
-        ? 'A DMARC record already exists. Keep it: a domain has only one.'
-        : purpose === 'spf' && found.length > 0 && status === 'mismatch'
-          ? 'A name has only one SPF record. Change the existing record; do not add a second.'
-          : null
+function hintOf({ purpose, type, status, found }: Json): string | null {
+  return purpose === 'dkim_standby'
+    ? status === 'valid'
+      ? null
+      : 'Publish it now, so that DKIM keys rotate without a change of your DNS.'
+    : purpose === 'return_path' && type === 'CNAME' && status === 'mismatch'
+      ? 'Remove other records of this name. A name with a CNAME record has no others.'
+      : purpose === 'ownership'
+        ? 'Needed only if the domain receives but does not send mail. It proves ownership without DKIM keys.'
+        : purpose === 'mx'
+          ? 'Publish this only if no other server receives mail for this domain. All its mail will arrive here.'
+          : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
+            ? 'A DMARC record already exists. Keep it: a domain has only one.'
+            : purpose === 'spf' && found.length > 0 && status === 'mismatch'
+              ? 'A name has only one SPF record. Change the existing record; do not add a second.'
+              : null
 }

@@ -77,7 +77,7 @@ const COLUMNS: Column<Json>[] = [
   },
   {
     name: 'From and to',
-    width: '34%',
+    width: '32%',
     phone: 'top-left',
     show: ({ from, return_path, to }) => (
       <>
@@ -85,7 +85,7 @@ const COLUMNS: Column<Json>[] = [
       </>
     ),
   },
-  { name: 'Checks', width: '20%', show: (message) => <VerdictsInShort of={message} /> },
+  { name: 'Checks', width: '20%', isExtra: true, show: (message) => <VerdictsInShort of={message} /> },
   { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
   { name: 'Received', width: '110px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
 ]

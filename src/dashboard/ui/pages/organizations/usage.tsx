@@ -12,7 +12,7 @@ export function UsageCard({ name }: { name: string }) {
   return (
     <section class="card stack">
       <h2>Usage of {name}</h2>
-      <div class="columns">
+      <div class="columns usage">
         {FIGURES.map(({ of, used, most, show }) => (
           <Used key={used} of={of} count={usage[used]} most={limits?.[most] ?? -1} show={show} />
         ))}

@@ -1,0 +1,107 @@
+import { CHANNEL_FAILURES } from '../health/alert-channels.ts'
+import type { Alert, Problem } from '../model/alert.ts'
+import type { QualityAlert } from '../model/quality.ts'
+import type { Store } from '../storage/store.ts'
+import { quotedName } from '../submission/user-mail-text.ts'
+import type { Look } from './judge.ts'
+
+/** Looks for problems of one sort, where they are due → what it found; [] if nothing is due. */
+export type Source = (now: number, open: readonly Alert[]) => Promise<Look[]>
+
+/** Sources that belong to the installation: only its leader looks. */
+export function installationSources(deps: {
+  store: Pick<Store, 'quality' | 'webhooks' | 'organizations' | 'nodes' | 'alerts'>
+  leads: () => boolean
+  channels: readonly string[]
+}): Source[] {
+  const { store, leads, channels } = deps
+  const ofLeader =
+    (kinds: readonly Alert['kind'][], find: () => Promise<Problem[]>): Source =>
+    async (now) => {
+      if (!leads()) return []
+      return [{ at: now, node: '', problems: await find(), covers: ({ kind }) => kinds.includes(kind) }]
+    }
+  return [
+    ofLeader(['quality'], () => qualityProblems(store)),
+    ofLeader(['webhook_paused'], () => webhookProblems(store)),
+    ofLeader(['alert_channel'], () => channelProblems(store, channels)),
+    async (now, open) => (leads() ? alertsOfEndedNodes(now, open, store) : []),
+  ]
+}
+
+/** One problem for each domain: both of its rates. */
+async function qualityProblems({ quality }: Pick<Store, 'quality'>): Promise<Problem[]> {
+  const byDomain = Map.groupBy(await quality.firing(), ({ domain }) => domain)
+  return [...byDomain].map(([domain, alerts]) => ({
+    kind: 'quality',
+    subject: domain,
+    severity: 'warning',
+    message: alerts.map(qualityWords).join('; '),
+    advice: null,
+  }))
+}
+
+const qualityWords = ({ metric, value, threshold, windowHours, affected, sent }: QualityAlert) =>
+  `${metric === 'bounce_rate' ? 'bounce' : 'complaint'} rate ${percent(value)} in ${windowHours} hours (${affected} of ${sent}), above ${percent(threshold)}`
+
+const percent = (rate: number) => `${Number((rate * 100).toPrecision(2))} %`
+
+/** One problem for each organization, so that one with many webhooks is told once. */
+async function webhookProblems({ webhooks, organizations }: Pick<Store, 'webhooks' | 'organizations'>) {
+  const paused = await webhooks.pausedByServer(MOST_ORGANIZATIONS)
+  return Promise.all(
+    paused.map(async ({ organizationId, webhooks: count, reason }): Promise<Problem> => {
+      const organization = await organizations.get(organizationId)
+      const name = quotedName(organization?.name ?? null, organizationId)
+      const message = `${count === 1 ? '1 webhook' : `${count} webhooks`} of the organization ${name} paused. ${reason}`
+      return { kind: 'webhook_paused', subject: organizationId, severity: 'warning', message, advice: null }
+    }),
+  )
+}
+
+/** Channels that fail are reported through the others. */
+async function channelProblems({ alerts }: Pick<Store, 'alerts'>, names: readonly string[]): Promise<Problem[]> {
+  const failing = (await alerts.channels()).filter(
+    ({ channel, failures }) => names.includes(channel) && failures >= CHANNEL_FAILURES,
+  )
+  return failing.map(({ channel, lastError }) => ({
+    kind: 'alert_channel',
+    subject: channel,
+    severity: 'critical',
+    message: `Alerts to ${channel} do not arrive: ${lastError}`,
+    advice: null,
+  }))
+}
+
+/** Nobody else looks at what a node saw that no longer runs. */
+async function alertsOfEndedNodes(
+  now: number,
+  open: readonly Alert[],
+  { nodes }: Pick<Store, 'nodes'>,
+): Promise<Look[]> {
+  const named = new Set(open.flatMap(({ node }) => node || []))
+  if (named.size === 0) return []
+  const running = new Set((await nodes.list()).flatMap(({ name, state }) => (state === 'ended' ? [] : name)))
+  return [...named.difference(running)].map((node) => ({ at: now, node, problems: [], covers: () => true }))
+}
+
+/** Configured addresses of this node that destinations block. `states`: as the delivery engine of this process sees
+ *  them. */
+export function addressSource(
+  node: string,
+  states: () => readonly { address: string; rests: readonly { destination: string; rule: string }[] }[],
+): Source {
+  return async (now) => {
+    const problems = states().flatMap(({ address, rests }): Problem[] => {
+      if (rests.length === 0) return []
+      const shown = rests.slice(0, MOST_DESTINATIONS).map(({ destination, rule }) => `${destination} (${rule})`)
+      const more = rests.length > shown.length ? ` and ${rests.length - shown.length} more` : ''
+      const message = `${address} is blocked by ${shown.join(', ')}${more}`
+      return [{ kind: 'destination_block', subject: address, severity: 'warning', message, advice: null }]
+    })
+    return [{ at: now, node, problems, covers: ({ kind }) => kind === 'destination_block' }]
+  }
+}
+
+const MOST_ORGANIZATIONS = 200
+const MOST_DESTINATIONS = 5

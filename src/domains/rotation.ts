@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { type DkimKeyRecord, type Domain, isReadyToSend } from '../model/domain.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import type { DkimChange } from '../storage/store.ts'
+import { freeSlots, freeStem, slotStems, zoneTarget } from './delegated-zone.ts'
+import type { Survey } from './publication.ts'
+
+/** Rotation of DKIM keys without anyone's help, for domains whose selectors are CNAME records to the delegated zone. */
+
+/** Domain and interval → when new keys are made (ms UTC), in the past while that is overdue; null if not by itself: while
+ *  keys wait for DNS, and for domains that do not send or do not publish their selectors as CNAME records (as the last DNS
+ *  check found).
+ *
+ *  Each domain has its own moment in every interval, so that all domains of an installation spread evenly, also when it
+ *  begins to rotate. Keys rotate at that moment if they signed for half an interval. A moment that passed up to a week ago,
+ *  while no server ran, still counts. */
+export function nextRotationAt(domain: Domain, everyMs: number, now: number): number | null {
+  if (everyMs === 0 || !isReadyToSend(domain) || !hasSlots(domain)) return null
+  if (domain.dkim.some(({ state }) => state === 'pending')) return null
+  const signingSince = Math.max(
+    ...domain.dkim.filter(({ state }) => state === 'active').map(({ since, createdAt }) => since ?? createdAt),
+  )
+  const missedMs = Math.min(WEEK_MS, everyMs / 2)
+  const earliest = Math.max(signingSince + everyMs / 2, now - missedMs)
+  const phase = createHash('sha256').update(`postrider-rotation ${domain.id}`).digest().readUIntBE(0, 6) % everyMs
+  return phase + everyMs * Math.ceil((earliest - phase) / everyMs)
+}
+
+function hasSlots(domain: Domain): boolean {
+  return freeSlots(domain).every(({ selector }) =>
+    domain.findings.some(
+      ({ name, type, status }) =>
+        name === `${selector}._domainkey.${domain.name}` && type === 'CNAME' && status === 'valid',
+    ),
+  )
+}
+
+/** The beginning of the selectors for new keys; null if both pairs are in use, or DNS does not have the CNAME records of
+ *  the free pair now. */
+export async function stemToRotateTo(
+  domain: Domain,
+  zone: string,
+  resolver: Pick<Resolver, 'cname'>,
+): Promise<string | null> {
+  const stem = freeStem(domain)
+  if (stem === null) return null
+  for (const { selector } of freeSlots(domain).filter((slot) => slot.selector.startsWith(stem))) {
+    const name = `${selector}._domainkey.${domain.name}`
+    const lookup = await resolver.cname(name)
+    const target = zoneTarget({ purpose: 'dkim', name }, domain, zone)
+    if (lookup.kind !== 'records' || lookup.records[0] !== target) return null
+  }
+  return stem
+}
+
+/** Whether DNS should find the keys behind the CNAME records of the domain. */
+export const areInSlots = ({ id }: Pick<Domain, 'id'>, keys: readonly DkimKeyRecord[]) =>
+  keys.every(({ selector }) => slotStems(id).some((stem) => selector.startsWith(stem)))
+
+/** Pending keys, and whether the usual check saw them → what becomes of them. Keys in the domain's slots sign only after the
+ *  survey found them everywhere, twice with `SETTLE_MS` between: resolvers that nobody asks may have the empty record of the
+ *  slot until its TTL ends. Others sign at once when they are seen. */
+export async function changesOfPending(
+  domain: Domain,
+  {
+    pending,
+    isSeen,
+    survey,
+    now,
+  }: { pending: readonly DkimKeyRecord[]; isSeen: boolean; survey?: Survey | undefined; now: number },
+): Promise<DkimChange[]> {
+  if (pending.length === 0) return []
+  const become = (to: 'pending' | 'active', since: number | null) =>
+    pending.map(({ selector }): DkimChange => ({ selector, from: 'pending', to, since }))
+  if (survey === undefined || !areInSlots(domain, pending)) return isSeen ? become('active', now) : []
+  const isShown = isSeen && (await survey(domain, pending)).length === 0
+  const known = pending.map(({ since }) => since)
+  if (!isShown) return known.every((since) => since === null) ? [] : become('pending', null)
+  const shownSince = known.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)))
+  if (shownSince === null) return become('pending', now)
+  return now - shownSince >= SETTLE_MS ? become('active', now) : []
+}
+
+/** Longer than the TTL of the zone's records, also for resolvers that round it up. */
+export const SETTLE_MS = 60 * 60_000
+const WEEK_MS = 7 * 86_400_000

@@ -1,0 +1,168 @@
+/** Alerts tell the operator of a problem of the installation. The looks of several sources (src/alerts) open and end
+ *  them. */
+
+export const ALERT_SEVERITIES = ['warning', 'critical'] as const
+export type AlertSeverity = (typeof ALERT_SEVERITIES)[number]
+
+/** `pending`: seen, but not for long enough to tell anybody. */
+export type AlertState = 'pending' | 'firing' | 'resolved'
+
+/** A problem as one look found it. */
+export interface Problem {
+  kind: AlertKind
+  /** What has the problem: the name of a check, a domain, an address; '' if the kind says it all. */
+  subject: string
+  severity: AlertSeverity
+  /** What was found. */
+  message: string
+  /** What to do about it; null: as the kind says. */
+  advice: string | null
+}
+
+/** Times are ms UTC. */
+export interface Alert extends Problem {
+  id: string
+  /** The node that sees the problem; '' = it belongs to the installation. */
+  node: string
+  state: AlertState
+  firstSeenAt: number
+  /** The last look that found it. */
+  lastSeenAt: number
+  /** The first look in a row that did not find it; null: the last one did. */
+  missingSince: number | null
+  raisedAt: number | null
+  resolvedAt: number | null
+}
+
+/** One post about an alert to one channel. */
+export interface NoticeKey {
+  alertId: string
+  /** Name of the channel in the config. */
+  channel: string
+  event: NoticeEvent
+  /** 0; reminders of an alert that still fires count on. */
+  round: number
+}
+
+export type NoticeEvent = 'firing' | 'resolved'
+
+export interface Notice extends NoticeKey {
+  status: 'pending' | 'delivered' | 'failed'
+  attempts: number
+  /** When it was delivered, or given up. */
+  endedAt: number | null
+}
+
+/** How posts to a channel went. */
+export interface ChannelRecord {
+  channel: string
+  lastDeliveredAt: number | null
+  /** First of the failed attempts since the last delivery; null if the last attempt was a success. */
+  failingSince: number | null
+  /** Failed attempts since then. */
+  failures: number
+  lastError: string | null
+}
+
+interface KindRule {
+  title: string
+  /** What the operator does, unless the look says something better. */
+  advice: string
+  /** How long looks in a row must find the problem before anybody is told; 0: the first one suffices. */
+  raiseAfterMs: number
+  /** How long looks in a row must not find it before the alert ends. */
+  resolveAfterMs: number
+}
+
+const MINUTE_MS = 60_000
+/** Two of the quick looks, which come every five minutes; less than that, because looks take time. */
+const TWO_LOOKS_MS = 4 * MINUTE_MS
+const CHECKED = { raiseAfterMs: TWO_LOOKS_MS, resolveAfterMs: TWO_LOOKS_MS }
+
+/** Every kind of alert. Quality alerts and paused webhooks are decided elsewhere and wait for nothing. What a tenant can
+ *  end and start again at will ends late, so that it cannot fill a channel. */
+export const ALERT_KINDS = {
+  health_check: {
+    title: 'Health check failed',
+    advice: 'Run `postrider doctor` and follow its advice.',
+    ...CHECKED,
+  },
+  certificate: {
+    title: 'TLS certificate needs attention',
+    advice: 'Renew the certificate, then run: systemctl reload postrider',
+    ...CHECKED,
+  },
+  disk: {
+    title: 'Disk space is low',
+    advice: 'Free space, or reduce retention_days of the plans.',
+    ...CHECKED,
+  },
+  queue_age: {
+    title: 'Due mail waits',
+    advice: 'Open the oldest deferred messages; `postrider message explain` shows why each waits.',
+    ...CHECKED,
+  },
+  blocklist: {
+    title: 'Blocklist entry',
+    advice: 'Find and stop the cause. Then request removal at the blocklist.',
+    ...CHECKED,
+  },
+  node_lost: {
+    title: 'Node lost',
+    advice: 'Start the node again, or take it off the list with `postrider node forget`.',
+    ...CHECKED,
+  },
+  alert_channel: {
+    title: 'Alert channel does not work',
+    advice: 'Check the URL or the mail server of the channel. Then run: postrider alert test',
+    ...CHECKED,
+  },
+  quality: {
+    title: 'Bounce or complaint rate of a domain',
+    advice: 'Ask the organization where its addresses come from. Pause it if it sends to old or purchased lists.',
+    raiseAfterMs: 0,
+    resolveAfterMs: 10 * MINUTE_MS,
+  },
+  webhook_paused: {
+    title: 'Webhooks paused',
+    advice: 'Tell the organization. Its events wait; it can resume the webhook when the endpoint works again.',
+    raiseAfterMs: 0,
+    resolveAfterMs: 60 * MINUTE_MS,
+  },
+  destination_block: {
+    title: 'Sending address blocked',
+    advice: 'Find the cause in the replies of the destination, and ask it for removal.',
+    raiseAfterMs: TWO_LOOKS_MS,
+    resolveAfterMs: 60 * MINUTE_MS,
+  },
+  dmarc_stranger: {
+    title: 'Unknown sender in the name of a domain',
+    advice:
+      'If the addresses belong to a service of the organization, add it to SPF and DKIM. If not, a DMARC policy of quarantine or reject stops such mail.',
+    raiseAfterMs: 0,
+    resolveAfterMs: 24 * 60 * MINUTE_MS,
+  },
+} as const satisfies Record<string, KindRule>
+
+export type AlertKind = keyof typeof ALERT_KINDS
+
+/** Alert or problem → what to do about it. */
+export const adviceFor = ({ kind, advice }: Pick<Problem, 'kind' | 'advice'>): string =>
+  advice ?? ALERT_KINDS[kind].advice
+
+/** Name of an alert: `Health check failed: clock`, `Disk space is low on node-2`. */
+export function alertTitle({ kind, subject, node }: Pick<Alert, 'kind' | 'subject' | 'node'>): string {
+  const { title } = ALERT_KINDS[kind]
+  return `${title}${subject === '' ? '' : `: ${subject}`}${node === '' ? '' : ` on ${node}`}`
+}
+
+/** True for an alert of at least that severity. */
+export const isAtLeast = (severity: AlertSeverity, least: AlertSeverity): boolean =>
+  ALERT_SEVERITIES.indexOf(severity) >= ALERT_SEVERITIES.indexOf(least)
+
+/** Longest stored message and advice, in UTF-16 code units: replies of other servers are part of them. */
+export const MOST_ALERT_TEXT = 1000
+/** Open alerts of a kind; further problems of it are not raised. */
+export const MOST_OPEN_OF_KIND = 100
+/** How long ended alerts are kept. */
+export const ALERTS_KEPT_MS = 90 * 24 * 60 * MINUTE_MS

@@ -1,0 +1,43 @@
+import { TYPE_ANY, TYPES } from './constants.ts'
+import type { QueryCounter } from './serve.ts'
+
+/** Numbers since the last message. */
+export interface Counts {
+  /** By type, response code and transport, joined by spaces: `TXT NOERROR udp`. Few, whatever clients ask for. */
+  queries: Record<string, number>
+  /** Over UDP above the rate limit: answered truncated, and dropped. */
+  slipped: number
+  dropped: number
+}
+
+const NAMES = new Map<number, string>([
+  ...Object.entries(TYPES).map(([name, type]) => [type, name] as const),
+  [TYPE_ANY, 'ANY'],
+])
+
+export function createCounts(): QueryCounter & {
+  /** The numbers, which start again at zero; null if all are. */
+  take(): Counts | null
+} {
+  let counts: Counts = { queries: {}, slipped: 0, dropped: 0 }
+  let isEmpty = true
+  return {
+    answered: ({ type, rcode }, transport) => {
+      const key = `${NAMES.get(type) ?? 'other'} ${rcode} ${transport}`
+      counts.queries[key] = (counts.queries[key] ?? 0) + 1
+      isEmpty = false
+    },
+    limited: (permission) => {
+      if (permission === 'slip') counts.slipped++
+      else counts.dropped++
+      isEmpty = false
+    },
+    take: () => {
+      if (isEmpty) return null
+      const taken = counts
+      counts = { queries: {}, slipped: 0, dropped: 0 }
+      isEmpty = true
+      return taken
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import { expect } from 'bun:test'
+import type { Alert, NoticeKey } from '../../src/model/alert.ts'
+import type { Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { found, ORGANIZATION, START } from './records.ts'
+
+const MINUTE = 60_000
+
+const alertOf = (change: Partial<Alert> = {}): Alert => ({
+  id: 'alr_1',
+  kind: 'disk',
+  subject: 'disk',
+  node: '',
+  severity: 'critical',
+  message: '3 MB free',
+  advice: null,
+  state: 'pending',
+  firstSeenAt: START,
+  lastSeenAt: START,
+  missingSince: null,
+  raisedAt: null,
+  resolvedAt: null,
+  ...change,
+})
+const FIRING: Partial<Alert> = { state: 'firing', raisedAt: START + MINUTE, lastSeenAt: START + MINUTE }
+const ENDED: Partial<Alert> = { ...FIRING, state: 'resolved', resolvedAt: START + 2 * MINUTE }
+const keyOf = (change: Partial<NoticeKey> = {}): NoticeKey => ({
+  alertId: 'alr_1',
+  channel: 'ops',
+  event: 'firing',
+  round: 0,
+  ...change,
+})
+const dueAt = async (store: Store, now: number, channels = ['ops', 'chat']) =>
+  (await store.alerts.due(channels, now, 10)).map(({ channel, event, round }) => `${channel} ${event} ${round}`)
+
+async function raised(store: Store, channels: readonly string[] = ['ops']): Promise<void> {
+  await store.alerts.save(alertOf(), null)
+  await store.alerts.save(alertOf(FIRING), 'pending')
+  await store.alerts.addNotices(
+    channels.map((channel) => keyOf({ channel })),
+    START,
+  )
+}
+
+export function alertPromises(holds: Holds): void {
+  holds('one alert of a kind, subject and node is open at a time', async (store) => {
+    const { alerts } = store
+    expect(await alerts.save(alertOf(), null)).toBe(true)
+    expect(await alerts.save(alertOf({ id: 'alr_2' }), null)).toBe(false)
+    expect(await alerts.save(alertOf({ id: 'alr_3', node: 'two' }), null)).toBe(true)
+    expect(await alerts.open()).toEqual([alertOf(), alertOf({ id: 'alr_3', node: 'two' })])
+    expect(await alerts.save(alertOf(FIRING), 'firing')).toBe(false)
+    expect(await alerts.save(alertOf(FIRING), 'pending')).toBe(true)
+    expect(await alerts.save(alertOf(FIRING), 'pending')).toBe(false)
+    await alerts.drop('alr_1') // fires, so it stays
+    await alerts.drop('alr_3')
+    expect(await alerts.open()).toEqual([alertOf(FIRING)])
+    expect(await alerts.save(alertOf(ENDED), 'firing')).toBe(true)
+    expect(await alerts.save(alertOf({ id: 'alr_4' }), null)).toBe(true)
+    expect(await alerts.ended(5)).toEqual([alertOf(ENDED)])
+  })
+
+  holds('a channel is told once of the beginning, and once of the end after it', async (store) => {
+    const { alerts } = store
+    await raised(store, ['ops', 'chat'])
+    await alerts.addNotices([keyOf()], START + 5) // twice is harmless
+    expect(await dueAt(store, START - 1)).toEqual([])
+    expect((await dueAt(store, START)).sort()).toEqual(['chat firing 0', 'ops firing 0'])
+    expect(await dueAt(store, START, ['chat'])).toEqual(['chat firing 0'])
+    expect(await alerts.begin(keyOf(), 0, START + MINUTE)).toBe(true)
+    await alerts.record(keyOf(), { attempt: 1, error: null, nextAttemptAt: null }, START + 3)
+    await alerts.begin(keyOf({ channel: 'chat' }), 0, START + MINUTE)
+    await alerts.save(alertOf(ENDED), 'firing')
+    expect(await dueAt(store, START + 2 * MINUTE)).toEqual(['chat firing 0', 'ops resolved 0'])
+    const chat = keyOf({ channel: 'chat' })
+    await alerts.record(chat, { attempt: 1, error: 'HTTP 500', nextAttemptAt: null }, START + 3 * MINUTE)
+    expect(await dueAt(store, START + 3 * MINUTE)).toEqual(['chat resolved 0', 'ops resolved 0'])
+    expect(await alerts.due(['ops'], START + 3 * MINUTE, 1)).toEqual([
+      { ...keyOf({ event: 'resolved' }), status: 'pending', attempts: 0, endedAt: null, alert: alertOf(ENDED) },
+    ])
+  })
+
+  holds('of an alert that ends before anybody was told, nobody is told', async (store) => {
+    await raised(store)
+    await store.alerts.save(alertOf(ENDED), 'firing')
+    await store.alerts.addNotices([keyOf()], START + 2 * MINUTE)
+    expect(await dueAt(store, START + MINUTE * 60)).toEqual([])
+  })
+
+  holds('an attempt is counted before it is made, by one process, and repeated if no result follows', async (store) => {
+    const { alerts } = store
+    await raised(store)
+    const both = await Promise.all([1, 2].map(() => alerts.begin(keyOf(), 0, START + MINUTE)))
+    expect(both.filter(Boolean)).toHaveLength(1)
+    expect(await dueAt(store, START + MINUTE - 1)).toEqual([])
+    expect(await alerts.due(['ops'], START + MINUTE, 1)).toMatchObject([{ attempts: 1, status: 'pending' }])
+    await alerts.begin(keyOf(), 1, START + 2 * MINUTE)
+    // The result of the first attempt comes late, and belongs to no attempt any more.
+    await alerts.record(keyOf(), { attempt: 1, error: 'late', nextAttemptAt: null }, START + MINUTE)
+    expect(await alerts.notices()).toMatchObject([{ attempts: 2, status: 'pending', endedAt: null }])
+    await alerts.record(keyOf(), { attempt: 2, error: null, nextAttemptAt: null }, START + MINUTE)
+    expect(await alerts.notices()).toEqual([{ ...keyOf(), status: 'delivered', attempts: 2, endedAt: START + MINUTE }])
+    expect(await alerts.begin(keyOf(), 2, START)).toBe(false)
+  })
+
+  holds('a channel has its last success, and its failures since then', async (store) => {
+    const { alerts } = store
+    expect(await alerts.channels()).toEqual([])
+    await raised(store)
+    await alerts.begin(keyOf(), 0, START)
+    await alerts.record(keyOf(), { attempt: 1, error: 'HTTP 500', nextAttemptAt: START + 9 }, START + 1)
+    expect(await dueAt(store, START + 8)).toEqual([])
+    expect(await dueAt(store, START + 9)).toEqual(['ops firing 0'])
+    await alerts.recordChannel('ops', 'no answer', START + 2)
+    const failing = {
+      channel: 'ops',
+      lastDeliveredAt: null,
+      failingSince: START + 1,
+      failures: 2,
+      lastError: 'no answer',
+    }
+    expect(await alerts.channels()).toEqual([failing])
+    await alerts.recordChannel('ops', null, START + 3)
+    expect(await alerts.channels()).toEqual([
+      { channel: 'ops', lastDeliveredAt: START + 3, failingSince: null, failures: 0, lastError: null },
+    ])
+    await alerts.recordChannel('ops', 'again', START + 4)
+    expect(await alerts.channels()).toMatchObject([
+      { lastDeliveredAt: START + 3, failingSince: START + 4, failures: 1 },
+    ])
+  })
+
+  holds('ended alerts are deleted with their notices, and others stay', async (store) => {
+    const { alerts } = store
+    await raised(store)
+    await alerts.begin(keyOf(), 0, START)
+    await alerts.save(alertOf({ id: 'alr_2', subject: 'other' }), null)
+    expect(await alerts.prune(START + MINUTE * 60, 9)).toBe(0)
+    await alerts.save(alertOf(ENDED), 'firing')
+    expect(await alerts.prune(START + 2 * MINUTE, 9)).toBe(0)
+    expect(await alerts.prune(START + 2 * MINUTE + 1, 9)).toBe(1)
+    expect(await dueAt(store, START + MINUTE * 60)).toEqual([])
+    expect(await alerts.ended(9)).toEqual([])
+    expect(await alerts.open()).toHaveLength(1)
+  })
+
+  holds('an alert and its notices survive a restart', async (store, _, { reopen }) => {
+    await raised(store)
+    await store.alerts.begin(keyOf(), 0, START + MINUTE)
+    const again = await reopen()
+    expect(await again.alerts.open()).toEqual([alertOf(FIRING)])
+    expect(await dueAt(again, START + MINUTE - 1)).toEqual([])
+    expect(await dueAt(again, START + MINUTE)).toEqual(['ops firing 0'])
+  })
+
+  holds('webhooks that the server has paused are counted by organization', async (store, records) => {
+    await found(store, records)
+    const paused = { status: 'paused' as const, disabledReason: 'The endpoint returned 410 Gone.' }
+    for (const id of ['whk_1', 'whk_2', 'whk_3']) await store.webhooks.create(records.webhook({ id }), 'whsec_x')
+    expect(await store.webhooks.pausedByServer(9)).toEqual([])
+    await store.webhooks.update('whk_1', paused, START)
+    await store.webhooks.update('whk_2', paused, START)
+    await store.webhooks.update('whk_3', { status: 'paused' }, START) // by its organization
+    expect(await store.webhooks.pausedByServer(9)).toEqual([
+      { organizationId: ORGANIZATION, webhooks: 2, reason: paused.disabledReason },
+    ])
+    await store.webhooks.update('whk_1', { status: 'active', disabledReason: null }, START)
+    await store.webhooks.update('whk_2', { status: 'active', disabledReason: null }, START)
+    expect(await store.webhooks.pausedByServer(9)).toEqual([])
+  })
+}
