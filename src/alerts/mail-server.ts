@@ -5,7 +5,7 @@ import { formatReply } from '../mail/reply.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import { findAddresses } from '../outbound/mx.ts'
 import { nowMs } from '../outbound/smtp/dialogue.ts'
-import { peerOf } from '../outbound/smtp/peer.ts'
+import { relayPeer } from '../outbound/smtp/peer.ts'
 import { timeoutsWithin } from '../outbound/smtp/timeouts.ts'
 import { createTranscript } from '../outbound/smtp/transcript.ts'
 import { createTransport } from '../outbound/smtp/transport.ts'
@@ -35,12 +35,21 @@ export async function sendThrough(
   const [address] = addresses
   if (address === undefined) return `DNS has no address for ${host}`
   const password = passwordFile === null ? null : deps.readSecret(passwordFile)
-  const smarthost = { host, port, implicitTls: tls === 'implicit', user: username, password }
-  const peer = peerOf(host, address, { demand: 'none' }, { smarthost, deliveryPort: port, sourceAddress: null })
+  const login = username === null || password === null ? null : { user: username, password }
+  const relay = {
+    name: host,
+    host,
+    port,
+    tls: tls === 'none' ? 'never' : tls,
+    isTlsRequired: false,
+    login,
+    pins: [],
+  } as const
+  const peer = relayPeer(relay, address, { demand: 'none' })
   const transport = createTransport({ hostname: deps.hostname, sourceAddress: null, timeouts: timeoutsWithin(STEP_MS) })
   try {
     const { answer } = await transport.offer({
-      peer: tls === 'none' ? { ...peer, tls: 'never' } : peer,
+      peer,
       destination: { name: host, connections: 1, maxMails: 1 },
       envelope: { returnPath: mail.from.address, recipient: mail.to.address },
       mail: toWire([composed(mail)]),

@@ -155,6 +155,7 @@ export const PERMISSION_TABLE = {
   queues_get: OPERATOR,
   nodes_list: OPERATOR,
   sending_addresses_list: OPERATOR,
+  relays_list: OPERATOR,
   alerts_list: OPERATOR,
   alerts_test: OPERATOR,
   canary_list: OPERATOR,

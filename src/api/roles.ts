@@ -126,6 +126,7 @@ export const ROLE_TABLE = {
   alerts_test: 'operator',
   canary_list: 'operator',
   canary_run: 'operator',
+  relays_list: 'operator',
   sessions_list: 'operator',
   sessions_delete: 'operator',
   blocked_links_list: 'operator',

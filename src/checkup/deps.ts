@@ -12,13 +12,13 @@ import { createAsk } from '../net/https/requests.ts'
 import { createAddressGuard, createNetworks } from '../net/ip.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
-import { findAddresses } from '../outbound/mx.ts'
 import { greet } from '../outbound/smtp/greet.ts'
 import { peerOf } from '../outbound/smtp/peer.ts'
 import { createReaderStarter } from '../server/inbound-readers.ts'
 import { singleSignOnOptions } from '../server/single-sign-on.ts'
 import { VERSION } from '../version.ts'
 import { delegationQueries } from './delegation.ts'
+import { greetRelay } from './relay.ts'
 import { askTime } from './sntp.ts'
 
 /** Time limit for a call to a mail server; connecting to a blocked port takes all of it. */
@@ -46,18 +46,8 @@ export function openCheckDeps(
   }
   const resolver = createResolver({ ...asking, trustedServers: dns.trustedResolvers })
   const believing = createResolver({ ...asking, trustedServers: ['0.0.0.0/0', '::/0'] })
-  const { smarthost, sourceAddress } = delivery
+  const { sourceAddress } = delivery
   const ourselves = { hostname, sourceAddress, timeoutMs: CALL_MS }
-  const smarthostPins = delivery.smarthostCertificates
-  const settings = { smarthost, smarthostPins, deliveryPort: delivery.port, sourceAddress }
-
-  const greetSmarthost = async (host: string) => {
-    const { addresses } = await findAddresses(host, resolver, () => true)
-    const [address] = addresses
-    if (address === undefined)
-      return { isReached: false, problem: 'DNS has no address for it', words: '', durationMs: 0 }
-    return greet(peerOf(host, address, { demand: 'none' }, settings), ourselves)
-  }
   const deps: CheckDeps = {
     now: clock.now,
     machineNow: systemClock.now,
@@ -72,11 +62,8 @@ export function openCheckDeps(
     ownAddresses,
     mayConnect: delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
     greet: (host, address) =>
-      greet(
-        { ...peerOf(host, address, { demand: 'none' }, { ...settings, smarthost: null }), tls: 'never' },
-        ourselves,
-      ),
-    greetSmarthost: smarthost === null ? null : () => greetSmarthost(smarthost.host),
+      greet({ ...peerOf(host, address, { demand: 'none' }, delivery.port), tls: 'never' }, ourselves),
+    greetRelay: (name) => greetRelay(config, name, { resolver, timeoutMs: CALL_MS }),
     provider: providerOf(config, resolver, clock),
     delegation: delegationQueries({ resolver, random, timeoutMs: QUESTION_MS }),
     askTime: (address) => askTime({ address, port: TIME_PORT }, { now: clock.now, random, timeoutMs: TIME_MS }),

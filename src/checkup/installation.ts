@@ -37,6 +37,7 @@ export async function installationOf(
       node === null ? [] : [{ address, node }],
     ),
     smarthost: delivery.smarthost,
+    relays: config.relays,
     domains,
     delegated: zoneSettings(config, hosts),
     server,

@@ -20,6 +20,7 @@ import { addMigrate } from './commands/migrate.ts'
 import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
 import { addRecipients } from './commands/recipient.ts'
+import { addRelays } from './commands/relay.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
@@ -107,6 +108,7 @@ export function createProgram(end: (code: number) => void): Command {
   addAddresses(program)
   addAlerts(program, end)
   addCanaries(program)
+  addRelays(program, end)
   addConfig(program)
   addBackup(program)
   addMigrate(program)

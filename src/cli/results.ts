@@ -2,6 +2,7 @@ import type { alertRecord, channelRecord, testRecord } from '../api/routes/alert
 import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
 import type { canaryRecord } from '../api/routes/canary.ts'
 import type { organizationRecord } from '../api/routes/organizations.ts'
+import type { relayRecord } from '../api/routes/relays.ts'
 import type { sendingAddressRecord } from '../api/routes/sending-addresses.ts'
 import type { Page } from '../client/pages.ts'
 import type {
@@ -59,6 +60,7 @@ export interface Results extends ListResults {
   organizations_update: OrganizationRecord
   recipients_erase: Erasure
   recipients_erasure_get: Erasure
+  relays_list: { data: ReturnType<typeof relayRecord>[] }
   sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
   suppressions_delete: Deletion
   users_create: User

@@ -297,6 +297,14 @@ export interface Attempt {
   mx_host: string | null
   mx_ip: string | null
   source_ip: string | null
+  /** The relay that the attempt went through; null: the hosts of the recipient’s domain. */
+  relay: {
+    name: string
+    /** Number of the relay rule, from 1; null: none, as for the smarthost. */
+    rule: number | null
+    /** `rule`, or why the relay took over from direct delivery. */
+    because: 'rule' | 'address_blocked' | 'port_25_blocked' | 'direct_failing' | 'same_route'
+  } | null
   tls_version: string | null
   tls_cipher: string | null
   tls_verified: boolean

@@ -13,6 +13,7 @@ import {
   parseListen,
   parseOptionalSpan,
   parseOrigin,
+  parseRelayHost,
   parseShortHostName,
   parseSmarthost,
 } from './notations.ts'
@@ -194,6 +195,13 @@ export const sendingAddresses = {
   fromText: fromJson,
 }
 
+/** An ID; null: every organization. */
+const organizationId = z
+  .string()
+  .regex(/^org_\w{1,60}$/)
+  .nullable()
+  .prefault(null)
+
 /** Which mail uses which pool; at least one of organization and domain. */
 export const poolAssignments = {
   expected: 'tables with pool, and with organization, domain or both',
@@ -207,17 +215,95 @@ export const poolAssignments = {
       z
         .strictObject({
           pool: z.string().regex(LABEL),
-          organization: z
-            .string()
-            .regex(/^org_\w{1,60}$/)
-            .nullable()
-            .prefault(null),
+          organization: organizationId,
           domain: written(parseHostName).nullable().prefault(null),
         })
         .refine(({ organization, domain }) => organization !== null || domain !== null, { path: ['organization'] }),
     )
     .max(5000)
     .readonly(),
+  fromText: fromJson,
+}
+
+const RELAY_NAME_EXPECTED = `${LABEL_EXPECTED}, each only once, but not "direct" or "smarthost"`
+
+const relayRow = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(LABEL)
+      .refine((name) => name !== 'direct' && name !== 'smarthost'),
+    host: written(parseRelayHost),
+    port: z.int().min(1).max(65_535).nullable().prefault(null),
+    tls: z.enum(['starttls', 'implicit', 'none']).default('starttls'),
+    username: z.string().min(1).max(500).refine(hasNoControls).nullable().prefault(null),
+    password_file: z.string().min(1).refine(hasNoControls).nullable().prefault(null),
+    certificates: z.array(written(parseFingerprint)).max(20).default([]),
+    max_connections: z.int().min(0).max(1000).default(0),
+    max_mails_per_minute: z.int().min(0).max(10_000_000).default(0),
+    price_per_thousand: z.number().min(0).max(1_000_000).default(0),
+  })
+  .transform(({ password_file, max_connections, max_mails_per_minute, price_per_thousand, ...row }) => ({
+    ...row,
+    port: row.port ?? (row.tls === 'implicit' ? 465 : 587),
+    passwordFile: password_file,
+    maxConnections: max_connections,
+    maxMailsPerMinute: max_mails_per_minute,
+    pricePerThousand: price_per_thousand,
+  }))
+
+type RelayRow = z.output<typeof relayRow>
+
+/** Servers that rules can send mail through. */
+export const relays: Kind<readonly RelayRow[], readonly z.input<typeof relayRow>[]> = {
+  expected: 'tables with name and host, and optionally port, tls, username and password_file',
+  rows: {
+    name: RELAY_NAME_EXPECTED,
+    host: 'a hostname or IP address',
+    port: 'a port from 1 to 65535',
+    tls: 'one of "starttls", "implicit", "none"',
+    username: 'a user name',
+    password_file: 'the path of a file',
+    certificates: 'a list of SHA-256 fingerprints, 64 hexadecimal digits each, with or without colons',
+    max_connections: 'a whole number from 0 to 1000',
+    max_mails_per_minute: 'a whole number from 0 to 10000000',
+    price_per_thousand: 'a number from 0 to 1000000',
+  },
+  schema: z
+    .array(relayRow)
+    .max(100)
+    .superRefine(eachOnce(({ name }) => name, 'name'))
+    .readonly(),
+  fromText: fromJson,
+  located: (rows, locate) =>
+    rows.map((row) => ({ ...row, passwordFile: row.passwordFile === null ? null : locate(row.passwordFile) })),
+}
+
+const relayRuleRow = z
+  .strictObject({
+    organization: organizationId,
+    domain: written(parseHostName).nullable().prefault(null),
+    stream: z.string().regex(LABEL).nullable().prefault(null),
+    destination: written(parseShortHostName).nullable().prefault(null),
+    use: z.string().regex(LABEL).default('direct'),
+    fail_over: z.string().regex(LABEL).nullable().prefault(null),
+    after_minutes: z.int().min(1).max(1440).default(30),
+  })
+  .transform(({ fail_over, after_minutes, ...row }) => ({ ...row, failOver: fail_over, afterMinutes: after_minutes }))
+
+/** Which mail uses which relay; the first that matches counts. */
+export const relayRules = {
+  expected: 'tables with use or fail_over, and optionally organization, domain, stream and destination',
+  rows: {
+    organization: 'the ID of an organization',
+    domain: 'the name of a sending domain',
+    stream: 'the name of a stream',
+    destination: 'the domain of recipients, or the name of a destination such as google.com',
+    use: 'the name of a relay, or "direct"',
+    fail_over: 'the name of a relay',
+    after_minutes: 'a whole number from 1 to 1440',
+  },
+  schema: z.array(relayRuleRow).max(500).readonly(),
   fromText: fromJson,
 }
 

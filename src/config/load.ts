@@ -11,7 +11,7 @@ import { linesOfKeys } from './lines.ts'
 import type { Endpoint } from './notations.ts'
 import { assemble, type ConfigResult, derivePublicUrl } from './read.ts'
 import type { Config, ConfigValues, Plan } from './schema.ts'
-import { readSecretFile } from './secret-file.ts'
+import { ExposedSecret, readSecretFile } from './secret-file.ts'
 
 export type { AlertChannel } from './alert-channels.ts'
 export type { CanaryMailbox } from './canary-mailboxes.ts'
@@ -94,10 +94,31 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'oidc.ca_file': config.oidc.caFile,
   }
   const ofTables = [...filesOfChannels(config.alerts.channels), ...filesOfMailboxes(config.canary.mailboxes)]
-  return [...Object.entries(named), ...ofTables].flatMap(([key, path]) => {
+  const unreadable = [...Object.entries(named), ...ofTables].flatMap(([key, path]) => {
     const reason = path && whyUnreadable(path)
     return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}" (${reason})` }] : []
   })
+  return [...unreadable, ...config.relays.flatMap((relay) => passwordFault(relay, file))]
+}
+
+/** Config → the password of each relay by name. Throws if a file cannot be read, or if others can read it. */
+export function relayPasswordsOf({ relays }: Pick<Config, 'relays'>): Map<string, string> {
+  return new Map(
+    relays.flatMap(({ name, passwordFile }) =>
+      passwordFile === null ? [] : [[name, readSecretFile(passwordFile).replace(/\r?\n$/, '')] as const],
+    ),
+  )
+}
+
+function passwordFault(relay: Config['relays'][number], file: string): ConfigFault[] {
+  const fault = (message: string) => [{ file, line: null, key: `relays "${relay.name}" password_file`, message }]
+  try {
+    const password = relayPasswordsOf({ relays: [relay] }).get(relay.name)
+    return password === '' ? fault('expected a password, found an empty file') : []
+  } catch (error) {
+    if (error instanceof ExposedSecret) return fault(error.message)
+    return fault(`expected a readable file, found "${relay.passwordFile}" (${reasonOf(error)})`)
+  }
 }
 
 /** The address that links start with once the listeners for HTTP are bound: the configured one, or the derived one with

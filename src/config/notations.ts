@@ -107,6 +107,11 @@ export function parseBucketUrl(text: string): { bucket: string; prefix: string }
 /** RFC 1123 §2.1: letters, digits and inner hyphens, at most 63. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** A hostname, `localhost` or an IP address; returns its A-label form in lower case. */
+export function parseRelayHost(text: string): string | undefined {
+  return isIP(text) !== 0 || text === 'localhost' ? text.toLowerCase() : parseHostName(text)
+}
+
 const isHost = (host: string) => isIP(host) !== 0 || host === 'localhost' || parseHostName(host) !== undefined
 
 function percentDecoded(text: string): string | undefined {

@@ -138,6 +138,7 @@ export const rules: readonly Rule[] = [
     },
   },
   ...sendingAddresses(),
+  ...relays(),
   {
     keys: ['webhooks.max_per_webhook', 'webhooks.max_in_flight'],
     broken: ({ webhooks }) => atMost('max_per_webhook', webhooks.maxPerWebhook, 'max_in_flight', webhooks.maxInFlight),
@@ -193,6 +194,39 @@ function sendingAddresses(): Rule[] {
           config,
           Object.values(config.sending.streams).map(({ pool }) => pool),
         ),
+    },
+  ]
+}
+
+function relays(): Rule[] {
+  const ruleFault = ({ relays, sending }: Config, { use, failOver, stream }: Config['relayRules'][number]) => {
+    const isUnknown = (name: string) => !relays.some((each) => each.name === name)
+    if (use !== 'direct' && isUnknown(use)) return `expected use to be "direct" or one of [[relays]], found "${use}"`
+    if (failOver !== null && isUnknown(failOver))
+      return `expected fail_over to be one of [[relays]], found "${failOver}"`
+    if (failOver !== null && use !== 'direct') return 'expected use = "direct" beside fail_over'
+    if (stream !== null && !Object.hasOwn(sending.streams, stream))
+      return `expected stream to be one of [sending.streams], found "${stream}"`
+    return null
+  }
+  return [
+    {
+      keys: ['relays'],
+      broken: ({ relays }) =>
+        relays.flatMap(({ name, username, passwordFile, tls }) => {
+          if ((username === null) !== (passwordFile === null))
+            return `expected both username and password_file of relay "${name}", or neither`
+          if (username !== null && tls === 'none') return `expected TLS for relay "${name}", because it has a password`
+          return []
+        })[0] ?? null,
+    },
+    {
+      keys: ['relay_rules', 'relays', 'delivery.smarthost', 'sending.streams.bulk.pool'],
+      broken: (config) => {
+        if (config.relayRules.length > 0 && config.delivery.smarthost !== null)
+          return 'expected no [[relay_rules]], because delivery.smarthost sends all mail'
+        return config.relayRules.flatMap((rule) => ruleFault(config, rule) ?? [])[0] ?? null
+      },
     },
   ]
 }

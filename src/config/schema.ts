@@ -222,6 +222,18 @@ inbound mail. Its A/AAAA records and the PTR record of its IP address must match
     about: 'Folder of the database, keys and certificates. A relative path is relative to the folder of this file.',
     fallback: '/var/lib/postrider',
   }),
+  relays: key(kinds.relays, {
+    about: `Servers that [[relay_rules]] can send mail through. Each is a table [[relays]] with name, host, username and
+password_file. tls is "starttls" (default), "implicit" or "none". port is 587 by default, or 465 with implicit TLS. The SHA-256
+fingerprints in certificates replace public CAs. Further keys: max_connections, max_mails_per_minute, price_per_thousand.`,
+    fallback: [],
+  }),
+  relay_rules: key(kinds.relayRules, {
+    about: `Which mail uses a relay. Each is a table [[relay_rules]] with conditions: organization (its ID), domain (of the sender),
+stream and destination. use is the name of a relay or "direct" (default). fail_over names a relay for mail that cannot be sent
+directly, or not for after_minutes (30). The first rule that matches counts.`,
+    fallback: [],
+  }),
   storage: section('Disk space.', {
     min_free_bytes: key(kinds.whole(0, 2 ** 50), {
       about: `Free space to keep on the disk of data_dir, at most 10 % of the disk. Below it, the API answers 503, SMTP answers 452

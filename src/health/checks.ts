@@ -19,12 +19,12 @@ import { createNetworkFacts, type NetworkFacts } from './network-facts.ts'
 import { nodeChecks } from './nodes.ts'
 import { checkPort25 } from './port-25.ts'
 import { checkLowPorts, checkPorts } from './ports.ts'
+import { checkRelays, checkSmarthost } from './relays.ts'
 import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSendingAddresses } from './sending-addresses.ts'
 import { checkSeparation } from './separation.ts'
 import { checkSingleSignOn } from './single-sign-on.ts'
-import { checkSmarthost } from './smarthost.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
 import { checkUserMail } from './user-mail.ts'
 
@@ -43,6 +43,7 @@ export function machineChecks(
     { name: 'sending_addresses', look: () => checkSendingAddresses(installation, deps, facts) },
     { name: 'outbound_port_25', look: () => checkPort25(installation, deps, facts) },
     { name: 'smarthost', look: () => checkSmarthost(installation, deps) },
+    { name: 'relays', look: () => checkRelays(installation, deps) },
     { name: 'blocklists', look: () => checkBlocklists(installation, deps, facts) },
     { name: 'spf', look: () => checkSpf(installation, deps) },
     { name: 'dmarc', look: () => checkDmarc(installation, deps) },

@@ -22,6 +22,8 @@ export interface Installation {
   addressesOfNodes: readonly { address: string; node: string }[]
   /** Null: mail goes to each domain's MX. */
   smarthost: { host: string; port: number } | null
+  /** Relays of [[relays]]. */
+  relays: readonly { name: string; host: string; port: number }[]
   domains: readonly SendingDomain[]
   /** The zone delegated to this server and the names of its servers; null if none. */
   delegated: { zone: string; nameServers: readonly string[] } | null
@@ -86,8 +88,8 @@ export interface CheckDeps {
   mayConnect: (ip: string) => boolean
   /** Connects to a mail server on port 25, or the configured port, and sends EHLO. */
   greet: (host: string, address: string) => Promise<Greeting>
-  /** The same for the smarthost, with TLS and login; null without one. */
-  greetSmarthost: (() => Promise<Greeting>) | null
+  /** The same for a relay, with TLS and login. `smarthost` is the name of delivery.smarthost. */
+  greetRelay: (name: string) => Promise<Greeting>
   /** The OpenID Connect provider; null without one. `look` reads its settings and resolves with the problem, or null. */
   provider: { issuer: string; redirectUri: string; look: () => Promise<string | null> } | null
   /** Direct questions to name servers about the delegated zone. */

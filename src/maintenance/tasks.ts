@@ -43,6 +43,8 @@ export function maintenanceTasks(deps: {
   refreshPolicies: (now: number) => void
   /** Stores the counted TLS sessions. */
   flushTls: () => Promise<void>
+  /** Stores the counted attempts through relays. */
+  flushRelays: () => Promise<void>
   /** Starts sending reports of TLS sessions of past days. Not awaited, since other servers may be slow. */
   sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
@@ -196,6 +198,13 @@ export function maintenanceTasks(deps: {
       },
     },
     { name: 'tls sessions', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushTls().then(() => false) },
+    { name: 'relay counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushRelays().then(() => false) },
+    {
+      name: 'relay attempts',
+      of: 'installation',
+      everyMs: MINUTE_MS,
+      run: async (now) => (await store.relays.pruneBegun(now - RELAY_ATTEMPTS_KEPT_MS, 200)) === 200,
+    },
     {
       name: 'tls reports',
       of: 'installation',
@@ -310,6 +319,8 @@ const REDACTED = 10
 const REDACT_PAUSE_MS = 50
 /** Interval of the quality checks. */
 const QUALITY_MS = 15_000
+/** No delivery is open longer: scheduled for 30 days, then retried for 31. */
+const RELAY_ATTEMPTS_KEPT_MS = 62 * 86_400_000
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** A confirmation link is valid for 7 days; a later request sends a new one. */

@@ -22,6 +22,14 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
     ATTEMPT_BOUNDS,
     ['outcome'],
   )
+  const relayed = registry.counter(
+    'postrider_relay_attempts_total',
+    'Delivery attempts through each relay, by outcome (delivered, deferred, bounced).',
+    ['relay', 'outcome'],
+  )
+  const countRelay = ({ relay }: { relay?: string }, outcome: string) => {
+    if (relay !== undefined) relayed([relay, outcome])
+  }
   const reported = registry.counter(
     'postrider_reports_total',
     'Late bounces, complaints and unsubscribe requests by mail.',
@@ -58,14 +66,17 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
     },
     delivered: (fact) => {
       attempts(fact.durationMs / 1000, ['delivered'])
+      countRelay(fact, 'delivered')
       log.delivered(fact)
     },
     deferred: (fact) => {
       attempts(fact.durationMs / 1000, ['deferred'])
+      countRelay(fact, 'deferred')
       log.deferred(fact)
     },
     bounced: (fact) => {
       attempts(fact.durationMs / 1000, [`bounced_${fact.type}`])
+      countRelay(fact, 'bounced')
       log.bounced(fact)
     },
     reported: (fact) => {

@@ -52,6 +52,7 @@ const LABELS = [
   'pool',
   'queue',
   'reason',
+  'relay',
   'result',
   'scope',
   'severity',

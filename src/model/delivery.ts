@@ -36,11 +36,12 @@ export interface Delivery {
 /** Destination of test mail. No domain can have this name, and no DNS query is sent for it. */
 export const SANDBOX = '[sandbox]'
 
-/** What decides from which addresses mail is sent, beside its organization: its stream, and the pool that it was
- *  assigned when it was accepted; '' = none. */
+/** What decides from which addresses and through which relay mail is sent, beside its organization: its stream, the pool
+ *  that it was assigned when it was accepted, and its sending domain if a relay rule names it; '' = none. */
 export interface QueueSender {
   stream: string
   pool: string
+  domain: string
 }
 
 /** Destination (the recipient's domain, or SANDBOX) and organization → name of the queue in which the mail waits.
@@ -48,17 +49,22 @@ export interface QueueSender {
 export function queueOf(
   destination: string,
   organizationId: string,
-  { stream = TRANSACTIONAL, pool = '' }: Partial<QueueSender> = {},
+  { stream = TRANSACTIONAL, pool = '', domain = '' }: Partial<QueueSender> = {},
 ): string {
-  const owner = `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
-  return stream === TRANSACTIONAL && pool === '' ? owner : `${owner}.${stream}/${pool}`
+  const owner = `${destination} ${ownerKey(organizationId)}`
+  if (stream === TRANSACTIONAL && pool === '' && domain === '') return owner
+  return `${owner}.${stream}/${pool}${domain === '' ? '' : `@${domain}`}`
 }
 
-/** Queue name → the stream and pool in it. */
+/** Queue name → the stream, pool and sending domain in it. */
 export function senderOf(queue: string): QueueSender {
-  const [, stream = TRANSACTIONAL, pool = ''] = /\.([^./ ]*)\/([^/ ]*)/.exec(ownerPart(queue)) ?? []
-  return { stream, pool }
+  const [, stream = TRANSACTIONAL, pool = '', domain = ''] =
+    /\.([^./ ]*)\/([^/ @]*)(?:@([^/ @]*))?/.exec(ownerPart(queue)) ?? []
+  return { stream, pool, domain }
 }
+
+/** Organization → its key in the names of queues. */
+export const ownerKey = (organizationId: string) => organizationId.slice(-OWNER_CHARACTERS)
 
 /** The random end of an ID, which is enough to distinguish organizations. */
 const OWNER_CHARACTERS = 8
@@ -115,6 +121,18 @@ export interface Cause {
   rule: string
 }
 
+/** Why an attempt uses a relay: a rule says so, or as fail-over: the destination blocks the address, port 25 is blocked,
+ *  direct attempts keep failing, or an earlier attempt through this relay may have been accepted. */
+export const RELAY_REASONS = ['rule', 'address_blocked', 'port_25_blocked', 'direct_failing', 'same_route'] as const
+export type RelayReason = (typeof RELAY_REASONS)[number]
+
+/** The relay of an attempt, the number of its rule from 1 (null: none, as for delivery.smarthost), and why. */
+export interface RelayUse {
+  name: string
+  rule: number | null
+  because: RelayReason
+}
+
 /** Stored record of one attempt, for support: peer, TLS and every SMTP line except the mail itself. */
 export interface Attempt {
   number: number
@@ -132,6 +150,8 @@ export interface Attempt {
   reply: string | null
   enhancedCode: string | null
   cause: Cause | null
+  /** Absent: sent to the hosts of the recipient's domain. */
+  relay?: RelayUse
   /** `C: …` and `S: …` lines with milliseconds since the start, without credentials and without the mail. */
   transcript: string
 }

@@ -45,6 +45,7 @@ interface Attempted {
   delivery: string
   attempt: number
   host: string | null
+  relay?: string
   durationMs: number
   reply: string | null
 }

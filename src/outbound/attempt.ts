@@ -12,9 +12,11 @@ import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
 import { type Addresses, findAddresses, findHosts, type Route, routeOf, withoutAddress } from './mx.ts'
 import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
 import type { Preparer } from './prepare.ts'
+import type { Relay } from './relays/relay.ts'
 import { simulatedOutcome } from './sandbox.ts'
+import { SYSTEM_ADDRESS } from './senders/rests.ts'
 import { nowMs } from './smtp/dialogue.ts'
-import { familiesOf, type Peer, peerName, peerOf, sourceFor } from './smtp/peer.ts'
+import { familiesOf, type Peer, peerName, peerOf, relayPeer, sourceFor } from './smtp/peer.ts'
 import type { Answer } from './smtp/reply.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createTranscript, type Transcript } from './smtp/transcript.ts'
@@ -77,14 +79,13 @@ export function createAttempter(
 }
 
 function blockedSourceOf({ outcome, peer, offered }: Tried): Pick<AttemptResult, 'blockedSource'> {
-  const source = peer?.source
   const answer = offered?.answer
-  if (source === undefined || answer === undefined || outcome.kind === 'delivered') return {}
+  if (peer === null || peer.relay !== undefined || answer === undefined || outcome.kind === 'delivered') return {}
   const isBlocked =
     answer.kind === 'reply'
       ? blocksAddress(answer.reply, classifyReply(answer.reply))
       : answer.kind === 'fault' && answer.fault.isOfOurAddress === true
-  return isBlocked ? { blockedSource: source.address } : {}
+  return isBlocked ? { blockedSource: peer.source?.address ?? SYSTEM_ADDRESS } : {}
 }
 
 /** State shared by the steps of one attempt. */
@@ -111,9 +112,9 @@ const MAX_OFFERS = 5
 
 async function tryOnce(context: AttemptContext): Promise<Tried> {
   const { job, marks, tools } = context
-  const { smarthost } = tools.settings
+  const relay = relayOf(context)
   const domain = domainOf(job.recipient)
-  const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, context)
+  const route = job.sandbox || relay !== null ? null : await routeTo(domain, context)
   // Signing costs more than all other steps; mail without a destination does not need it.
   if (route?.kind === 'nowhere') return withoutPeer(route.outcome, context)
 
@@ -121,8 +122,17 @@ async function tryOnce(context: AttemptContext): Promise<Tried> {
   if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), context)
   if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), context)
   const mail = toWire(prepared)
-  if (route !== null) return tryHosts(context, mail, { domain, ...route })
-  return tryHosts({ ...context, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
+  if (relay === null) return tryHosts(context, mail, { relay, domain, ...route! })
+  return tryHosts({ ...context, mayConnect: () => true }, mail, { relay, domain: null, hosts: [relay.host] })
+}
+
+/** Test mail uses none. Throws for a name that is not configured. */
+function relayOf({ job, tools }: AttemptContext): Relay | null {
+  const name = job.sandbox ? undefined : job.route.relay?.name
+  if (name === undefined) return null
+  const relay = tools.settings.relays.find((each) => each.name === name)
+  if (relay === undefined) throw new Error(`unknown relay ${name}`)
+  return relay
 }
 
 /** The claim already holds the MX lookup, except for routes that need none. */
@@ -131,15 +141,15 @@ function routeTo(domain: string, { job, tools }: AttemptContext): Promise<Route>
   return mx === null ? findHosts(domain, tools.resolver, tools.random) : routeOf(domain, mx, tools.random)
 }
 
-/** Tries hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
+/** Tries hosts in order, each with its addresses in order. `domain` is null for a relay. */
 async function tryHosts(
   context: AttemptContext,
   mail: WireMail,
-  route: { domain: string | null; hosts: readonly string[]; authentic?: boolean },
+  route: { relay: Relay | null; domain: string | null; hosts: readonly string[]; authentic?: boolean },
 ): Promise<Tried> {
   const { job, marks, tools, transcript } = context
   const { settings } = tools
-  const { domain, hosts } = route
+  const { relay, domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
   const destination = { name: job.route.destination, connections: job.route.connections, maxMails: job.route.maxMails }
   const { sender } = job.route
@@ -161,7 +171,9 @@ async function tryHosts(
     }
     for (const address of found.addresses) {
       const source = sourceFor(address, sender)
-      const reached = peerOf(host, address, policy.proof, settings)
+      const { proof } = policy
+      const reached =
+        relay === null ? peerOf(host, address, proof, settings.deliveryPort) : relayPeer(relay, address, proof)
       const peer = source === undefined ? reached : { ...reached, source }
       const offered = await tools.transport.offer({
         peer,
@@ -186,7 +198,7 @@ async function tryHosts(
   return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), context)
 }
 
-/** The operator chose the smarthost, so no recipient domain's policy applies to it. */
+/** The operator chose the relay, so no recipient domain's policy applies to it. */
 async function policyOf(
   host: string,
   { domain, authentic }: { domain: string | null; authentic: boolean },
@@ -249,6 +261,7 @@ function attemptRecord(
     reply: reply === null ? null : formatReply(reply),
     enhancedCode: reply?.enhanced ?? null,
     cause: outcome.kind === 'delivered' ? null : outcome.cause,
+    ...(job.route.relay !== undefined && !job.sandbox && { relay: job.route.relay }),
     transcript: transcript.text(),
   }
 }

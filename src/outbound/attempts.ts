@@ -24,7 +24,7 @@ interface UnderWay {
 }
 
 /** `submit` receives all jobs of one turn at once: one message to a thread costs as much as composing a small mail.
- *  `policyOf` finds the MTA-STS policy of a recipient domain; absent with a smarthost. A policy that must be fetched first
+ *  `policyOf` finds the MTA-STS policy of a recipient domain; not asked for mail through a relay. A policy that must be fetched first
  *  delays the job. */
 export function createAttempts(options: {
   submit: Workers['submit']
@@ -58,7 +58,8 @@ export function createAttempts(options: {
 
   return {
     attempt: (job) => {
-      const mtaSts = job.sandbox || hasNoMx(job) ? null : (policyOf?.(domainOf(job)) ?? null)
+      const mtaSts =
+        job.sandbox || job.route.relay !== undefined || hasNoMx(job) ? null : (policyOf?.(domainOf(job)) ?? null)
       if (mtaSts === null) return give(job)
       if (!(mtaSts instanceof Promise)) return give({ ...job, mtaSts })
       const startedAt = clock.now()
@@ -99,11 +100,12 @@ const WORKER_LOST = {
 
 /** Result of a job that no thread runs any more. */
 function lostResult(
-  { deliveryId, attempt }: AttemptJob,
+  { deliveryId, attempt, route: { relay } }: AttemptJob,
   outcome: Exclude<Outcome, { kind: 'delivered' }>,
   times: { startedAt: number; endedAt: number },
 ): AttemptResult {
-  return { deliveryId, outcome, attempt: notAttempted(outcome, { number: attempt, ...times }), tlsSessions: [] }
+  const record = { ...notAttempted(outcome, { number: attempt, ...times }), ...(relay !== undefined && { relay }) }
+  return { deliveryId, outcome, attempt: record, tlsSessions: [] }
 }
 
 const domainOf = ({ recipient }: AttemptJob) => recipient.slice(recipient.lastIndexOf('@') + 1)

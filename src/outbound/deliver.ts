@@ -21,17 +21,19 @@ import { notAttempted } from './not-attempted.ts'
 import { internalFault } from './outcome.ts'
 import { createPoisonous, type Poisonous } from './poison-messages.ts'
 import { publish, recordOf, type Tried } from './record.ts'
+import { keptRoute } from './relays/kept-route.ts'
 import { simulate } from './sandbox.ts'
 import { type Admission, type Ending, GIVEN_UP, type Grant } from './schedule/admission.ts'
 import { destinationOfHost } from './schedule/destination.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
 import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
 import { createFailOver, type FailOver } from './senders/fail-over.ts'
+import { SYSTEM_ADDRESS } from './senders/rests.ts'
 import type { WarmupResult } from './senders/warmups.ts'
 
 export interface DelivererDeps {
-  store: Pick<Store, 'deliveries' | 'messages'>
-  admission: Pick<Admission, 'connectionsOf' | 'count' | 'ended' | 'hasOther' | 'returned'>
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays'>
+  admission: Pick<Admission, 'connectionsOf' | 'count' | 'ended' | 'otherWay' | 'rerouted' | 'returned'>
   /** Attempts a job; null = it was not attempted. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
   /** Needed for test mail whose recipient clicks. */
@@ -51,6 +53,8 @@ export interface DelivererDeps {
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
   }
+  /** Called once the result of an attempt through a relay is stored. */
+  onRelayed?: (relay: string, outcome: Outcome) => void
   notify: Notify
   /** Called when a message was given up because it blocked its thread too long. */
   onPoisonous?: () => void
@@ -63,6 +67,13 @@ export interface DelivererDeps {
 
 /** The mail was not attempted, and is due again after this time. */
 interface NotNow {
+  waitMs: number
+}
+
+/** The route of an attempt. `isKept`: that of an earlier one. `waitMs`: it could not be settled, and is due again then. */
+interface SettledRoute {
+  grant: Grant
+  isKept: boolean
   waitMs: number
 }
 
@@ -89,13 +100,15 @@ export class Deliverer {
   }
 
   /** One claim up to its record. Never rejects. */
-  async deliver(claim: ClaimedDelivery, grant: Grant): Promise<void> {
+  async deliver(claim: ClaimedDelivery, granted: Grant): Promise<void> {
     const { clock, admission } = this.#deps
+    const waitMs = granted === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
+    if (waitMs > 0) return this.#giveBack(claim, granted, 'reserved', clock.now() + waitMs)
+    const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
+    if (storeWaitMs > 0) return this.#giveBack(claim, grant, 'reserved', clock.now() + storeWaitMs)
     const counted = grant.warmup === null ? null : await this.#count(claim, grant)
     if (counted === 'not counted') return
     const startedAt = clock.steady.now()
-    const waitMs = grant === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
-    if (waitMs > 0) return this.#giveBack(claim, grant, counted, clock.now() + waitMs)
     const ended = await this.#attemptOrExpire(claim, grant)
     if ('waitMs' in ended) return this.#giveBack(claim, grant, counted, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
@@ -109,11 +122,41 @@ export class Deliverer {
       from: sourceOf(tried, grant),
       ...(counted !== null && { warmup: { counted, result: warmupResult(tried, counted, grant) } }),
     })
-    const hasOther = typeof address?.blockedBy === 'string' && admission.hasOther(grant, address.source)
-    const again = hasOther ? this.#failOver.retry(claim.delivery, tried, address.source, clock.now()) : null
+    const again =
+      typeof address?.blockedBy === 'string' ? this.#tryOtherWay(claim, grant, tried, address.source, !isKept) : null
     const verdict = again?.verdict ?? this.#decide(claim, outcome)
     if (verdict.nextAttemptAt === null) this.#failOver.forget(claim.delivery)
     await this.#recordUntilWritten(this.#toRecord(claim, again?.tried ?? tried, verdict))
+  }
+
+  #tryOtherWay(claim: ClaimedDelivery, grant: Grant, tried: Tried, source: string, mayRelay: boolean) {
+    const { admission, clock } = this.#deps
+    const way = admission.otherWay(grant, source, mayRelay)
+    if (way === null) return null
+    const next = way === 'address' ? 'another address' : `the relay ${grant.failOver}`
+    return this.#failOver.retry(claim.delivery, tried, { source, next, now: clock.now() })
+  }
+
+  /** The final route of an attempt that a fail-over may change: that of an earlier attempt that the server may have accepted,
+   *  else the granted one. A route through a relay is stored before the attempt, so that the death of this process does not
+   *  hide it. Never rejects. */
+  async #settleRoute(claim: ClaimedDelivery, granted: Grant): Promise<SettledRoute> {
+    if (granted.failOver === null) return { grant: granted, isKept: false, waitMs: 0 }
+    const { store, admission, clock, log } = this.#deps
+    const { delivery } = claim
+    let grant = granted
+    try {
+      const kept = await keptRoute(delivery, store)
+      if (kept !== null && kept.relay !== (granted.relay?.name ?? null)) grant = admission.rerouted(granted, kept.relay)
+      const relay = grant.relay?.name
+      if (relay !== undefined) {
+        await store.relays.begin(delivery.id, { attempt: delivery.attempts, relay, now: clock.now() })
+      }
+      return { grant, isKept: kept !== null, waitMs: 0 }
+    } catch (error) {
+      log.error('route of a delivery not stored, attempt postponed', { delivery_id: delivery.id, error })
+      return { grant, isKept: false, waitMs: UNAVAILABLE_MS }
+    }
   }
 
   /** Cancels attempts that still wait for memory. */
@@ -173,7 +216,7 @@ export class Deliverer {
   async #giveBack(
     { delivery }: ClaimedDelivery,
     grant: Grant,
-    counted: WarmupKey | null,
+    counted: Parameters<Admission['returned']>[1],
     dueAt: number,
   ): Promise<void> {
     const { store, admission, log, workerId: worker } = this.#deps
@@ -200,7 +243,7 @@ export class Deliverer {
   }
 
   #toJob(claim: ClaimedDelivery, content: Uint8Array, grant: Grant): AttemptJob {
-    const { route, key, sender } = grant
+    const { route, key, sender, relay } = grant
     const { delivery, message, signingKeys, domainName, returnPathHost, trackingHost } = claim
     const { verp, recipientParts, admission } = this.#deps
     return {
@@ -217,6 +260,7 @@ export class Deliverer {
       mtaSts: null,
       route: {
         destination: key,
+        ...(relay !== null && { relay }),
         mx: route.mx,
         ...admission.connectionsOf(grant),
         ...(sender !== null && { sender }),
@@ -264,6 +308,7 @@ export class Deliverer {
       }
     }
     publish(record, mailLog)
+    if (record.attempt.relay !== undefined) this.#deps.onRelayed?.(record.attempt.relay.name, record.outcome)
     notify(`message ${record.messageId}`)
     notify('webhook deliveries')
   }
@@ -316,12 +361,15 @@ function warmupResult(
 
 /** What a host of the destination showed about the address that the mail was sent from. Hosts elsewhere, such as a second
  *  MX host that a domain has beside those of its provider, say nothing about the destination. */
-function addressFacts({ outcome, attempt, blockedSource }: Tried, { sender, route }: Grant): Ending['address'] {
-  const { mxHost, sourceAddress } = attempt
-  if (sender === null || mxHost === null || destinationOfHost(mxHost) !== route.destination) return undefined
+function addressFacts({ outcome, attempt, blockedSource }: Tried, grant: Grant): Ending['address'] {
+  const { sender, relay, failOver, route } = grant
+  const { mxHost } = attempt
+  if (relay !== null || (sender === null && failOver === null)) return undefined
+  if (mxHost === null || destinationOfHost(mxHost) !== route.destination) return undefined
   if (outcome.kind !== 'delivered') {
     return blockedSource === undefined ? undefined : { source: blockedSource, blockedBy: outcome.cause.rule }
   }
+  const sourceAddress = sender === null ? SYSTEM_ADDRESS : attempt.sourceAddress
   return sourceAddress === null ? undefined : { source: sourceAddress, blockedBy: null }
 }
 

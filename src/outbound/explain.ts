@@ -2,9 +2,10 @@ import { blocksAddress } from '../mail/address-block.ts'
 import { classifyReply } from '../mail/bounce-class.ts'
 import { parseReplyLine } from '../mail/reply.ts'
 import { meaningOf } from '../mail/status-codes.ts'
-import type { Attempt, Delivery } from '../model/delivery.ts'
+import type { Attempt, Delivery, RelayUse } from '../model/delivery.ts'
 import { iso } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
+import { SMARTHOST } from '../model/relay.ts'
 import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
@@ -23,7 +24,7 @@ export interface Known {
   destination: DestinationState | null
   settings: { maxAgeSeconds: number }
   now: number
-  /** Attempts of the delivery, oldest first; absent unless mail is sent from configured addresses. */
+  /** Attempts of the delivery, oldest first; absent unless mail has several addresses or relays. */
   attempts?: readonly Attempt[]
 }
 
@@ -56,11 +57,13 @@ export function explainDelivery(
       return [
         ...failOverWords(known.attempts),
         `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
+        ...lastRelayWords(last),
         'That server decides between inbox and spam folder. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
       return [
         ...whyBounced(delivery, last, report),
+        ...lastRelayWords(last),
         ...failOverWords(known.attempts),
         ...remedy(report ?? last),
         ...afterBounce(delivery, known),
@@ -105,16 +108,42 @@ function whereTo(route: RouteShown | null): string[] {
   switch (route?.kind) {
     case undefined:
       return []
-    case 'smarthost':
-      return [`All mail is sent through the smarthost ${route.host}.`]
+    case 'relay':
+      return [relayWords(route)]
     case 'hosts':
-      return [`Mail goes to ${route.hosts.join(', then ')}.`]
+      return [`Mail goes to ${route.hosts.join(', then ')}.`, ...ruleWords(route)]
     case 'nowhere':
       return [
         route.isFinal
           ? `Delivery is impossible: ${route.reason}. Messages hard-bounce and the address is suppressed.`
           : `Delivery is currently impossible: ${route.reason}. Postrider retries.`,
       ]
+  }
+}
+
+function relayWords({ host, use }: Extract<RouteShown, { kind: 'relay' }>): string {
+  if (use.rule === null) return `All mail is sent through the smarthost ${host}.`
+  return `Mail goes through the relay ${use.name} (${host}): ${reasonWords(use)}.`
+}
+
+function ruleWords({ rule, failOver }: Extract<RouteShown, { kind: 'hosts' }>): string[] {
+  if (rule === null) return []
+  const next = failOver === null ? '' : `; the relay ${failOver} takes over if that is not possible`
+  return [`Relay rule ${rule} sends it directly${next}.`]
+}
+
+function reasonWords({ rule, because }: RelayUse): string {
+  switch (because) {
+    case 'rule':
+      return rule === null ? 'it is the smarthost' : `relay rule ${rule} says so`
+    case 'address_blocked':
+      return `fail-over of relay rule ${rule}, because the destination blocks the address of this server`
+    case 'port_25_blocked':
+      return `fail-over of relay rule ${rule}, because outgoing connections to port 25 are blocked`
+    case 'direct_failing':
+      return `fail-over of relay rule ${rule}, because direct attempts kept failing`
+    case 'same_route':
+      return 'an earlier attempt through it may have been accepted'
   }
 }
 
@@ -198,15 +227,19 @@ function warmupOf(address: string, { group, state, day, allowance, left, heldUnt
   return `${where}: ${plan}${back}, spread over the day. ${rest}`
 }
 
-/** Attempts after which another address took over at once. */
+/** Attempts after which another address or a relay took over at once. */
 function failOverWords(attempts: readonly Attempt[] = []): string[] {
   return attempts.flatMap((attempt, at) => {
     const next = attempts[at + 1]
     const { sourceAddress: from, cause, reply } = attempt
-    if (next === undefined || from === null || cause === null || next.sourceAddress === from) return []
-    if (!isOfAddress(attempt)) return []
+    if (next === undefined || from === null || cause === null || attempt.relay !== undefined) return []
+    if ((next.relay === undefined && next.sourceAddress === from) || !isOfAddress(attempt)) return []
+    const followed =
+      next.relay === undefined
+        ? `from ${next.sourceAddress ?? 'another address'}`
+        : `through the relay ${next.relay.name}`
     return [
-      `Attempt ${attempt.number} from ${from} was refused because of this address (rule ${cause.rule}): ${reply}. Attempt ${next.number} followed from ${next.sourceAddress ?? 'another address'}.`,
+      `Attempt ${attempt.number} from ${from} was refused because of this address (rule ${cause.rule}): ${reply}. Attempt ${next.number} followed ${followed}.`,
     ]
   })
 }
@@ -220,11 +253,19 @@ function fromWords(last: Attempt | null, { attempts }: Known): string {
   return attempts === undefined || last === null || last.sourceAddress === null ? '' : `, from ${last.sourceAddress}`
 }
 
+/** The smarthost goes without saying. */
+function lastRelayWords(last: Attempt | null): string[] {
+  const use = last?.relay
+  if (last === null || use === undefined || use.name === SMARTHOST) return []
+  return [`Attempt ${last.number} went through the relay ${use.name}: ${reasonWords(use)}.`]
+}
+
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
   if (attempts === 0) return ['Postrider has made no delivery attempt yet.']
   if (last === null || last.number < attempts) return [`Attempt ${attempts} is in progress.`]
   if (status === 'queued' || smtpResponse === null) return [`Attempt ${attempts} has ended.`]
-  return [`Attempt ${attempts} was deferred: ${smtpResponse}${meant(smtpResponse)}`, ...policyWords(last)]
+  const said = `Attempt ${attempts} was deferred: ${smtpResponse}${meant(smtpResponse)}`
+  return [said, ...lastRelayWords(last), ...policyWords(last)]
 }
 
 function whatNext(delivery: Delivery, message: Message, known: Known): string[] {

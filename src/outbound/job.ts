@@ -1,8 +1,9 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { RecipientParts } from '../mail/recipient-parts.ts'
-import type { Attempt, Outcome } from '../model/delivery.ts'
+import type { Attempt, Outcome, RelayUse } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Lookup, MxRecord } from '../net/dns/resolver.ts'
+import type { Relay } from './relays/relay.ts'
 import type { SendingAddress } from './senders/pools.ts'
 
 /** Input of one attempt in a delivery thread; plain data, because it crosses the thread boundary. */
@@ -37,6 +38,8 @@ export interface JobRoute {
   destination: string
   /** Addresses to send from, at most one of each family; absent: the settings decide. */
   sender?: readonly SendingAddress[]
+  /** The relay, if the mail is sent through one. */
+  relay?: RelayUse
   /** The domain's MX lookup at claim time; null if not looked up. */
   mx: Lookup<MxRecord> | null
   /** Connections to the destination at once: over all threads, or for a job sent to a thread, that thread's share. */
@@ -58,10 +61,10 @@ export interface AttemptResult {
   outcome: Outcome
   /** `number` equals the job's `attempt`. */
   attempt: Attempt
-  /** TLS sessions opened, or prevented by a policy; [] for a smarthost. */
+  /** TLS sessions opened, or prevented by a policy; [] for a relay. */
   tlsSessions: TlsSession[]
   /** The address of `route.sender` that the server blocks by its reply (mail/address-block.ts), or that this machine does
-   *  not have; absent: none. */
+   *  not have; SYSTEM_ADDRESS if the system chose it; absent: none. */
   blockedSource?: string
 }
 
@@ -73,10 +76,7 @@ export interface WorkerSettings {
   /** Networks of resolvers trusted for DNSSEC; without any, no DANE. */
   trustedDnsServers: readonly string[]
   deliveryPort: number
-  smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
-  /** SHA-256 in hex of accepted certificates or public keys of the smarthost; without any, public authorities
-   *  decide. */
-  smarthostPins?: readonly string[]
+  relays: readonly Relay[]
   allowPrivateDestinations: boolean
   sourceAddress: string | null
   /** Maximum of connections kept open between mails. */

@@ -60,7 +60,7 @@ export async function findAddresses(
   return { addresses, reason: found.some((each) => each.length > 0) ? 'private' : 'none', authentic }
 }
 
-/** The outcome when no host of a domain (null: the smarthost) has an address to connect to. If the domain is its own
+/** The outcome when no host of a domain (null: a relay) has an address to connect to. If the domain is its own
  *  host (no MX), it accepts no mail: a hard bounce. MX hosts without an address may be a temporary mistake, and private
  *  addresses may come from an internal DNS view: both defer until the schedule gives up. */
 export function withoutAddress(
@@ -84,7 +84,7 @@ export function withoutAddress(
   }
   return deferred(
     '4.4.4',
-    `no address for ${domain === null ? 'smarthost' : `the mail servers of ${domain}:`} ${names}`,
+    `no address for ${domain === null ? 'the relay' : `the mail servers of ${domain}:`} ${names}`,
     'dns:mx_without_address',
   )
 }

@@ -70,6 +70,7 @@ export function publish(record: DeliveryRecord, mailLog: MailLog): void {
     delivery: record.deliveryId,
     attempt: attempt.number,
     host: attempt.mxHost,
+    ...(attempt.relay !== undefined && { relay: attempt.relay.name }),
     durationMs: attempt.durationMs,
     reply: record.smtpResponse,
   }

@@ -23,7 +23,7 @@ export function remedyFor(cause: Cause | null): string | null {
     case 'network':
       return 'If no server can be reached at all, port 25 is probably blocked. On the server, run `postrider doctor` to check.'
     case 'login':
-      return 'The smarthost rejects the user or password in `delivery.smarthost`.'
+      return 'The relay rejects the user or password in `delivery.smarthost` or [[relays]]. On the server, run `postrider relay test NAME`.'
     default:
       return null
   }

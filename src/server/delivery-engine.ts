@@ -16,6 +16,8 @@ import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
+import type { RelaySettings } from '../outbound/relays/relay-choice.ts'
+import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import { type KeptRests, openKeptRests } from '../outbound/senders/kept-rests.ts'
 import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
@@ -39,6 +41,8 @@ export interface DeliveryEngine {
   refreshPolicies(now: number): void
   /** Stores the TLS sessions counted since the last call. */
   flushTls: () => Promise<void>
+  /** Attempts through each relay. */
+  relays: RelayCounters
   /** Call after the loop has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
   close(withinMs: number): Promise<void>
@@ -62,6 +66,8 @@ export interface DeliveryEngineDeps {
   memory: Memory
   pools: PoolMetrics
   storedMail: Pick<StoredMail, 'part'>
+  relays: RelaySettings
+  isPort25Blocked: () => Promise<boolean>
   /** Owner in the name of a queue → its own addresses. */
   dedicatedOf: (owner: string) => readonly string[]
   /** Overrides how long a job may occupy its thread. */
@@ -78,6 +84,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const counters = createTlsCounters({ store, clock })
+  const relayCounters = createRelayCounters({ store, clock })
   const countTls: typeof counters.count = config.reports.from === '' ? () => {} : counters.count
   const policies = createMtaStsPolicies({
     store,
@@ -102,15 +109,16 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
-    ...(config.delivery.smarthost === null && { policyOf: policies.find }),
+    policyOf: policies.find,
     onTls: countTls,
   })
-  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, keptRests })
+  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, relayCounters, keptRests })
 
   const close = async (withinMs: number) => {
     await composing.stop()
     await workers.stop(withinMs)
     await counters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
+    await relayCounters.flush().catch((error) => log.warn('relay counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
   }
@@ -126,19 +134,20 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
       policies.refresh(now).catch((error) => log.error('MTA-STS policies not refreshed', { error }))
     },
     flushTls: counters.flush,
+    relays: relayCounters,
     close,
   }
 }
 
-function workerSettings(config: Config, { lookups, limits, workerId }: DeliveryEngineDeps) {
+function workerSettings(config: Config, deps: DeliveryEngineDeps) {
   const { delivery } = config
+  const { lookups, limits, workerId } = deps
   return {
     hostname: config.hostname,
     dnsServers: lookups.servers,
     trustedDnsServers: config.dns.trustedResolvers,
     deliveryPort: delivery.port,
-    smarthost: delivery.smarthost,
-    smarthostPins: delivery.smarthostCertificates,
+    relays: deps.relays.relays,
     allowPrivateDestinations: delivery.allowPrivateDestinations,
     sourceAddress: delivery.sourceAddress || null,
     idleSessions: limits.idleSessions,
@@ -172,6 +181,7 @@ function createLoop(
     workers: ReturnType<typeof createWorkers>
     policies: MtaStsPolicies
     mxResolver: Resolver
+    relayCounters: RelayCounters
     keptRests: KeptRests | undefined
   },
 ): OutboundLoop {
@@ -195,8 +205,10 @@ function createLoop(
       maxInFlight: deps.limits.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       destinations: delivery.sites,
-      smarthost: delivery.smarthost,
     },
+    relays: deps.relays,
+    isPort25Blocked: deps.isPort25Blocked,
+    onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),
     warmups: warmingOn(config),
     keptRests,

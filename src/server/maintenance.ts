@@ -95,6 +95,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       sendingAddresses: config.sending.addresses.map(({ address }) => address),
       quality: config.quality,
       flushTls: delivery.flushTls,
+      flushRelays: delivery.relays.flush,
       sendTlsReports: reports.send,
       flushUses: api.auth.flushUses,
       refreshPolicies: delivery.refreshPolicies,

@@ -20,6 +20,7 @@ import { policyReportOperations } from '../api/routes/policy-reports.ts'
 import { qualityOperations } from '../api/routes/quality.ts'
 import { queueOperations } from '../api/routes/queues.ts'
 import { recipientOperations } from '../api/routes/recipients.ts'
+import { relayOperations } from '../api/routes/relays.ts'
 import { type SendingAddressDeps, sendingAddressOperations } from '../api/routes/sending-addresses.ts'
 import { sessionOperations } from '../api/routes/sessions.ts'
 import { statsOperations } from '../api/routes/stats.ts'
@@ -49,7 +50,9 @@ import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Notifier, Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
+import { createRelayChoice, type RelaySettings } from '../outbound/relays/relay-choice.ts'
 import { simulate } from '../outbound/sandbox.ts'
+import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import type { DestinationState } from '../outbound/schedule/destination-state.ts'
 import { findRoute } from '../outbound/schedule/route.ts'
 import type { Parsing } from '../parsing/parsing.ts'
@@ -62,6 +65,7 @@ import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
 import { alertChannels } from './alerts.ts'
 import { canarySender } from './canary.ts'
+import { relayedDomainsOf, relaySettingsOf } from './relays.ts'
 import { surveyOf } from './survey.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
@@ -100,6 +104,10 @@ export interface OperationsDeps {
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Reputation and limits at a destination; null if no delivery engine runs. */
   destinationState: (destination: string, queue: string) => DestinationState | null
+  /** How the mail of a queue is sent now; absent: the rules about relays alone decide. */
+  chosenRoute?: OutboundLoop['chosen']
+  /** Attempts through relays that are not stored yet are stored by this; absent if this process delivers no mail. */
+  flushRelays?: () => Promise<void>
   /** Use of each sending address; absent if this process delivers no mail. */
   addressStates?: SendingAddressDeps['states']
 }
@@ -119,7 +127,7 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
-      sending: config.sending,
+      sending: { ...config.sending, relayedDomains: relayedDomainsOf(config) },
     },
     planOf: planOf(config, store),
     stoppedBy: alertThatStops(config, store),
@@ -228,6 +236,7 @@ export function createOperations(
       looksOutside: config.health.lookOutside,
       states: deps.addressStates ?? (() => []),
     }),
+    ...relayOperations({ store, relays: config.relays, flushRelays: deps.flushRelays ?? (async () => {}) }),
   ]
 }
 
@@ -286,15 +295,21 @@ function domainOperationsOf({
 
 function explainOperationsOf(deps: OperationsDeps): Operation[] {
   const { config, store, random, freshResolver } = deps
+  const relays = relaySettingsOf(config)
   return explainOperations({
     store,
-    routeTo: (domain) =>
-      findRoute(domain, {
-        resolver: freshResolver,
-        random,
-        settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
-        mtaStsOf: deps.mtaStsOf,
-      }),
+    routeTo: (domain, queue) =>
+      findRoute(
+        { domain, queue },
+        {
+          resolver: freshResolver,
+          random,
+          deliveryPort: config.delivery.port,
+          relays: relays.relays,
+          chosen: deps.chosenRoute ?? byRulesAlone(relays),
+          mtaStsOf: deps.mtaStsOf,
+        },
+      ),
     destinationState: deps.destinationState,
     sendingEligibility: createSendingEligibility({
       store,
@@ -304,7 +319,7 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
     }),
     settings: {
       maxAgeSeconds: config.delivery.maxAgeSeconds,
-      hasSendingAddresses: config.sending.addresses.length > 0,
+      hasSeveralWays: config.sending.addresses.length > 0 || config.relayRules.length > 0,
     },
   })
 }
@@ -339,4 +354,13 @@ export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
     publicUrl: http.publicUrl,
     names: [...tls.names, ...(dns.zone === null ? [] : [dns.zone])],
   })
+}
+
+/** Without a delivery engine, nothing is known of failures. */
+function byRulesAlone(settings: RelaySettings): OutboundLoop['chosen'] {
+  const choice = createRelayChoice(settings)
+  return (queue, destination) =>
+    destination === null
+      ? choice.withoutDestination(queue)
+      : choice.of(queue, destination, { isBlocked: false, takesTry: false })
 }

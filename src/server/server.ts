@@ -176,6 +176,8 @@ function createApplication(config: Config, core: Core): Application {
     mtaStsOf: delivery.mtaStsOf,
     destinationState: outbound.stateOf,
     addressStates: outbound.addresses,
+    chosenRoute: outbound.chosen,
+    flushRelays: core.engines.delivery.relays.flush,
   }
   const submission = openSubmission(deps)
   const forwarding = openForwarding(deps, submission)

@@ -28,6 +28,7 @@ import type { PolicyReports } from './roles/policy-reports.ts'
 import type { Quality } from './roles/quality.ts'
 import type { Queues } from './roles/queues.ts'
 import type { Rates } from './roles/rates.ts'
+import type { Relays } from './roles/relays.ts'
 import type { Retention } from './roles/retention.ts'
 import type { Sessions } from './roles/sessions.ts'
 import type { SingleSignOn } from './roles/single-sign-on.ts'
@@ -76,6 +77,7 @@ export type * from './roles/policy-reports.ts'
 export type * from './roles/quality.ts'
 export type * from './roles/queues.ts'
 export type * from './roles/rates.ts'
+export type * from './roles/relays.ts'
 export type * from './roles/retention.ts'
 export type * from './roles/sessions.ts'
 export type * from './roles/single-sign-on.ts'
@@ -112,6 +114,7 @@ export interface Store {
   dedicatedAddresses: DedicatedAddresses
   warmups: Warmups
   addressRests: AddressRests
+  relays: Relays
   apiKeys: ApiKeys
   users: Users
   factors: Factors

@@ -175,7 +175,13 @@ async function prepare(
     const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
     const events = suppressedEvents(message, recipients, suppressed, deps.mintId)
     const pool = assignedPool(sending, message.organizationId, sender.name)
-    return { ...accepted(message, content.packed, { deliveries, attempts: [], events }), ...redaction, pool }
+    const relayedDomain = sending.relayedDomains.includes(sender.name) ? sender.name : ''
+    return {
+      ...accepted(message, content.packed, { deliveries, attempts: [], events }),
+      ...redaction,
+      pool,
+      relayedDomain,
+    }
   }
   await deps.compose(content.packed, domainKeys(sender), now)
   const html = await htmlFor(message, content, recipients, deps)

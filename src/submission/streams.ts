@@ -11,11 +11,14 @@ export interface StreamConfig {
 export interface SendingConfig {
   streams: Readonly<Record<string, StreamConfig | undefined>>
   assignments: readonly { pool: string; organization: string | null; domain: string | null }[]
+  /** Sending domains that relay rules name. */
+  relayedDomains: readonly string[]
 }
 
 export const NO_SENDING_CONFIG: SendingConfig = {
   streams: { [TRANSACTIONAL]: { unsubscribe: false }, bulk: { unsubscribe: true } },
   assignments: [],
+  relayedDomains: [],
 }
 
 /** Stream of a request → its settings. Refuses one that is not configured with `validation_error`. */

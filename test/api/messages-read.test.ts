@@ -260,6 +260,7 @@ test('attempts have recipient, time and the whole conversation', async () => {
         mx_host: null,
         mx_ip: null,
         source_ip: null,
+        relay: null,
         tls_version: null,
         tls_cipher: null,
         tls_policy: 'none',

@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => machine.stop())
 
 const check = (greeting: Partial<Greeting>) => {
-  const greetSmarthost = async () => ({ isReached: true, problem: null, words: '', durationMs: 12, ...greeting })
+  const greetRelay = async () => ({ isReached: true, problem: null, words: '', durationMs: 12, ...greeting })
   const installation = { smarthost: { host: 'smtp.example', port: 587 } }
-  return machine.check('smarthost', { installation, deps: { greetSmarthost } })
+  return machine.check('smarthost', { installation, deps: { greetRelay } })
 }
 
 test('the smarthost accepts our login, refuses it, or is unreachable', async () => {

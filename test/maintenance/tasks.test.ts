@@ -46,6 +46,7 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
       random: systemRandom,
       refreshPolicies: (_now: number) => {},
       flushTls: async () => {},
+      flushRelays: async () => {},
       sendTlsReports: (_now: number) => {},
       runHealthChecks: () => {},
       flushUses: async () => {},
@@ -96,6 +97,8 @@ const CALLS: Record<string, unknown[][]> = {
   'unconfirmed forward targets': [['forwardTargets.prune', NOW - 30 * DAY, 100]],
   'orphans in object storage': [['contents.removeOrphans', { after: '', before: NOW - DAY }]],
   'tls sessions': [['flushTls']],
+  'relay counts': [['flushRelays']],
+  'relay attempts': [['relays.pruneBegun', NOW - 62 * DAY, 200]],
   'tls reports': [['sendTlsReports', NOW]],
   retention: [
     ['organizations.list'],
@@ -141,6 +144,7 @@ test('the leader runs every task but those that concern what a node has itself',
     'health',
     'certificate',
     'tls sessions',
+    'relay counts',
   ])
 })
 
@@ -166,6 +170,8 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['unconfirmed forward targets', 3600],
     ['orphans in object storage', 86_400, 3600],
     ['tls sessions', 60],
+    ['relay counts', 60],
+    ['relay attempts', 60],
     ['tls reports', 60],
     ['retention', 600, 60],
   ])

@@ -7,7 +7,7 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import type { SigningKey } from '../../src/outbound/job.ts'
 import { startBlackHole } from '../support/black-hole.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { CONTENT, createOutboundSetup, job, keep, publish } from './setup.ts'
+import { CONTENT, createOutboundSetup, job, keep, publish, relayAt, VIA_RELAY } from './setup.ts'
 
 let certificate: Certificate
 const SIGNING: SigningKey[] = []
@@ -187,23 +187,28 @@ test('where there is no host nothing is connected to, and the transcript says wh
   expect(nobody.outcome).toMatchObject({ kind: 'bounced', bounceType: 'hard', code: '5.1.10' })
 })
 
-test('a smarthost gets every mail, with login, whatever the recipient domain publishes', async () => {
+test('a relay gets the mail, with login, whatever the recipient domain publishes', async () => {
   const login = { user: 'relay', password: 'secret' }
   const mx = keep(await startRemoteMx({ tls: certificate, login }))
-  const smarthost = { host: 'relay.sender.test', port: mx.port, implicitTls: false, ...login }
-  const { zone, attempt } = await createOutboundSetup({ settings: { smarthost, allowPrivateDestinations: false } })
+  const relays = [relayAt('relay.sender.test', mx.port, { login })]
+  const { zone, attempt } = await createOutboundSetup({ settings: { relays, allowPrivateDestinations: false } })
   zone.set('relay.sender.test', 'A', ['127.0.0.1'])
-  const { outcome, attempt: record } = await attempt(job({ recipient: 'a@nowhere.test' }))
+  const { outcome, attempt: record } = await attempt(job({ recipient: 'a@nowhere.test', route: VIA_RELAY }))
   expect(outcome.kind).toBe('delivered')
-  expect(record).toMatchObject({ mxHost: 'relay.sender.test', tlsVersion: 'TLSv1.3', tlsVerified: false })
+  const { relay } = VIA_RELAY
+  expect(record).toMatchObject({
+    mxHost: 'relay.sender.test',
+    relay: relay!,
+    tlsVersion: 'TLSv1.3',
+    tlsVerified: false,
+  })
   expect(JSON.stringify(record)).not.toContain('secret')
   expect(JSON.stringify(record)).not.toContain(Buffer.from('\0relay\0secret').toString('base64'))
 })
 
-test('a smarthost without an address defers: its operator must act, not the recipient', async () => {
-  const smarthost = { host: 'relay.sender.test', port: 25, implicitTls: false, user: null, password: null }
-  const { attempt } = await createOutboundSetup({ settings: { smarthost } })
-  expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
+test('a relay without an address defers: its operator must act, not the recipient', async () => {
+  const { attempt } = await createOutboundSetup({ settings: { relays: [relayAt('relay.sender.test', 25)] } })
+  expect((await attempt(job({ route: VIA_RELAY }))).outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
 })
 
 test('test mail is composed and signed and sent nowhere', async () => {

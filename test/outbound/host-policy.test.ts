@@ -227,15 +227,13 @@ test('broken TLS at a host lets no mail with a policy go there in cleartext', as
 })
 
 test('mails share a connection only when the same TLSA records verify it', () => {
-  const peer = peerOf(HOST, '127.0.0.1', { demand: 'verified' }, SETTINGS)
+  const peer = peerOf(HOST, '127.0.0.1', { demand: 'verified' }, 25)
   const keys = [undefined, [tlsa(3, 1, 1, leaf)], [wrong()], [wrong(), tlsa(3, 1, 1, leaf)]].map((records) =>
     peerKey({ ...peer, tlsa: records }),
   )
   expect(new Set(keys).size).toBe(4)
   expect(peerKey({ ...peer, tlsa: [tlsa(3, 1, 1, leaf), wrong()] })).toBe(keys[3]!)
 })
-
-const SETTINGS = { smarthost: null, deliveryPort: 25, sourceAddress: null }
 
 test('each connection is reported once as a session, with its TLS failure', async () => {
   const sessions = async (setup: Awaited<ReturnType<typeof remote>>, more: Partial<AttemptJob> = {}) =>

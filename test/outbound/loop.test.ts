@@ -124,7 +124,6 @@ async function open(
       maxInFlight: settings.maxInFlight ?? 100,
       maxPerDestination: settings.maxPerDestination ?? 5,
       destinations: settings.destinations ?? {},
-      smarthost: null,
     },
     resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } },
     notify: () => {},

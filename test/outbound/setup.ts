@@ -8,6 +8,7 @@ import { systemRandom } from '../../src/os/random.ts'
 import { createAttempter } from '../../src/outbound/attempt.ts'
 import type { AttemptJob, WorkerSettings } from '../../src/outbound/job.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
+import type { Relay } from '../../src/outbound/relays/relay.ts'
 import { TIMEOUTS, type Timeouts } from '../../src/outbound/smtp/timeouts.ts'
 import { createTransport } from '../../src/outbound/smtp/transport.ts'
 
@@ -34,6 +35,30 @@ export const CONTENT: MailContent = {
   headers: [],
   attachments: [],
   boundarySeed: 'seed',
+}
+
+/** A relay without a login at this host and port, with these changes. */
+export const relayAt = (host: string, port: number, more: Partial<Relay> = {}): Relay => ({
+  name: 'one',
+  host,
+  port,
+  tls: 'starttls',
+  isTlsRequired: false,
+  login: null,
+  pins: [],
+  destination: 'relay:one',
+  maxConnections: 0,
+  maxMailsPerMinute: 0,
+  ...more,
+})
+
+/** Route through `relayAt`. */
+export const VIA_RELAY: AttemptJob['route'] = {
+  destination: 'relay:one',
+  mx: null,
+  relay: { name: 'one', rule: 1, because: 'rule' },
+  connections: 2,
+  maxMails: 500,
 }
 
 /** A live mail to anna@remote.test, with these changes. */
@@ -69,7 +94,7 @@ export async function createOutboundSetup(
     dnsServers: [zone.address],
     trustedDnsServers: [],
     deliveryPort: 25,
-    smarthost: null,
+    relays: [],
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,

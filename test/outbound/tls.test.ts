@@ -2,12 +2,13 @@ import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { nowMs } from '../../src/outbound/smtp/dialogue.ts'
-import { type Peer, peerOf } from '../../src/outbound/smtp/peer.ts'
+import { type Peer, relayPeer } from '../../src/outbound/smtp/peer.ts'
 import { TIMEOUTS } from '../../src/outbound/smtp/timeouts.ts'
 import { createTranscript } from '../../src/outbound/smtp/transcript.ts'
 import { createTransport, type Transport } from '../../src/outbound/smtp/transport.ts'
 import { toWire } from '../../src/outbound/smtp/wire-mail.ts'
 import { type RawMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+import { relayAt } from './setup.ts'
 
 let certificate: Certificate
 let other: Certificate
@@ -214,14 +215,8 @@ test('a pinned certificate or public key is enough for the password, and another
   const shown = new X509Certificate(certificate.certificatePem)
   const key = shown.publicKey.export({ type: 'spki', format: 'der' })
   const hexOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  const smarthost = { host: 'other.name.test', port: 1, implicitTls: false, ...LOGIN }
-  const pinnedTo = (...smarthostPins: string[]) =>
-    peerOf(
-      'other.name.test',
-      '10.0.0.1',
-      { demand: 'none' },
-      { smarthost, smarthostPins, deliveryPort: 25, sourceAddress: null },
-    )
+  const relay = relayAt('other.name.test', 1, { login: LOGIN })
+  const pinnedTo = (...pins: string[]) => relayPeer({ ...relay, pins }, '10.0.0.1', { demand: 'none' })
   for (const [pins, isTaken] of [
     [[hexOf(shown.raw)], true],
     [[hexOf(key)], true],

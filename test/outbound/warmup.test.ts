@@ -67,7 +67,6 @@ async function start(
   const exchanges = new Map(Object.values(DOMAINS))
   const routes = createDestinationRoutes({
     shares,
-    smarthost: null,
     now: clock.steady.now,
     shareLimits: async () => {},
     onKnown: () => {},

@@ -96,7 +96,7 @@ function threads(options: {
     dnsServers: options.zone === undefined ? ['127.0.0.1:9'] : [options.zone.address],
     trustedDnsServers: [],
     deliveryPort: options.mx?.port ?? 25,
-    smarthost: null,
+    relays: [],
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,

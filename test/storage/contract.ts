@@ -28,6 +28,7 @@ import { mtaStsPromises } from './contract-mta-sts.ts'
 import { onDemandEventPromises } from './contract-on-demand-events.ts'
 import { policyReportPromises } from './contract-policy-reports.ts'
 import { qualityPromises } from './contract-quality.ts'
+import { relayPromises } from './contract-relays.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
 import { sessionPromises } from './contract-sessions.ts'
@@ -92,6 +93,7 @@ const SECTIONS = {
   alerts: alertPromises,
   'rests of addresses': addressRestPromises,
   canaries: canaryPromises,
+  relays: relayPromises,
   messages: messagePromises,
   'list of messages': messageListPromises,
   claims: claimPromises,

@@ -241,6 +241,12 @@ export const THREATS: Threat[] = [
     attack: 'mail to their address, so that a message arrives that did not',
   },
   { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
+  {
+    id: 'tenant-moves-mail-to-relay',
+    asset: 'the operator’s money and network',
+    attack:
+      'an organization’s own failing destinations send the mail of others through a relay, or its mail through any',
+  },
   { id: 'operator-only-operations', asset: 'operator-only operations', attack: 'an API key, whatever its permissions' },
   { id: 'actions-without-audit', asset: 'accountability', attack: 'changes without an audit entry' },
   {

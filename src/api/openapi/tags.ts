@@ -37,6 +37,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
       'queues',
       'nodes',
       'sending-addresses',
+      'relays',
       'health-checks',
       'alerts',
       'canary',

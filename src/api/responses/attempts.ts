@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RELAY_REASONS } from '../../model/delivery.ts'
 import { REPORT_KINDS } from '../../model/report.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { ResponseShape } from '../operation.ts'
@@ -20,6 +21,14 @@ const attempt = z
     mx_host: z.string().nullable(),
     mx_ip: z.string().nullable(),
     source_ip: z.string().nullable(),
+    relay: z
+      .strictObject({
+        name: z.string(),
+        rule: z.int().nullable().describe('Number of the relay rule, from 1; null: none, as for the smarthost.'),
+        because: z.enum(RELAY_REASONS).describe('`rule`, or why the relay took over from direct delivery.'),
+      })
+      .nullable()
+      .describe('The relay that the attempt went through; null: the hosts of the recipient’s domain.'),
     tls_version: z.string().nullable(),
     tls_cipher: z.string().nullable(),
     tls_verified: z.boolean(),
@@ -58,6 +67,7 @@ const attemptExample = {
   mx_host: 'mx.customer.example',
   mx_ip: '192.0.2.25',
   source_ip: '198.51.100.10',
+  relay: null,
   tls_version: 'TLSv1.3',
   tls_cipher: 'TLS_AES_256_GCM_SHA384',
   tls_verified: true,

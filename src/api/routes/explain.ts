@@ -18,13 +18,13 @@ import { suppressionRecord } from './suppressions.ts'
 
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
-  /** Recipient domain → route that mail to it would take now. Queries DNS. */
-  routeTo: (domain: string) => Promise<RouteShown>
+  /** Recipient domain and queue → route that mail to it would take now. Queries DNS. */
+  routeTo: (domain: string, queue: string) => Promise<RouteShown>
   /** Current state of a destination; null if this process delivers no mail. */
   destinationState: (destination: string, queue: string) => Known['destination']
   /** Checks whether the key's domain can send now. */
   sendingEligibility: SendingEligibility
-  settings: Known['settings'] & { hasSendingAddresses: boolean }
+  settings: Known['settings'] & { hasSeveralWays: boolean }
 }
 
 /** The operations of `/v1/explain` and `/v1/messages/…/explain`: the state of mail and its next step, as sentences and
@@ -71,7 +71,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const isTest = scope.mode === 'test'
         const queue = queueOf(domainOf(to), call.key.organizationId)
         const [facts, refusal] = await Promise.all([
-          known(to, { ...call.key, queue }, routeTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
+          known(to, { ...call.key, queue }, routeTo(domainOf(to), queue), call.now, isTest ? ['test'] : ['live']),
           isTest ? null : sendingEligibility(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.route?.kind === 'nowhere' && facts.route.isFinal)
@@ -99,15 +99,18 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
         const reports = await store.deliveries.reports(message.id)
-        // One lookup per domain.
+        // One lookup per queue.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
         const routes = new Map(
-          [...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, routeTo(name)]),
+          [...new Map(open.map(({ email, queue }) => [queue, email]))].map(([queue, email]) => [
+            queue,
+            routeTo(domainOf(email), queue),
+          ]),
         )
         const isHeld = await store.held.isHeld(message.id)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
-            const route = (open.includes(delivery) && routes.get(domainOf(delivery.email))) || null
+            const route = (open.includes(delivery) && routes.get(delivery.queue)) || null
             const { organizationId, domainId } = message
             const sender = { organizationId, domainId, queue: delivery.queue }
             const facts = await known(delivery.email, sender, route, now, modesOf(message, key))
@@ -115,7 +118,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
             const last = own.at(-1) ?? null
             const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), {
               ...facts,
-              ...(settings.hasSendingAddresses && { attempts: own }),
+              ...(settings.hasSeveralWays && { attempts: own }),
             })
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
             return waits ? { ...words, explanation: [HELD] } : words

@@ -82,6 +82,7 @@ export function attemptRecord({ email, attempt }: { email: string; attempt: Atte
     mx_host: attempt.mxHost,
     mx_ip: attempt.mxAddress,
     source_ip: attempt.sourceAddress,
+    relay: attempt.relay ?? null,
     tls_version: attempt.tlsVersion,
     tls_cipher: attempt.tlsCipher,
     tls_verified: attempt.tlsVerified,

@@ -15,6 +15,7 @@ const ATTEMPT: Attempt = {
   mx_host: 'mx.shop.example',
   mx_ip: '127.0.0.1',
   source_ip: null,
+  relay: null,
   tls_version: 'TLSv1.3',
   tls_cipher: null,
   tls_verified: false,

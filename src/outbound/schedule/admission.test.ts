@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { queueOf, SANDBOX } from '../../model/delivery.ts'
 import type { Blocker, Look } from '../../storage/store.ts'
+import type { Relay } from '../relays/relay.ts'
+import { createRelayChoice, type RelayChoice } from '../relays/relay-choice.ts'
 import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { createOwnerShares } from './owner-shares.ts'
 
@@ -8,7 +10,7 @@ const NO_MX = { kind: 'no_data' } as const
 const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinute: null }
 
 /** Admission at 1000 ms, where the domain before the first dot is the destination. */
-function open(maxInFlight = 40) {
+function open(maxInFlight = 40, relays?: RelayChoice) {
   const state = { now: 1_000 }
   const now = () => state.now
   const sleep = () => Promise.resolve()
@@ -23,7 +25,8 @@ function open(maxInFlight = 40) {
     clock: { now, sleep, steady: { now, sleep } },
     clockGoodSince: () => 1_000,
     maxInFlight,
-    termsOf: () => TERMS,
+    termsOf: (destination) => (destination === 'relay:one' ? { ...TERMS, maxMailsPerMinute: 60 } : TERMS),
+    ...(relays !== undefined && { relays }),
     longestPauseMs: () => 60_000,
     overdueMs: 100_000,
   })
@@ -145,4 +148,43 @@ test('while others accept much mail, ten starts in 100 ms at unproven destinatio
   expect(startableAt('good', backlog)).toBeGreaterThan(5)
   state.now = 1_200
   expect(startableAt('old2', backlog)).toBe(5)
+})
+
+const RELAY: Relay = {
+  name: 'one',
+  host: 'relay.test',
+  port: 587,
+  tls: 'starttls',
+  isTlsRequired: true,
+  login: null,
+  pins: [],
+  destination: 'relay:one',
+  maxConnections: 0,
+  maxMailsPerMinute: 60,
+}
+const RULE = { owner: null, domain: null, stream: null, destination: null, use: null, failOver: null, afterMs: 0 }
+
+test('mail that a rule sends through a relay counts for the limits of the relay, whatever its destination', () => {
+  const rules = [
+    { ...RULE, number: 1, stream: 'bulk', use: 'one' },
+    { ...RULE, number: 2, failOver: 'one' },
+  ]
+  const { startableAt, take } = open(40, createRelayChoice({ relays: [RELAY], rules }))
+  const bulk = (domain: string) => queueOf(domain, 'org_00000000', { stream: 'bulk' })
+  const [grant] = take(bulk('a.test'), 1)
+  expect(grant).toMatchObject({ key: 'relay:one', relay: { name: 'one', rule: 1, because: 'rule' }, failOver: null })
+  expect(startableAt(bulk('b.test'), 1_000)).toMatchObject({ name: 'destination relay:one' })
+  const [direct] = take(queueOf('b.test', 'org_00000000'), 1)
+  expect(direct).toMatchObject({ key: 'b', relay: null, failOver: 'one' })
+})
+
+test('a grant changes to the route of an earlier attempt, directly if that relay is no longer configured', () => {
+  const rules = [{ ...RULE, number: 1, failOver: 'one' }]
+  const { admission, take } = open(40, createRelayChoice({ relays: [RELAY], rules }))
+  const [grant] = take(queueOf('a.test', 'org_00000000'), 1)
+  const relayed = admission.rerouted(grant!, 'one')
+  expect(relayed).toMatchObject({ key: 'relay:one', relay: { name: 'one', because: 'same_route' }, failOver: 'one' })
+  expect([admission.stateOf('a').underWay, admission.stateOf('relay:one').underWay]).toEqual([0, 1])
+  expect(admission.rerouted(relayed, 'gone')).toMatchObject({ key: 'a', relay: null })
+  expect([admission.stateOf('a').underWay, admission.stateOf('relay:one').underWay]).toEqual([1, 0])
 })

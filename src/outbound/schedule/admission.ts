@@ -1,8 +1,9 @@
-import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../model/delivery.ts'
+import { destinationOf, type Outcome, ownerOf, type RelayUse, SANDBOX } from '../../model/delivery.ts'
 import type { WarmupKey } from '../../model/warmup.ts'
 import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
+import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
 import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
@@ -27,14 +28,21 @@ export interface Admission {
   /** Records the end of an attempt. `reached`: a host of the domain answered. `startedAt` is a time of the steady
    *  clock, ms. */
   ended(grant: Grant, ending: Ending): void
-  /** Whether the mail of the grant can be sent at once from another address of its pool than `address`. */
-  hasOther(grant: Grant, address: string): boolean
-  /** Undoes a grant whose delivery was not attempted; `counted` by `count`. */
-  returned(grant: Grant, counted: WarmupKey | null): void
+  /** How the mail of a grant can be sent at once whose destination blocks `address`: from another address of its pool, else
+   *  through the relay that takes over (`mayRelay`); null: not at all. */
+  otherWay(grant: Grant, address: string, mayRelay: boolean): 'address' | 'relay' | null
+  /** The grant in place of `grant`, which is not counted yet, by another route: through the relay, or directly (null, or a
+   *  relay that is no longer configured). Limits do not refuse it, except that a warm-up does when it is counted. */
+  rerouted(grant: Grant, relay: string | null): Grant
+  /** Undoes a grant whose delivery was not attempted; `counted` by `count`, 'reserved' if `count` was not called. */
+  returned(grant: Grant, counted: WarmupKey | 'reserved' | null): void
   /** Blockers that may have ended since the last call. */
   freed(): string[]
   /** `queue`: whose mail; it decides about the addresses. */
   stateOf(destination: string, queue?: string): DestinationState
+  /** How the mail of a queue to a destination would be sent now; null without rules about relays, or if it depends on the
+   *  destination and that is null. */
+  chosen(queue: string, destination: string | null): Chosen | null
   /** State of each destination, for each address that mail is sent from. */
   destinations(): DestinationState[]
 }
@@ -73,13 +81,20 @@ export interface Grant {
   sender: Sender | null
   /** The address of `sender` in warm-up, for which each mail is counted before its attempt; null: none. */
   warmup: string | null
+  /** The relay; null: direct. */
+  relay: RelayUse | null
+  /** Name of the relay that takes over, or took over, if mail cannot be sent directly. */
+  failOver: string | null
   /** Names the limits that count. */
   key: string
   owner: string
   pool: string
 }
 
-const NOBODY = { queue: '', sender: null, warmup: null, owner: '', pool: 'none' }
+/** A grant before its place is known. */
+type Asked = Omit<Grant, 'pool' | 'warmup'>
+
+const NOBODY = { queue: '', sender: null, warmup: null, relay: null, failOver: null, owner: '', pool: 'none' }
 export const GIVEN_UP: Grant = { ...NOBODY, key: '[given up]', route: { destination: '[given up]', mx: null } }
 
 /** A delivery that became due since the start, and is overdue by less than this, is fresh: it does not wait for a
@@ -103,8 +118,10 @@ export function createAdmission(options: {
   overdueMs: number
   /** Absent: the system chooses all addresses. */
   senders?: Senders
+  /** Absent: all mail is sent directly. */
+  relays?: RelayChoice
 }): Admission {
-  const { routes, shares, clock, clockGoodSince, overdueMs, senders } = options
+  const { routes, shares, clock, clockGoodSince, overdueMs, senders, relays } = options
   const warmups = senders?.warmups
   const now = clock.steady.now
   const concurrency = createDestinationConcurrency(options)
@@ -133,29 +150,48 @@ export function createAdmission(options: {
     }
     const at = now()
     const isFresh = dueAt >= clockGoodSince() && wallAt - dueAt < FRESH_MS
+    const byRule = relays?.withoutDestination(queue) ?? null
+    if (byRule !== null) return lookVia(relayed(queue, byRule), null, isFresh, at, draft)
     const route = routes.routeFor(domain, at)
     if (route === null) return question(domain, owner, isFresh, at)
+    const choices = senders?.of(queue, route.destination) ?? SYSTEM
+    const chosen = choose(queue, route.destination, choices[0] ?? null, draft !== null)
+    if (chosen !== null && chosen.use !== null) return lookVia(relayed(queue, chosen), null, isFresh, at, draft)
+    const failOver = chosen?.failOver ?? null
     let blocker: Blocker | null = null
-    for (const sender of senders?.of(queue, route.destination) ?? SYSTEM) {
+    for (const sender of choices) {
       const key = limitKey(route.destination, sender)
-      const warm = warmups === undefined || sendsNothing(route) ? null : warmOf(sender, route)
-      const answer = lookVia({ queue, route, sender, key, owner }, warm, isFresh, at, draft)
+      const asked = { queue, route, sender, relay: null, failOver, key, owner }
+      const answer = lookVia(asked, warmOf(sender, route), isFresh, at, draft)
       if (!('name' in answer)) return answer
       blocker = blocker === null ? answer : sooner(blocker, answer)
     }
     return blocker ?? { name: NO_SENDER, until: null }
   }
 
-  /** What the address of a sender may send during its warm-up; null without one. */
-  const warmOf = (sender: Sender | null, { destination }: DestinationRoute) => {
-    const address = sender?.[0].address
-    const left = address === undefined ? null : (warmups?.leftFor(address, destination) ?? null)
-    return left === null || address === undefined ? null : { ...left, address }
+  const choose = (queue: string, destination: string, sender: Sender | null, takesTry: boolean): Chosen | null => {
+    if (relays === undefined) return null
+    const isBlocked = (senders?.restOf(sender, destination) ?? null) !== null
+    return relays.of(queue, destination, { isBlocked, takesTry })
   }
 
-  /** The same as `lookAt` for one address. */
+  /** Mail through a relay: the relay is the destination whose limits count. */
+  const relayed = (queue: string, { use: relay, failOver }: Pick<Chosen, 'use' | 'failOver'>): Asked => {
+    const key = (relay !== null && relays?.relay(relay.name)?.destination) || NO_RELAY
+    return { queue, route: { destination: key, mx: null }, sender: null, relay, failOver, key, owner: ownerOf(queue) }
+  }
+
+  /** What the address of a sender may send during its warm-up; null without one. */
+  const warmOf = (sender: Sender | null, route: DestinationRoute) => {
+    const address = sender?.[0].address
+    if (warmups === undefined || address === undefined || sendsNothing(route)) return null
+    const left = warmups.leftFor(address, route.destination)
+    return left === null ? null : { ...left, address }
+  }
+
+  /** The same as `lookAt` for one address or relay. `warm`: null without a warm-up. */
   const lookVia = (
-    asked: Omit<Grant, 'pool' | 'warmup'>,
+    asked: Asked,
     warm: ReturnType<typeof warmOf>,
     isFresh: boolean,
     at: number,
@@ -196,6 +232,9 @@ export function createAdmission(options: {
     if (concurrency.isPaced(key, false)) pacing.started(count, at)
     concurrency.started(key, count, at)
   }
+  const unreserved = ({ warmup, route }: Grant) => {
+    if (warmup !== null) warmups?.reserve(warmup, route.destination, -1)
+  }
   const undone = ({ key, owner, pool }: Grant, count: number) => {
     shares.gaveBack(pool, owner, count)
     concurrency.undone(key, count)
@@ -231,13 +270,45 @@ export function createAdmission(options: {
       shares.gaveBack(grant.pool, grant.owner, 1)
       concurrency.ended(grant.key, ending, at)
       const { address, startedAt, from, warmup } = ending
+      if (grant.relay === null) relays?.ended({ queue: grant.queue, destination: grant.route.destination }, ending)
       if (warmup !== undefined) warmups?.ended(warmup.counted, grant.route.destination, warmup.result)
       if (from !== undefined) senders?.count(from, ending.outcome.kind === 'delivered')
       if (address !== undefined) senders?.learn(address.source, grant.route.destination, address.blockedBy, startedAt)
     },
-    hasOther: ({ queue, route }, address) => senders?.hasOther(queue, route.destination, address) ?? false,
+    otherWay: ({ queue, route, relay, failOver }, address, mayRelay) => {
+      if (senders?.hasOther(queue, route.destination, address)) return 'address'
+      return mayRelay && relay === null && failOver !== null ? 'relay' : null
+    },
+    rerouted: (grant, name) => {
+      unreserved(grant)
+      undone(grant, 1)
+      const { queue, owner, failOver } = grant
+      const isKnown = name !== null && relays !== undefined && relays.relay(name) !== null
+      const use: RelayUse | null = !isKnown ? null : { name, rule: null, because: 'same_route' }
+      const direct = (): Asked & Pick<Grant, 'warmup'> => {
+        const domain = destinationOf(queue)
+        const route = routes.lastRouteFor(domain) ?? { destination: domain, mx: null }
+        const [sender = null] = senders?.of(queue, route.destination) ?? SYSTEM
+        const key = limitKey(route.destination, sender)
+        return {
+          queue,
+          route,
+          sender,
+          warmup: warmOf(sender, route)?.address ?? null,
+          relay: null,
+          failOver,
+          key,
+          owner,
+        }
+      }
+      const next = use === null ? direct() : { ...relayed(queue, { use, failOver }), warmup: null }
+      const other = { ...next, pool: concurrency.poolOf(next.key).name }
+      start(other, 1)
+      return other
+    },
     returned: (grant, counted) => {
-      if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
+      if (counted === 'reserved') unreserved(grant)
+      else if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
     freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],
@@ -246,6 +317,12 @@ export function createAdmission(options: {
       const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
       const addresses = restsOnWallClock(queue, destination)
       return addresses.length === 0 ? state : { ...state, addresses }
+    },
+    chosen: (queue, destination) => {
+      const byRule = relays?.withoutDestination(queue) ?? null
+      if (byRule !== null || destination === null) return byRule
+      const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
+      return choose(queue, destination, sender, false)
     },
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }
@@ -281,6 +358,7 @@ function sooner(one: Blocker, other: Blocker): Blocker {
 }
 
 const SYSTEM: readonly [null] = [null]
+const NO_RELAY = 'relay:'
 const NO_SENDER = 'no sending address'
 const PACING = 'pacing'
 const TEST: Grant = { ...NOBODY, key: SANDBOX, route: { destination: SANDBOX, mx: null } }

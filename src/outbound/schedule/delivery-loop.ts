@@ -8,12 +8,14 @@ import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery
 import { within } from '../../os/within.ts'
 import type { ClaimedDelivery, Store } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
+import { createDirectHealth } from '../relays/direct-health.ts'
+import { createRelayChoice, type RelayChoice, type RelaySettings } from '../relays/relay-choice.ts'
 import type { KeptRests } from '../senders/kept-rests.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
 import { createWarmupLimits, type WarmupState } from '../senders/warmups.ts'
 import { type Admission, createAdmission, GIVEN_UP, type Grant } from './admission.ts'
-import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
+import { type ConfiguredTerms, createTermsOf, type DestinationTerms } from './destination-limits.ts'
 import { createDestinationRoutes } from './destination-routes.ts'
 import type { DestinationState } from './destination-state.ts'
 import { createOwnerShares } from './owner-shares.ts'
@@ -38,6 +40,8 @@ export interface OutboundLoop {
   stateOf(destination: string, queue?: string): DestinationState
   /** The same for every known destination with attempts since the start. */
   destinations(): DestinationState[]
+  /** As Admission. */
+  chosen: Admission['chosen']
   /** What was sent from each configured address since the start; rests end at times in ms UTC. */
   addresses(): AddressUse[]
   /** Where each address in warm-up is, by destination group; [] without any. */
@@ -45,13 +49,16 @@ export interface OutboundLoop {
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince' | 'store'> {
-  store: Pick<Store, 'deliveries' | 'messages' | 'warmups'>
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'warmups'>
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number
     destinations: Readonly<Record<string, ConfiguredTerms>>
-    smarthost: { host: string } | null
   }
+  /** Relays and the rules about them; absent: all mail is sent directly. */
+  relays?: RelaySettings
+  /** Whether port 25 is blocked, by connections to mail servers that certainly accept them. */
+  isPort25Blocked?: () => Promise<boolean>
   /** Addresses that mail is sent from; absent: the system chooses. */
   poolOf?: PoolOf
   /** Those of them in warm-up. */
@@ -72,6 +79,7 @@ export function createOutboundLoop(deps: OutboundLoopDeps): OutboundLoop {
     stop: (graceMs) => scheduler.stop(graceMs),
     underWay: () => scheduler.running(),
     stateOf: admission.stateOf,
+    chosen: admission.chosen,
     destinations: admission.destinations,
     addresses: () =>
       (scheduler.senders?.uses() ?? []).map((use) => ({
@@ -103,8 +111,8 @@ class Scheduler {
     this.#deps = deps
     this.#clockChanges = watchClockChanges(clock)
     this.#freed = createFreedBlockers(store.deliveries)
-    this.senders =
-      deps.poolOf && createSenders(deps.poolOf, clock.steady.now, { kept: deps.keptRests, warmups: warmupsOf(deps) })
+    const poolOf = deps.poolOf ?? (hasFailOver(deps.relays) ? () => [] : undefined)
+    this.senders = poolOf && createSenders(poolOf, clock.steady.now, { kept: deps.keptRests, warmups: warmupsOf(deps) })
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -154,7 +162,6 @@ class Scheduler {
     const routes = createDestinationRoutes({
       shares,
       resolver,
-      smarthost: settings.smarthost?.host ?? null,
       now: clock.steady.now,
       shareLimits: store.deliveries.shareLimits,
       onKnown: (blockers) => {
@@ -168,12 +175,39 @@ class Scheduler {
       clock,
       clockGoodSince: this.#clockChanges.goodSince,
       maxInFlight: settings.maxInFlight,
-      termsOf: createTermsOf(settings.destinations, settings.maxPerDestination),
+      termsOf: this.#termsOf(),
       longestPauseMs: (strikes) =>
         (scheduleSeconds[Math.min(strikes, scheduleSeconds.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
       overdueMs: settings.maxAgeSeconds * 1000,
       senders: this.senders,
+      relays: this.#relayChoice(),
     })
+  }
+
+  #relayChoice(): RelayChoice | undefined {
+    const { relays, clock, isPort25Blocked = async () => false } = this.#deps
+    if (relays === undefined || relays.rules.length === 0) return undefined
+    return createRelayChoice(
+      relays,
+      hasFailOver(relays) ? createDirectHealth(clock.steady.now, isPort25Blocked) : undefined,
+    )
+  }
+
+  /** A relay has its own limits beside those that its host has as a destination. */
+  #termsOf(): (destination: string) => DestinationTerms {
+    const { settings, relays } = this.#deps
+    const termsOf = createTermsOf(settings.destinations, settings.maxPerDestination)
+    const limits = new Map((relays?.relays ?? []).map((relay) => [relay.destination, relay]))
+    if (limits.size === 0) return termsOf
+    return (destination) => {
+      const terms = termsOf(destination)
+      const { maxConnections = 0, maxMailsPerMinute = 0 } = limits.get(destination) ?? {}
+      return {
+        ...terms,
+        maxConnections: maxConnections || terms.maxConnections,
+        maxMailsPerMinute: maxMailsPerMinute || terms.maxMailsPerMinute,
+      }
+    }
   }
 
   async #tick(): Promise<number | null> {
@@ -237,6 +271,9 @@ class Scheduler {
     )
   }
 }
+
+const hasFailOver = (relays: RelaySettings | undefined) =>
+  relays?.rules.some(({ failOver }) => failOver !== null) === true
 
 /** Absent without addresses in warm-up: then nothing is read or counted. */
 function warmupsOf({ store, clock, log, warmups = [] }: OutboundLoopDeps) {

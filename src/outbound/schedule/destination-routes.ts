@@ -2,7 +2,7 @@ import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
 import { setNewest } from '../../os/set-newest.ts'
 import type { Blocker } from '../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
-import { destinationFor, destinationOfHost } from './destination.ts'
+import { destinationFor } from './destination.ts'
 import type { OwnerShares } from './owner-shares.ts'
 
 /** Route of a domain's mail: the destination whose limits apply, and the MX lookup (null: no lookup was needed). */
@@ -42,8 +42,6 @@ const REMEMBERED = 100_000
 export function createDestinationRoutes(options: {
   resolver: Pick<Resolver, 'mx'>
   shares: OwnerShares
-  /** Host for all mail, if there is one. */
-  smarthost: string | null
   /** Steady clock, ms. */
   now: () => number
   /** Notes that a domain's mail shares the limits of a destination (Deliveries.shareLimits). */
@@ -51,9 +49,7 @@ export function createDestinationRoutes(options: {
   /** Called with the blockers that ended with a lookup. */
   onKnown: (blockers: string[]) => void
 }): DestinationRoutes {
-  const { resolver, shares, smarthost, now: clockNow, shareLimits, onKnown } = options
-  const all: DestinationRoute | null =
-    smarthost === null ? null : { destination: destinationOfHost(smarthost), mx: null }
+  const { resolver, shares, now: clockNow, shareLimits, onKnown } = options
   const routes = new Map<string, { route: DestinationRoute; until: number; looks: number }>()
   const asking = new Set<string>()
 
@@ -75,7 +71,7 @@ export function createDestinationRoutes(options: {
       () => false,
     )
   const withoutQuestion = (domain: string): DestinationRoute | null =>
-    all ?? (isAddressLiteral(domain) ? { destination: domain.toLowerCase(), mx: null } : null)
+    isAddressLiteral(domain) ? { destination: domain.toLowerCase(), mx: null } : null
 
   return {
     routeFor: (domain, now) => {

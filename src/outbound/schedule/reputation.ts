@@ -99,13 +99,13 @@ function strike(
 }
 
 /** True if nothing answered, or the host as a whole refuses mail now (421, 4.7.z, busy). */
-function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'delivered' | 'bounced' }> {
+export function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'delivered' | 'bounced' }> {
   return (outcome.kind === 'deferred' && !outcome.aboutRecipient) || outcome.kind === 'unknown'
 }
 
 /** True if a domain's policy or a message's `require_tls` demanded more TLS than the host offers (host-policy.ts,
  *  session.ts), or one of our threads ended: other mail to the destination is not affected. */
-function isOurDemand(outcome: Outcome): boolean {
+export function isOurDemand(outcome: Outcome): boolean {
   if (outcome.kind !== 'deferred') return false
   const { rule } = outcome.cause
   return /^(tls|mta_sts|dane):/.test(rule) || isPoisoned(rule) || rule === WORKER_LOST_RULE

@@ -30,6 +30,9 @@ const LONGEST_MS = 24 * 3_600_000
 /** Maximum of stored pairs; the one that was blocked longest ago is dropped first. */
 export const REMEMBERED = 50_000
 
+/** Stands for the address that the system chooses. Its rests are not kept: it may be another one after a restart. */
+export const SYSTEM_ADDRESS = ''
+
 /** Clock (ms) → Rests: those of `kept`, which gets every change; without it there are none. */
 export function createRests(now: () => number, kept?: Omit<KeptRests, 'settled'>): Rests {
   const keyOf = (address: string, destination: string) => `${destination} ${address}`
@@ -44,7 +47,7 @@ export function createRests(now: () => number, kept?: Omit<KeptRests, 'settled'>
       const until = at + Math.min(SHORTEST_MS * 2 ** (times - 1), LONGEST_MS)
       const block = { address, destination, rule, times, since: at, until }
       setNewest(blocks, key, block, REMEMBERED)
-      kept?.begun(block)
+      if (address !== SYSTEM_ADDRESS) kept?.begun(block)
     },
     accepted: (address, destination, startedAt) => {
       if (blocks.size === 0) return
@@ -52,7 +55,7 @@ export function createRests(now: () => number, kept?: Omit<KeptRests, 'settled'>
       const block = blocks.get(key)
       if (block === undefined || startedAt < block.since) return
       blocks.delete(key)
-      kept?.ended(block)
+      if (address !== SYSTEM_ADDRESS) kept?.ended(block)
     },
     of: (address, destination) => {
       if (blocks.size === 0) return null

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
 import type { KeptRests } from './kept-rests.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
-import { createRests, type Rest, type Rests } from './rests.ts'
+import { createRests, type Rest, type Rests, SYSTEM_ADDRESS } from './rests.ts'
 import type { WarmupLimits, WarmupState } from './warmups.ts'
 
 /** What one attempt is sent from: one address of each family that the pool has, IPv4 first. The first one names the
@@ -22,6 +22,8 @@ export interface Senders {
   /** Whether another address of the queue's pool, of the same family, does not rest for the destination and has mails of
    *  its warm-up left. */
   hasOther(queue: string, destination: string, address: string): boolean
+  /** The rest of an address at the destination; `sender` null: the one that the system chooses. */
+  restOf(sender: Sender | null, destination: string): Rest | null
   /** The addresses of a queue's pool with their rests and warm-ups at the destination. */
   stateOf(queue: string, destination: string): { address: string; rest: Rest | null; warmup: WarmupState | null }[]
   /** Limits of addresses in warm-up; absent: there are none. */
@@ -75,6 +77,7 @@ export function createSenders(
           rests.of(each.address, destination) === null &&
           warmups?.leftFor(each.address, destination)?.mails !== 0,
       ),
+    restOf: (sender, destination) => rests.of(sender?.[0].address ?? SYSTEM_ADDRESS, destination),
     stateOf: (queue, destination) =>
       poolOf(queue).map(({ address }) => ({
         address,
@@ -87,7 +90,7 @@ export function createSenders(
       counts.set(address, { attempts: known.attempts + 1, delivered: known.delivered + Number(isDelivered) })
     },
     uses: () => {
-      const all = rests.all()
+      const all = rests.all().filter(({ address }) => address !== SYSTEM_ADDRESS)
       const used = new Set([...counts.keys(), ...all.map(({ address }) => address)])
       return [...used].map((address) => ({
         address,

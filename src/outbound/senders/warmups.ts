@@ -19,7 +19,7 @@ import type { Warmups } from '../../storage/store.ts'
 export interface WarmupLimits {
   /** How many more mails may start now, and when there may be more; null: no limit. */
   leftFor(address: string, destination: string): { name: string; mails: number; nextAt: number } | null
-  /** Mails that are claimed and not counted yet. */
+  /** Mails that are claimed and not counted yet; negative: they will not be. */
   reserve(address: string, destination: string, mails: number): void
   /** Counts one of the reserved mails; null: the allowance is used up, as by another node. Rejects as the store. */
   count(address: string, destination: string): Promise<WarmupKey | null>
@@ -185,7 +185,9 @@ export function createWarmupLimits(options: {
     },
     reserve: (address, destination, mails) => {
       const group = find(address, destination)
-      if (group !== undefined) group.reserved += mails
+      if (group === undefined) return
+      group.reserved += mails
+      if (mails < 0) freed.add(nameOf(group.key))
     },
     count: async (address, destination) => {
       const group = find(address, destination)

@@ -1,11 +1,12 @@
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 import type { WorkerSettings } from '../job.ts'
+import type { Relay } from '../relays/relay.ts'
 import type { SendingAddress } from '../senders/pools.ts'
 import { tlsaKey } from '../tls/dane.ts'
 
 /** A server to connect to, and what the connection must prove. */
 export interface Peer {
-  /** Name of the MX host or smarthost: for SNI, the certificate and messages. An address literal is its own name. */
+  /** Name of the MX host or relay: for SNI, the certificate and messages. An address literal is its own name. */
   host: string
   address: string
   port: number
@@ -16,6 +17,8 @@ export interface Peer {
   /** Verifies the server in place of the public authorities (DANE); used with `verified`. */
   tlsa?: readonly TlsaRecord[]
   login: { user: string; password: string } | null
+  /** Name of the relay that this is; absent: a host of the recipient's domain. */
+  relay?: string
   /** Our address and name in EHLO on this connection; absent: as the session's options say. */
   source?: SendingAddress
 }
@@ -34,36 +37,37 @@ export function peerName(peer: Peer): string {
   return peer.host === peer.address ? `[${peer.address}]:${peer.port}` : `${peer.host} [${peer.address}]:${peer.port}`
 }
 
-/** Host, address, required proof and settings → Peer. With a smarthost, all mail goes to it; its login requires a
- *  verified server, by its pins if there are any. Without one, the port is the delivery port and TLS is used if
- *  offered. */
-export function peerOf(
-  host: string,
+/** Host, address, required proof and port → Peer; TLS is used if offered. */
+export function peerOf(host: string, address: string, proof: Pick<Peer, 'demand' | 'tlsa'>, port: number): Peer {
+  return { host, address, port, tls: 'starttls', ...proof, login: null }
+}
+
+/** A relay, its address and required proof → Peer. Its login requires a verified server, by its pins if there are any. */
+export function relayPeer(
+  relay: Omit<Relay, 'destination' | 'maxConnections' | 'maxMailsPerMinute'>,
   address: string,
   proof: Pick<Peer, 'demand' | 'tlsa'>,
-  settings: PeerSettings,
 ): Peer {
-  const { smarthost, smarthostPins = [] } = settings
-  if (smarthost === null) {
-    return { host, address, port: settings.deliveryPort, tls: 'starttls', ...proof, login: null }
-  }
-  const { user, password } = smarthost
-  const login = user === null || password === null ? null : { user, password }
+  const { name, host, port, tls, login, pins } = relay
   return {
     host,
     address,
-    port: smarthost.port,
-    tls: smarthost.implicitTls ? 'implicit' : 'starttls',
-    ...(smarthostPins.length > 0
-      ? { demand: 'verified', tlsa: pinned(smarthostPins) }
-      : { ...proof, demand: login === null || proof.demand !== 'none' ? proof.demand : demandForPassword(address) }),
+    port,
+    tls,
+    ...(pins.length > 0
+      ? { demand: 'verified', tlsa: pinned(pins) }
+      : { ...proof, demand: proof.demand === 'none' ? demandOf(relay, address) : proof.demand }),
     login,
+    relay: name,
   }
 }
 
 /** Reachable address families: both, or those of the addresses that mail is sent from. IPv4 first, because its
  *  reputation is better established. */
-export function familiesOf({ sourceAddress }: PeerSettings, sender: readonly SendingAddress[] = []): (4 | 6)[] {
+export function familiesOf(
+  { sourceAddress }: Pick<WorkerSettings, 'sourceAddress'>,
+  sender: readonly SendingAddress[] = [],
+): (4 | 6)[] {
   const own = sender.length > 0 ? sender.map(({ address }) => address) : sourceAddress === null ? [] : [sourceAddress]
   if (own.length === 0) return [4, 6]
   return ([4, 6] as const).filter((family) => own.some((address) => address.includes(':') === (family === 6)))
@@ -74,12 +78,12 @@ export function sourceFor(address: string, sender: readonly SendingAddress[] = [
   return sender.find((each) => each.address.includes(':') === address.includes(':'))
 }
 
-type PeerSettings = Pick<WorkerSettings, 'smarthost' | 'smarthostPins' | 'deliveryPort' | 'sourceAddress'>
-
-/** Where a password may be sent: on this machine even without TLS, elsewhere only to a verified server. A private
+/** Where a password may be sent: on this machine without verification, elsewhere only to a verified server. A private
  *  address proves nothing: anyone who can answer for it there would receive the password. */
-function demandForPassword(address: string): Peer['demand'] {
-  return address === '::1' || address.startsWith('127.') ? 'none' : 'verified'
+function demandOf({ login, isTlsRequired }: Pick<Relay, 'login' | 'isTlsRequired'>, address: string): Demand {
+  const isHere = address === '::1' || address.startsWith('127.')
+  if (login !== null && !isHere) return 'verified'
+  return isTlsRequired ? 'encrypted' : 'none'
 }
 
 /** SHA-256 fingerprints (hex) of certificates or public keys → equivalent TLSA records, for which names and dates do

@@ -1,4 +1,5 @@
 import type { Reply } from '../../mail/reply.ts'
+import { SMARTHOST } from '../../model/relay.ts'
 import { certificateFailure } from '../tls/tls-session.ts'
 import { type Dialogue, isFault, nowMs, openDialogue, type TlsFacts } from './dialogue.ts'
 import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
@@ -166,7 +167,7 @@ function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
     return {
       class: 'tls',
       code: '4.7.5',
-      message: `password not sent: the certificate of ${peerName(peer)} is not verified (${tls.problem}). If its SHA-256 fingerprint ${tls.fingerprint} is the expected one, add it to delivery.smarthost_certificates`,
+      message: `password not sent: the certificate of ${peerName(peer)} is not verified (${tls.problem}). If its SHA-256 fingerprint ${tls.fingerprint} is the expected one, add it to ${certificatesKey(peer)}`,
       tls: certificateFailure(tls.problem),
     }
   }
@@ -177,3 +178,8 @@ function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
     tls: certificateFailure(tls.problem),
   }
 }
+
+const certificatesKey = ({ relay }: Peer) =>
+  relay === undefined || relay === SMARTHOST
+    ? 'delivery.smarthost_certificates'
+    : `certificates of the relay "${relay}"`

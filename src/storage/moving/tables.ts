@@ -344,6 +344,16 @@ const OWN: readonly MovedTable[] = [
     from: 'dedicated_addresses',
   },
   {
+    name: 'relay_attempts',
+    columns: { delivery_id: 'text', attempt: 'int', relay: 'text', begun_at: 'bigint' },
+    from: 'relay_attempts',
+  },
+  {
+    name: 'relay_counts',
+    columns: { relay: 'text', month: 'text', sent: 'bigint', failed: 'bigint', failed_at: 'bigint', error: 'text' },
+    from: 'relay_counts',
+  },
+  {
     name: 'warmup_days',
     columns: {
       address: 'text',

@@ -198,12 +198,13 @@ export function createCollector(inside: {
         if (fanOut.isWanted(event)) append(eventOf(event))
       },
     }
-    const addDelivery = (part: NewDelivery, { message, deliveries: parts, attempts, pool }: AcceptedMessage) => {
+    const addDelivery = (part: NewDelivery, accepted: AcceptedMessage) => {
+      const { message, deliveries: parts, attempts, pool, relayedDomain: domain } = accepted
       const { organizationId } = message
       const queue = inside.queueOf({
         destination: part.destination,
         organizationId,
-        sender: { stream: message.stream, pool },
+        sender: { stream: message.stream, pool, domain },
         deliveryId: part.id,
       })
       const own = attempts.filter(({ deliveryId }) => deliveryId === part.id)

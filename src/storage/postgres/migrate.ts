@@ -28,6 +28,7 @@ import templateParts from './migrations/0063_template_parts.sql' with { type: 't
 import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
+import relays from './migrations/0067_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0064_dkim_states', sql: dkimStates },
   { name: '0065_erasure', sql: erasure },
   { name: '0066_canaries', sql: canaries },
+  { name: '0067_relays', sql: relays },
 ]
 
 const STEPS = `create table if not exists migrations (

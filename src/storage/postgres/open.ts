@@ -42,6 +42,7 @@ import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
+import { postgresRelays } from './relays.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
@@ -155,6 +156,7 @@ function rolesOf(
     warmups: postgresWarmups(reads, writer),
     alerts: postgresAlerts(reads, writer),
     canaries: postgresCanaries(reads, writer),
+    relays: postgresRelays(reads, writer),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),

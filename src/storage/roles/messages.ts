@@ -11,6 +11,8 @@ export interface AcceptedMessage {
   message: Message
   /** Pool of sending addresses that the operator assigned; absent: none. */
   pool?: string
+  /** The sending domain, if a relay rule names it. */
+  relayedDomain?: string
   /** Packed by mail/content.ts. */
   content: Uint8Array
   deliveries: NewDelivery[]

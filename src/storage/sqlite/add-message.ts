@@ -94,7 +94,8 @@ export function addMessageInside(
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
     const numbers = new Map<string, number | bigint>()
     for (const part of parts) {
-      const queue = queueOf(part.destination, message.organizationId, { stream: message.stream, pool: rest.pool })
+      const sender = { stream: message.stream, pool: rest.pool, domain: rest.relayedDomain }
+      const queue = queueOf(part.destination, message.organizationId, sender)
       const { lastInsertRowid } = addDelivery.run(
         part.id,
         number,

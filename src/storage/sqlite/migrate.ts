@@ -24,6 +24,7 @@ import templateParts from './migrations/0020_template_parts.sql' with { type: 't
 import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0023_canaries.sql' with { type: 'text' }
+import relays from './migrations/0024_relays.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0021_dkim_states', sql: dkimStates },
   { name: '0022_erasure', sql: erasure },
   { name: '0023_canaries', sql: canaries },
+  { name: '0024_relays', sql: relays },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

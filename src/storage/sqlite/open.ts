@@ -54,6 +54,7 @@ import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
+import { sqliteRelays } from './relays.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
@@ -195,6 +196,7 @@ export function storeOn(
     warmups: sqliteWarmups(db, writer),
     alerts: sqliteAlerts(db, writer),
     canaries: sqliteCanaries(db, writer),
+    relays: sqliteRelays(db, writer),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),

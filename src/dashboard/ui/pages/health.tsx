@@ -171,6 +171,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
       'sending_addresses',
       'outbound_port_25',
       'smarthost',
+      'relays',
       'blocklists',
     ],
   ],

@@ -1,0 +1,77 @@
+import type { Config } from '../config/load.ts'
+import { ownerKey } from '../model/delivery.ts'
+import { SMARTHOST } from '../model/relay.ts'
+import { type Relay, relayDestination } from '../outbound/relays/relay.ts'
+import type { RelaySettings } from '../outbound/relays/relay-choice.ts'
+import type { RelayRule } from '../outbound/relays/rules.ts'
+import { destinationOfHost } from '../outbound/schedule/destination.ts'
+
+/** Config → its relays, delivery.smarthost among them. `passwords`: relayPasswordsOf; without them, a relay has no login,
+ *  which is enough to show it. */
+export function relaysOf(config: Config, passwords: ReadonlyMap<string, string> = new Map()): Relay[] {
+  const { smarthost } = config.delivery
+  const configured = config.relays.map((row): Relay => {
+    const { name, host, port, tls, username, certificates, maxConnections, maxMailsPerMinute } = row
+    const password = passwords.get(name)
+    return {
+      name,
+      host,
+      port,
+      tls: tls === 'none' ? 'never' : tls,
+      isTlsRequired: tls !== 'none',
+      login: username === null || password === undefined ? null : { user: username, password },
+      pins: certificates,
+      destination: relayDestination(name),
+      maxConnections,
+      maxMailsPerMinute,
+    }
+  })
+  return smarthost === null
+    ? configured
+    : [...configured, smarthostRelay(smarthost, config.delivery.smarthostCertificates)]
+}
+
+/** Config → the relays and their rules. With delivery.smarthost, one rule sends all mail through it. */
+export function relaySettingsOf(config: Config, passwords?: ReadonlyMap<string, string>): RelaySettings {
+  const relays = relaysOf(config, passwords)
+  const ofAll: RelayRule = { ...EVERYTHING, number: null, use: SMARTHOST }
+  const rules = config.relayRules.map((row, at): RelayRule => {
+    const { organization, domain, stream, destination, use, failOver, afterMinutes } = row
+    return {
+      number: at + 1,
+      owner: organization === null ? null : ownerKey(organization),
+      domain,
+      stream,
+      destination,
+      use: use === 'direct' ? null : use,
+      failOver,
+      afterMs: afterMinutes * 60_000,
+    }
+  })
+  return { relays, rules: config.delivery.smarthost === null ? rules : [ofAll] }
+}
+
+/** Config → the sending domains that rules name. */
+export const relayedDomainsOf = ({ relayRules }: Pick<Config, 'relayRules'>): string[] =>
+  relayRules.flatMap(({ domain }) => domain ?? [])
+
+const EVERYTHING = { owner: null, domain: null, stream: null, destination: null, failOver: null, afterMs: 0 }
+
+/** Its limits are those of its host as a destination. */
+function smarthostRelay(
+  { host, port, implicitTls, user, password }: NonNullable<Config['delivery']['smarthost']>,
+  pins: readonly string[],
+): Relay {
+  return {
+    name: SMARTHOST,
+    host,
+    port,
+    tls: implicitTls ? 'implicit' : 'starttls',
+    isTlsRequired: false,
+    login: user === null || password === null ? null : { user, password },
+    pins,
+    destination: destinationOfHost(host),
+    maxConnections: 0,
+    maxMailsPerMinute: 0,
+  }
+}
