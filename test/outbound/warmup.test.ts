@@ -386,3 +386,17 @@ test('a store that cannot count rejects, and no mail stays reserved', async () =
   opened.store.warmups.take = take
   expect(await send(engine, 'gmail.test', 500)).toEqual({ [NEW]: 50 })
 })
+
+test('a mail that is given back or rerouted before it is counted does not stay reserved', async () => {
+  const opened = await open(START + 23 * 3_600_000)
+  const engine = await start(opened, { pool: [NEW] })
+  const grants = await claim(engine, 'gmail.test', 5)
+  expect(grants).toHaveLength(5)
+  for (const grant of grants.slice(0, 3)) engine.admission.returned(grant, 'reserved')
+  for (const grant of grants.slice(3)) {
+    const other = engine.admission.rerouted(grant, null)
+    expect(other.warmup).toBe(NEW)
+    engine.admission.returned(other, 'reserved')
+  }
+  expect(await send(engine, 'gmail.test', 500)).toEqual({ [NEW]: 50 })
+})
