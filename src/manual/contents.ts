@@ -42,7 +42,7 @@ export const CONTENTS = [
       'move-to-postgresql',
     ],
   },
-  { name: 'Deliver well', topics: ['deliverability', 'destination-limits', 'tls-policies'] },
+  { name: 'Deliver well', topics: ['deliverability', 'relays', 'destination-limits', 'tls-policies'] },
   { name: 'Understand', topics: ['durability', 'security', 'limits', 'behaviour', 'performance'] },
   { name: 'Reference', topics: ['api-operations', 'configuration-reference', 'command-line-reference'] },
 ] as const
