@@ -2,6 +2,7 @@ import { resend } from '../../src/compat/resend/resend.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
 import type { Permission } from '../../src/model/api-key.ts'
+import { OWN_LISTENER } from '../../src/model/canary.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { silentLog } from '../../src/os/log.ts'
@@ -33,6 +34,18 @@ export async function startContractServer() {
     wrapStore: (store) => breakable(store, () => isBroken),
     compatApis: (operations) => [createCompatApi(resend, operations)],
     clientAddress: (peer) => peer ?? '',
+    // No engine runs, so nothing is sent.
+    runCanaries: async (now) => [
+      {
+        id: 'cnr_01m7yzmhg0g753y2zpdsmybdn5',
+        mailbox: OWN_LISTENER,
+        dueAt: now,
+        sentAt: now,
+        result: 'pending',
+        arrivedAt: null,
+        detail: null,
+      },
+    ],
     health: createHealthWatch({ run: async () => HEALTH, now: () => START, log: silentLog }),
   })
   const { api, clock, operations, random, store, mintId } = assembled

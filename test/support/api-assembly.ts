@@ -16,7 +16,7 @@ import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
 import type { Random } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
-import { createOperations, openSubmission, openUserMail } from '../../src/server/operations.ts'
+import { createOperations, type OperationsDeps, openSubmission, openUserMail } from '../../src/server/operations.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Submission } from '../../src/submission/accept.ts'
@@ -70,6 +70,7 @@ export interface AssemblyOptions
   resolver?: Resolver
   health?: HealthWatch
   postAlert?: Post
+  runCanaries?: OperationsDeps['runCanaries']
   streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   /** Called after each commit with events, with the organizations concerned. */
   onEvents?: (organizationIds: ReadonlySet<string>) => void
@@ -139,6 +140,7 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     eventStream,
     streams,
     health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
+    runCanaries: options.runCanaries ?? null,
     postAlert: options.postAlert ?? (async () => ({ kind: 'no_answer', error: 'no network', durationMs: 0 })),
     wait: notifier.wait,
     notify: notifier.notify,

@@ -82,6 +82,7 @@ const example = {
   verified_at: null,
   last_checked_at: null,
   dkim: [{ selector: 'pr2611pwt83re', algorithm: 'ed25519-sha256', state: 'active', created_at: EXAMPLE_TIME }],
+  next_dkim_rotation_at: null,
   return_path_host: 'bounces.example.com',
   tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
   dns_records: [
