@@ -33,5 +33,8 @@ export const NOTHING_ERASED: ErasedCounts = {
   suppressions: 0,
 }
 
+/** The most that run for one organization: each reads all its events, and the erasures of all organizations take turns. */
+export const ERASURES_TOGETHER = 20
+
 /** Stands in place of an erased address where a record remains. RFC 6761 §6.4 */
 export const ERASED_ADDRESS = 'erased@erased.invalid'

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
+import { ERASURES_TOGETHER } from '../../src/model/erasure.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null
@@ -22,4 +23,20 @@ test('an erasure begins once for an address in any case, and its record does not
   const log = await ask('GET', '/v1/audit-log')
   expect(log.body.data[0]).toMatchObject({ action: 'recipients_erase' })
   expect(JSON.stringify(log.body).toLowerCase()).not.toContain('example.org')
+})
+
+test('an organization with twenty erasures running gets no more until one has ended', async () => {
+  made = await createTestApi()
+  const key = made.own.keys.admin
+  for (let at = 0; at < ERASURES_TOGETHER; at++) {
+    const begun = await made.ask('POST', '/v1/recipients/erase', { key, body: { email: `r${at}@dest.example` } })
+    expect(begun.status).toBe(202)
+  }
+  const refused = await made.ask('POST', '/v1/recipients/erase', { key, body: { email: 'more@dest.example' } })
+  expect([refused.status, refused.body.error.code]).toEqual([422, 'invalid_state'])
+  const theirs = await made.ask('POST', '/v1/recipients/erase', {
+    key: made.other.keys.admin,
+    body: { email: 'more@dest.example' },
+  })
+  expect(theirs.status).toBe(202)
 })

@@ -370,7 +370,7 @@ describe('every operation', () => {
 
 /** Documented codes that these tests cannot produce. They need delivery engines, a month of mail, or a domain that
  *  failed or does not exist. Other tests produce them: messages-*.test.ts, blocked-links.test.ts,
- *  flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts, users.test.ts
+ *  erasures.test.ts, flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts, users.test.ts
  *  and webhooks.test.ts.
  *  Their responses are validated too (test/support/documented.ts). */
 const ELSEWHERE = [
@@ -393,6 +393,7 @@ const ELSEWHERE = [
   'messages_send 422 quota_exceeded',
   'messages_send_alias 422 invalid_state',
   'messages_send_alias 422 quota_exceeded',
+  'recipients_erase 422 invalid_state',
   'stats_read 404 not_found',
   'suppressions_create 422 quota_exceeded',
   'suppressions_import 422 invalid_state',

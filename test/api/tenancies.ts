@@ -171,7 +171,7 @@ function recordMakers(
     erasure_id: async (place) => {
       const { ids, organizationId } = tenancies[place]
       const asked = { id: mintId('era'), organizationId, email: `erased${made++}@customer.example`, now: clock.now() }
-      ids.live.erasure_id = (await store.erasures.begin(asked)).id
+      ids.live.erasure_id = (await store.erasures.begin(asked))!.id
     },
     invitation_id: async (place) => {
       const { ids, organizationId } = tenancies[place]

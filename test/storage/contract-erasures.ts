@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { ERASED_ADDRESS } from '../../src/model/erasure.ts'
+import { ERASED_ADDRESS, ERASURES_TOGETHER } from '../../src/model/erasure.ts'
 import { firstId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
@@ -27,7 +27,7 @@ const OVER = { status: 'delivered' as const, nextAttemptAt: null }
 export async function erase(store: Store, records: Records, email = ANN, now = ASKED_AT) {
   const id = `era_${records.event().id.slice(4)}`
   const erasure = await store.erasures.begin({ id, organizationId: ORGANIZATION, email, now })
-  return { id: erasure.id, steps: await runAll(store, now) }
+  return { id: erasure!.id, steps: await runAll(store, now) }
 }
 
 async function runAll(store: Store, now: number): Promise<number> {
@@ -195,18 +195,36 @@ export function erasurePromises(holds: Holds): void {
     expect(await store.events.get(event.id)).not.toBeNull()
   })
 
+  // threat: erasures-without-end
+  holds('an organization has a limited number of erasures running, others are not held up', async (store, records) => {
+    await found(store, records)
+    const begin = (at: number, organizationId: string = ORGANIZATION) =>
+      store.erasures.begin({
+        id: `era_${at}`.padEnd(30, '0'),
+        organizationId,
+        email: `r${at}@dest.example`,
+        now: ASKED_AT,
+      })
+    for (let at = 100; at < 100 + ERASURES_TOGETHER; at++) expect(await begin(at)).not.toBeNull()
+    expect(await begin(200)).toBeNull()
+    expect(await begin(100)).not.toBeNull() // it runs already
+    expect(await begin(201, 'org_another00000000000000000000')).not.toBeNull()
+    await runAll(store, ASKED_AT)
+    expect(await begin(202)).not.toBeNull()
+  })
+
   holds('an erasure continues after a restart, in steps of ten messages', async (store, records, { reopen }) => {
     await found(store, records)
     for (let at = 0; at < 35; at++) {
       await accept(store, records.accepted({ status: 'delivered', deliveries: [{ ...OVER, email: ANN }] }))
     }
     const asked = { organizationId: ORGANIZATION, email: ANN, now: ASKED_AT }
-    const { id } = await store.erasures.begin({ ...asked, id: 'era_00000000000000000000000001' })
+    const { id } = (await store.erasures.begin({ ...asked, id: 'era_00000000000000000000000001' }))!
     expect(await store.erasures.step(ASKED_AT)).toBe(true)
     expect((await idsOf(store)).length).toBe(25)
     const opened = await reopen()
     const again = await opened.erasures.begin({ ...asked, id: 'era_00000000000000000000000002' })
-    expect(again.id).toBe(id)
+    expect(again?.id).toBe(id)
     await runAll(opened, ASKED_AT)
     expect(await idsOf(opened)).toEqual([])
     expect(await opened.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { messages: 35 } })

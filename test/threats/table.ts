@@ -240,6 +240,11 @@ export const THREATS: Threat[] = [
     asset: 'the results of canary messages',
     attack: 'mail to their address, so that a message arrives that did not',
   },
+  {
+    id: 'erasures-without-end',
+    asset: 'erasures of other organizations',
+    attack: 'thousands of erasures of invented addresses, each of which reads all events',
+  },
   { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
   {
     id: 'tenant-moves-mail-to-relay',

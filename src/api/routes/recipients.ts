@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { Erasure } from '../../model/erasure.ts'
+import { ERASURES_TOGETHER, type Erasure } from '../../model/erasure.ts'
 import { iso } from '../../model/event.ts'
+import { Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
@@ -26,11 +27,15 @@ export function recipientOperations({
       description:
         'Removes what names the address in live and test records of the organization. Queued mail to it is cancelled first. Messages to nobody else are removed, and so are inbound messages from or to it, and events that contain it. Messages with other recipients lose the address and their content. Statistics stay, and a suppressed address stays suppressed by a keyed hash. The work runs in the background; asking again is harmless. Backups made before still contain the address.',
       responses: async () => (await import('../responses/recipients.ts')).erasureBegunResponses,
+      refusals: ['invalid_state'],
       example: { email: 'forget-me@customer.example' },
       body: z.strictObject({ email: emailAddress }),
       async handle({ organizationId, now, body }) {
         const email = suppressionKey(body.email)
         const erasure = await store.erasures.begin({ id: mintId('era'), organizationId, email, now })
+        if (erasure === null) {
+          throw new Refusal('invalid_state', `${ERASURES_TOGETHER} erasures run. Wait until one has ended.`)
+        }
         return { status: 202, body: erasureRecord(erasure) }
       },
     }),

@@ -1,6 +1,7 @@
-import { type ErasedCounts, type Erasure, NOTHING_ERASED } from '../../model/erasure.ts'
+import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
+import { type ErasureJobRow, type ErasureRow, placeOfAddress, toErasure, withRemoved } from '../erasure-rows.ts'
 import { ERASURE_PAUSE_MS } from '../roles/erasures.ts'
 import type { Erasures } from '../store.ts'
 import { erasureWork } from './erasure-work.ts'
@@ -15,6 +16,7 @@ const COLUMNS = `id, organization_id as "organizationId", address_hash as "addre
 const GET = `select ${COLUMNS} from erasures where id = $1`
 const RUNNING_OF = `select ${COLUMNS} from erasures
   where finished_at is null and address_hash = $1 and organization_id = $2`
+const RUNNING = 'select count(*)::int as count from erasures where finished_at is null and organization_id = $1'
 const DUE = `select ${COLUMNS}, address, step, after, is_waiting as "isWaiting" from erasures
   where finished_at is null and next_at <= $1 order by next_at limit 1`
 const ADD = `insert into erasures (id, organization_id, address_hash, address, created_at, step, after, is_waiting, next_at,
@@ -42,26 +44,28 @@ export function postgresErasures(
     begin: async ({ id, organizationId, email, now }) => {
       const hash = hashOfAddress(await key(), organizationId, email)
       return writer.writeSettings(async ({ query, run, changed }) => {
-        const [running] = await query<Row>(RUNNING_OF, [hash, organizationId])
+        const [running] = await query<ErasureRow>(RUNNING_OF, [hash, organizationId])
         if (running !== undefined) return toErasure(running)
+        const [all] = await query<{ count: number }>(RUNNING, [organizationId])
+        if (all!.count >= ERASURES_TOGETHER) return null
         changed('erasure', organizationId)
-        const address = encryption.encrypt(email, placeOf(id))
+        const address = encryption.encrypt(email, placeOfAddress(id))
         await run(ADD, [id, organizationId, hash, address, now, JSON.stringify(NOTHING_ERASED)])
         return { id, organizationId, addressHash: hash, createdAt: now, finishedAt: null, removed: NOTHING_ERASED }
       })
     },
     get: async (id) => {
-      const [row] = await reads.query<Row>(GET, [id])
+      const [row] = await reads.query<ErasureRow>(GET, [id])
       return row === undefined ? null : toErasure(row)
     },
     step: async (now) => {
-      const [row] = await reads.query<JobRow>(DUE, [now])
+      const [row] = await reads.query<ErasureJobRow<boolean>>(DUE, [now])
       if (row === undefined) return false
-      const address = encryption.decrypt(row.address, placeOf(row.id)).toString()
+      const address = encryption.decrypt(row.address, placeOfAddress(row.id)).toString()
       await lane.perform(async (group) => {
         const perform = work[row.step]
         const done = (await perform?.(group, { ...row, address, now }, row.after)) ?? { after: null }
-        const counts = JSON.stringify(sumOf(JSON.parse(row.removed), done.removed ?? {}))
+        const counts = withRemoved(row.removed, done.removed ?? {})
         const waits = row.isWaiting || done.isWaiting === true
         const { run } = group.statements
         const move = (step: number, after: string, isWaiting: boolean, nextAt: number) =>
@@ -75,18 +79,3 @@ export function postgresErasures(
     },
   }
 }
-
-const placeOf = (id: string) => `erasures ${id}`
-
-function sumOf(counts: ErasedCounts, more: Partial<ErasedCounts>): ErasedCounts {
-  const sum = { ...counts }
-  for (const name of Object.keys(NOTHING_ERASED) as (keyof ErasedCounts)[]) sum[name] += more[name] ?? 0
-  return sum
-}
-
-function toErasure({ removed, id, organizationId, addressHash, createdAt, finishedAt }: Row): Erasure {
-  return { id, organizationId, addressHash, createdAt, finishedAt, removed: JSON.parse(removed) }
-}
-
-type Row = Omit<Erasure, 'removed'> & { removed: string }
-type JobRow = Row & { address: Uint8Array; step: number; after: string; isWaiting: boolean }

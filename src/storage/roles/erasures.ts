@@ -9,8 +9,9 @@ import type { Erasure } from '../../model/erasure.ts'
  *  Open deliveries to the address are cancelled first. While an attempt is in progress, or other recipients of a message
  *  still wait for its content, the erasure waits. Messages accepted after it began stay. */
 export interface Erasures {
-  /** Begins an erasure at `now`; if one of the same address runs, returns that one. `email` is folded. */
-  begin(asked: { id: string; organizationId: string; email: string; now: number }): Promise<Erasure>
+  /** Begins an erasure at `now`; if one of the same address runs, returns that one. Null if the organization has
+   *  ERASURES_TOGETHER running. `email` is folded. */
+  begin(asked: { id: string; organizationId: string; email: string; now: number }): Promise<Erasure | null>
   get(id: string): Promise<Erasure | null>
   /** Performs one step of an erasure that is due; false if none is. */
   step(now: number): Promise<boolean>

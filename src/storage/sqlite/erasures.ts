@@ -1,9 +1,10 @@
-import { type ErasedCounts, type Erasure, NOTHING_ERASED } from '../../model/erasure.ts'
+import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
+import { type ErasureJobRow, type ErasureRow, placeOfAddress, toErasure, withRemoved } from '../erasure-rows.ts'
 import { ERASURE_PAUSE_MS, type ErasureStep } from '../roles/erasures.ts'
 import type { Erasures } from '../store.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { ErasedOrganizations } from './erased-organizations.ts'
 import { nextTurn } from './page.ts'
 import type { Space } from './space.ts'
@@ -13,6 +14,7 @@ const COLUMNS = `id, organization_id as organizationId, address_hash as addressH
   finished_at as finishedAt, removed`
 const GET = `select ${COLUMNS} from erasures where id = ?`
 const RUNNING_OF = `select ${COLUMNS} from erasures where finished_at is null and address_hash = ? and organization_id = ?`
+const RUNNING = 'select count(*) as count from erasures where finished_at is null and organization_id = ?'
 const DUE = `select ${COLUMNS}, address, step, after, is_waiting as isWaiting from erasures
   where finished_at is null and next_at <= ? order by next_at limit 1`
 const ADD = `insert into erasures (id, organization_id, address_hash, address, created_at, step, after, is_waiting, next_at,
@@ -47,15 +49,16 @@ export function sqliteErasures(
   },
 ): Erasures {
   const { work, encryption, key, space, organizations } = options
-  const get = db.prepare<unknown[], Row>(GET)
-  const runningOf = db.prepare<unknown[], Row>(RUNNING_OF)
-  const due = db.prepare<unknown[], JobRow>(DUE)
+  const get = db.prepare<unknown[], ErasureRow>(GET)
+  const runningOf = db.prepare<unknown[], ErasureRow>(RUNNING_OF)
+  const runningIn = db.prepare<unknown[], { count: number }>(RUNNING)
+  const due = db.prepare<unknown[], Job>(DUE)
   const add = db.prepare(ADD)
   const move = db.prepare(MOVE)
   const finish = db.prepare(FINISH)
 
-  const perform = (row: JobRow, now: number): boolean => {
-    const address = encryption.decrypt(row.address, placeOf(row.id)).toString()
+  const perform = (row: Job, now: number): boolean => {
+    const address = encryption.decrypt(row.address, placeOfAddress(row.id)).toString()
     const {
       after,
       removed = {},
@@ -63,7 +66,7 @@ export function sqliteErasures(
     } = work[row.step]?.({ ...row, address, now }, row.after) ?? {
       after: null,
     }
-    const counts = JSON.stringify(sumOf(JSON.parse(row.removed), removed))
+    const counts = withRemoved(row.removed, removed)
     const waits = row.isWaiting === 1 || isWaiting
     if (after !== null) move.run(row.step, after, Number(waits), now, counts, row.id)
     else if (row.step + 1 < work.length) move.run(row.step + 1, '', Number(waits), now, counts, row.id)
@@ -81,7 +84,8 @@ export function sqliteErasures(
       const erasure = await writer.write(() => {
         const running = runningOf.get(hash, organizationId)
         if (running !== undefined) return toErasure(running)
-        const address = encryption.encrypt(email, placeOf(id))
+        if (one(runningIn, organizationId).count >= ERASURES_TOGETHER) return null
+        const address = encryption.encrypt(email, placeOfAddress(id))
         add.run(id, organizationId, hash, address, now, now, JSON.stringify(NOTHING_ERASED))
         return { id, organizationId, addressHash: hash, createdAt: now, finishedAt: null, removed: NOTHING_ERASED }
       })
@@ -107,17 +111,4 @@ export function sqliteErasures(
   }
 }
 
-const placeOf = (id: string) => `erasures ${id}`
-
-function sumOf(counts: ErasedCounts, more: Partial<ErasedCounts>): ErasedCounts {
-  const sum = { ...counts }
-  for (const name of Object.keys(NOTHING_ERASED) as (keyof ErasedCounts)[]) sum[name] += more[name] ?? 0
-  return sum
-}
-
-function toErasure({ removed, id, organizationId, addressHash, createdAt, finishedAt }: Row): Erasure {
-  return { id, organizationId, addressHash, createdAt, finishedAt, removed: JSON.parse(removed) }
-}
-
-type Row = Omit<Erasure, 'removed'> & { removed: string }
-type JobRow = Row & { address: Uint8Array; step: number; after: string; isWaiting: number }
+type Job = ErasureJobRow<number>

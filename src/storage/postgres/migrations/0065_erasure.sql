@@ -1,4 +1,3 @@
--- 0059
 -- Contents that were removed before retention removes their message.
 create table removed_contents (
   message_id text collate "C" primary key,
@@ -30,3 +29,4 @@ create table erasures (
 );
 create index erasures_of_organization on erasures (organization_id, id);
 create index erasures_running on erasures (next_at) where finished_at is null;
+create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;
