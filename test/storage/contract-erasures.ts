@@ -255,6 +255,9 @@ export function contentRemovalPromises(holds: Holds): void {
     'removing content needs closed deliveries, gives back its bytes and keeps the message',
     async (store, records) => {
       await found(store, records)
+      // Three deliveries of one message, so that numbers of messages and deliveries differ.
+      const closed = ['a', 'b', 'c'].map((name) => ({ ...OVER, email: `${name}@dest.example` }))
+      await accept(store, records.accepted({ status: 'delivered', deliveries: closed }))
       const { message } = await accept(store, records.accepted())
       const used = async () => (await store.usage.of(ORGANIZATION, START)).storedBytes
       const before = await used()

@@ -120,8 +120,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
   [/^select min\(\+reason\) from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/],
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
-  [/from idempotency where organization_id = \? and key_hash/, /\(organization_id=\? AND key_hash=\?\)/],
-  [/^delete from idempotency/, /COVERING INDEX idempotency_by_age \(created_at<\?\)/],
+  [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
+  [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],
+  [/^delete from idempotency where rowid = \?/, /INTEGER PRIMARY KEY \(rowid=\?\)/],
+  [/^delete from idempotency where rowid in/, /COVERING INDEX idempotency_by_age \(created_at<\?\)/],
   [/^select number, .* from deliveries where id = \? and worker/, /\(id=\?\)/],
   [/^select number, .* from inbound_deliveries where id = \? and worker/, /\(id=\?\)/],
   [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],
@@ -174,7 +176,8 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^SEARCH inbound_messages USING INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
   [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],
-  [/^delete from unsubscribables/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
+  [/^delete from unsubscribables where delivery_id = \?/, /PRIMARY KEY \(delivery_id=\?\)/],
+  [/^delete from unsubscribables where delivery_id in/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
   [
     /^delete from webhook_deliveries .* webhook_id = \?/,
     /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
@@ -266,7 +269,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /by_status \(organization_id=\? AND delivery_status=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /^select m.* from inbound_addresses a/,
+    /^select m\.number, m\.size_bytes as sizeBytes, m\.raw_number as rawNumber from inbound_addresses a/, // of an erasure
+    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
+  ],
+  [
+    /^select m(?!\.number, m\.size_bytes as sizeBytes, m\.raw_number).* from inbound_addresses a/,
     /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\? AND message_number<\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
   ],
   [

@@ -5,9 +5,9 @@ import type { Connection } from './driver.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
-const MESSAGE = `select number, organization_id as organizationId, size_bytes as sizeBytes,
-    exists (select 1 from deliveries d where d.message_number = number and d.status not in (${FINAL_STATUSES})) as isOpen
-  from messages where id = ?`
+const MESSAGE = `select m.number, m.organization_id as organizationId, m.size_bytes as sizeBytes,
+    exists (select 1 from deliveries d where d.message_number = m.number and d.status not in (${FINAL_STATUSES})) as isOpen
+  from messages m where m.id = ?`
 const REMOVE = 'delete from message_contents where message_number = ?'
 const CHANGE_BYTES = `update messages set stored_bytes = ${STORED_BYTES_OF_MESSAGE} - size_bytes where number = ?`
 const NOTE = 'insert into removed_contents (message_number, removed_at, reason) values (?, ?, ?) on conflict do nothing'
