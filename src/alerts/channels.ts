@@ -19,7 +19,7 @@ export interface Told {
   durationMs: number
 }
 
-/** What a channel is told: a notice of an alert with the number of the attempt, or a test. */
+/** What a channel gets: a notice of an alert with the number of the attempt, or a test. */
 export type Telling = { notice: NoticeKey; alert: Alert; attempt: number } | { test: string }
 
 /** Tells a channel. Rejects only on a bug. */

@@ -10,7 +10,7 @@ export interface Look {
   covers: (alert: Alert) => boolean
 }
 
-/** The next state of an alert. `was` null: a new one. `next` null: it is removed, nobody was told. */
+/** The next state of an alert. `was` null: a new one. `next` null: it is removed, and no channel got a notice. */
 export interface Change {
   was: Alert | null
   next: Alert | null

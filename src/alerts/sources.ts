@@ -46,7 +46,7 @@ const qualityWords = ({ metric, value, threshold, windowHours, affected, sent }:
 
 const percent = (rate: number) => `${Number((rate * 100).toPrecision(2))} %`
 
-/** One problem for each organization, so that one with many webhooks is told once. */
+/** One problem for each organization, so that one with many webhooks causes one alert. */
 async function webhookProblems({ webhooks, organizations }: Pick<Store, 'webhooks' | 'organizations'>) {
   const paused = await webhooks.pausedByServer(MOST_ORGANIZATIONS)
   return Promise.all(

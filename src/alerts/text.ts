@@ -1,7 +1,7 @@
 import { type Alert, adviceFor, alertTitle, type NoticeEvent } from '../model/alert.ts'
 import { iso } from '../model/event.ts'
 
-/** What a channel is told, before it becomes the channel's format. */
+/** What a channel gets, before it becomes the channel's format. */
 export interface AlertText {
   event: NoticeEvent | 'test'
   /** `Critical: Disk space is low (mail.example.com)` */
@@ -22,7 +22,7 @@ export interface AboutServer {
   publicUrl: () => string
 }
 
-/** Alert and event → its text. `round`: how often the channel was told before that it fires. */
+/** Alert and event → its text. `round`: how many notices that it fires the channel got before. */
 export function alertText(alert: Alert, event: NoticeEvent, round: number, about: AboutServer): AlertText {
   const { severity, raisedAt, resolvedAt } = alert
   const still = round > 0 ? 'Still ' : ''

@@ -49,7 +49,7 @@ export function maintenanceTasks(deps: {
   sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
-  /** Looks for problems to alert the operator of, and tells the channels. Neither is awaited, since other servers may be
+  /** Looks for problems to alert the operator of, and sends notices to the channels. Neither is awaited, since other servers may be
    *  slow. Null: there are no channels. */
   alerts: { look: (now: number) => Promise<void>; send: (now: number) => Promise<void> } | null
   /** Starts sending canary mails that are due and looking for those on their way; not awaited. Null: canaries are off. */
@@ -235,7 +235,7 @@ export function maintenanceTasks(deps: {
   ]
 }
 
-/** Looks on each node; the leader tells the channels. Nothing without channels. */
+/** Looks on each node; the leader sends the notices. Nothing without channels. */
 function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'alerts'>): Task[] {
   if (alerts === null) return []
   const started = (run: (now: number) => Promise<void>) => async (now: number) => {

@@ -68,7 +68,7 @@ interface KindRule {
   title: string
   /** What the operator does, unless the look says something better. */
   advice: string
-  /** How long looks in a row must find the problem before anybody is told; 0: the first one suffices. */
+  /** How long looks in a row must find the problem before an alert begins; 0: the first one suffices. */
   raiseAfterMs: number
   /** How long looks in a row must not find it before the alert ends. */
   resolveAfterMs: number

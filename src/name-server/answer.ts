@@ -123,7 +123,7 @@ class Response {
   }
 
   /** Adds a set to the answers; the owner is a name at `owner` in the message. Returns where the data of its last record
-   *  begins, the target of a CNAME; null if there is no room. */
+   *  begins, the target of a CNAME; null if it does not fit. */
   add(set: RecordSet, owner: number): number | null {
     if (this.#at + set.sizeBytes > this.#limit) return null
     for (const record of set.records) this.#write(record, owner)

@@ -48,7 +48,7 @@ export async function serveAddress(options: {
           const given = answer(packet, zone(), out, { transport: 'udp', isLimited: permission === 'slip' })
           if (given === null) return
           count.answered(given, 'udp')
-          socket.send(out.subarray(0, given.sizeBytes), port, address) // lost if the kernel has no room, as any datagram
+          socket.send(out.subarray(0, given.sizeBytes), port, address) // lost if the kernel's buffer is full, as any datagram
         },
         error: () => {}, // a client's port is closed; the next packet is not affected
       },

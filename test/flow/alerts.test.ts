@@ -102,7 +102,7 @@ const operator = async () => {
   return { cookie: await cookieOf(server, OPERATOR) }
 }
 
-test('every channel is told once of the beginning and once of the end, with restarts in between', async () => {
+test('every channel gets one notice of the beginning and one of the end, with restarts in between', async () => {
   const ownMail = { name: 'own-queue', type: 'mail' as const, to: 'ops@boss.remote.example' }
   await open({ channels: [...TYPES.map((type) => channelOf(type)), mailServerChannel(), ownMail] })
   const counts = () => [...TYPES.map((type) => posts(type).length), mails(mailServer).length, mails(remote).length]
@@ -279,7 +279,7 @@ describe('the operator', () => {
 })
 
 describeWithPostgres('on two nodes with PostgreSQL', () => {
-  test('one of them tells the channels', async () => {
+  test('one of them sends the notices', async () => {
     const postgres = await startPostgres()
     try {
       const url = await postgres.createDatabase('alerts')

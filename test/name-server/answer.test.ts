@@ -197,7 +197,7 @@ describe('truncation', () => {
   ])('over UDP a response has at most %s', (_, more, limit) => {
     const zone = createZone(ZONE, OWN)
     // Two records of one set, so that the size is found to the byte.
-    const room = limit - replyTo(query(big, 'TXT', more), { transport: 'udp' }, zone)!.bytes.length
+    const left = limit - replyTo(query(big, 'TXT', more), { transport: 'udp' }, zone)!.bytes.length
     const fits = (bytes: number) => {
       const text = 'y'.repeat(bytes)
       zone.put('x', [{ name: big, type: 'TXT', ttlSeconds: 1, value: text, priority: null }])
@@ -206,7 +206,7 @@ describe('truncation', () => {
       expect(reply.answers?.length).toBe(reply.flag_tc ? 0 : 1)
       return !reply.flag_tc
     }
-    expect(room).toBeGreaterThan(0)
+    expect(left).toBeGreaterThan(0)
     let bytes = 0
     while (bytes < limit && fits(bytes + 1)) bytes++
     const overhead =

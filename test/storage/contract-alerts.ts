@@ -61,7 +61,7 @@ export function alertPromises(holds: Holds): void {
     expect(await alerts.ended(5)).toEqual([alertOf(ENDED)])
   })
 
-  holds('a channel is told once of the beginning, and once of the end after it', async (store) => {
+  holds('a channel gets one notice of the beginning, and one of the end after it', async (store) => {
     const { alerts } = store
     await raised(store, ['ops', 'chat'])
     await alerts.addNotices([keyOf()], START + 5) // twice is harmless
@@ -81,7 +81,7 @@ export function alertPromises(holds: Holds): void {
     ])
   })
 
-  holds('of an alert that ends before anybody was told, nobody is told', async (store) => {
+  holds('an alert that ends before its first notice causes none', async (store) => {
     await raised(store)
     await store.alerts.save(alertOf(ENDED), 'firing')
     await store.alerts.addNotices([keyOf()], START + 2 * MINUTE)

@@ -17,7 +17,7 @@ interface Channel {
 const MOST_FIRING = 200
 const MOST_ENDED = 50
 
-/** The operations of `/v1/alerts`: problems of the installation, and the channels that are told of them. For the operator
+/** The operations of `/v1/alerts`: problems of the installation, and the channels that get them. For the operator
  *  only. Without channels, nothing looks for problems, and the list is empty. */
 export function alertOperations(deps: {
   alerts: Store['alerts']

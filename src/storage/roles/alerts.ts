@@ -1,6 +1,6 @@
 import type { Alert, AlertState, ChannelRecord, Notice, NoticeKey } from '../../model/alert.ts'
 
-/** Alerts for the operator, and what each channel was told of them. */
+/** Alerts for the operator, and the notices to each channel. */
 export interface Alerts {
   /** Pending and firing alerts, in the order of kind, subject and node. */
   open(): Promise<Alert[]>
@@ -8,7 +8,7 @@ export interface Alerts {
   ended(limit: number): Promise<Alert[]>
   /** Writes a new alert (`was` null), or the next state of one. False, without a change, if an alert of that kind,
    *  subject and node is open already, or if its state is not `was`. When it ends, notices that were not attempted are
-   *  withdrawn, and each channel that was told gets a notice of the end. */
+   *  withdrawn, and each channel that got the first notice gets one of the end. */
   save(alert: Alert, was: AlertState | null): Promise<boolean>
   /** Removes a pending alert. */
   drop(id: string): Promise<void>

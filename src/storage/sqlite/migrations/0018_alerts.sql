@@ -17,7 +17,7 @@ create table alerts (
 create unique index alerts_open on alerts (kind, subject, node) where state <> 'resolved';
 create index alerts_ended on alerts (resolved_at, id) where state = 'resolved';
 
--- What each channel is told of an alert.
+-- The notices of an alert to each channel.
 create table alert_notices (
   alert_id text not null,
   channel text not null,
