@@ -100,6 +100,8 @@ const CALLS: Record<string, unknown[][]> = {
   'relay counts': [['flushRelays']],
   'relay attempts': [['relays.pruneBegun', NOW - 62 * DAY, 200]],
   'tls reports': [['sendTlsReports', NOW]],
+  erasures: [['erasures.step', NOW]],
+  'content of streams': [['messages.redactDue', NOW, 10]],
   retention: [
     ['organizations.list'],
     [
@@ -133,6 +135,7 @@ test('tasks that remove old records take the earlier of both clocks', () => {
     'usage of past days',
     'unconfirmed forward targets',
     'orphans in object storage',
+    'content of streams',
     'retention',
   ])
 })
@@ -173,6 +176,8 @@ test('tasks run at their own intervals, and those that restarts must not delay r
     ['relay counts', 60],
     ['relay attempts', 60],
     ['tls reports', 60],
+    ['erasures', 2],
+    ['content of streams', 60],
     ['retention', 600, 60],
   ])
 })
