@@ -2,29 +2,21 @@ import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import {
-  aliasFault,
-  localeOf,
-  MAX_LOCALES,
-  TEMPLATE_KINDS,
-  type Template,
-  type TemplateTexts,
-} from '../../model/template.ts'
+import { aliasFault, TEMPLATE_KINDS, type Template } from '../../model/template.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
-import { isRecord } from '../../os/records.ts'
 import type { ListedTemplate, ListedTemplateVersion, Store } from '../../storage/store.ts'
-import { bodyFault } from '../../submission/checks.ts'
 import { keyedTexts, loadParts } from '../../submission/template-parts.ts'
 import type { TemplateEngine } from '../../submission/templates.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse, recordsRequest } from '../page.ts'
-import { ALIAS, BODY, LOCALE, NOT_BLANK_TEXT } from '../patterns.ts'
+import { ALIAS } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { createTemplateContents, textsOf } from './template-content.ts'
 import { templateLocale, templateSample, templateVariables } from './template-fields.ts'
+import { changedLocales, locales, texts, wholeTexts } from './template-texts.ts'
 
 /** The operations of `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit
  *  `html`, `text` and `sample`. */
@@ -286,41 +278,10 @@ const alias = z
     if (fault !== null) context.addIssue({ code: 'custom', message: fault })
   })
   .meta(ALIAS)
-const subject = z
-  .string()
-  .refine((text) => text.trim() !== '', 'must not be empty')
-  .meta(NOT_BLANK_TEXT)
-const body = z
-  .string()
-  .superRefine((text, context) => {
-    const fault = bodyFault(text)
-    if (fault !== null) context.addIssue({ code: 'custom', message: fault })
-  })
-  .meta(BODY)
 const sample = templateSample
   .optional()
   .describe('Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them.')
-const texts = { subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
 const layout = alias.nullish().describe('Alias of the layout around `html` and `text`.')
-const locales = z
-  .unknown()
-  .transform(readLocales)
-  .nullish()
-  .meta({
-    type: ['object', 'null'],
-    maxProperties: MAX_LOCALES,
-    propertyNames: LOCALE,
-    additionalProperties: {
-      type: ['object', 'null'],
-      properties: {
-        subject: { type: ['string', 'null'], ...NOT_BLANK_TEXT },
-        html: { type: ['string', 'null'], ...BODY },
-        text: { type: ['string', 'null'], ...BODY },
-      },
-      additionalProperties: false,
-    },
-  })
-  .describe('Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one.')
 const kind = z
   .enum(TEMPLATE_KINDS)
   .default('message')
@@ -332,52 +293,6 @@ const variables = templateVariables.default({})
 const locale = templateLocale.nullish().describe('Wanted language; without it, the default.')
 const renderBody = z.strictObject({ variables, version: z.int().min(1).optional(), locale })
 const previewBody = z.strictObject({ ...texts, layout, locale, variables })
-
-const variant = z.strictObject(texts)
-
-/** Locale → texts, null for one to remove; under the usual case of the locale. */
-function readLocales(value: unknown, context: z.RefinementCtx): Map<string, TemplateTexts | null> | null {
-  if (value === null || value === undefined) return null
-  const found = new Map<string, TemplateTexts | null>()
-  const refuse = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })
-  if (!isRecord(value)) {
-    refuse([], 'must be an object')
-    return found
-  }
-  const entries = Object.entries(value)
-  if (entries.length > MAX_LOCALES) refuse([], `must have at most ${MAX_LOCALES} languages`)
-  for (const [tag, given] of entries.slice(0, MAX_LOCALES)) {
-    const locale = localeOf(tag)
-    if (locale === null || found.has(locale)) {
-      refuse([], `must have language tags such as de or pt-BR, each once, not ${tag.slice(0, 40)}`)
-      continue
-    }
-    const { success, data, error } = given === null ? { success: true, data: null } : variant.safeParse(given)
-    for (const { path, message } of error?.issues ?? []) refuse([tag, ...path], message)
-    if (success) found.set(locale, data === null ? null : wholeTexts(data))
-  }
-  return found
-}
-
-/** Present variants and a change → the wanted ones. Undefined changes nothing, null removes all. */
-function changedLocales(
-  present: Record<string, TemplateTexts>,
-  change: Map<string, TemplateTexts | null> | null | undefined,
-): Record<string, TemplateTexts> {
-  if (change === null) return {}
-  const changed = new Map<string, TemplateTexts | null>(Object.entries(present))
-  for (const [locale, texts] of change ?? []) changed.set(locale, texts)
-  const kept = [...changed].filter((entry): entry is [string, TemplateTexts] => entry[1] !== null)
-  return Object.fromEntries(kept.map(([locale, texts]) => [locale, textsOf(texts)]))
-}
-
-function wholeTexts({
-  subject,
-  html,
-  text,
-}: { [K in keyof TemplateTexts]?: string | null | undefined }): TemplateTexts {
-  return { subject: subject ?? null, html: html ?? null, text: text ?? null }
-}
 
 /** Version number → the ID-like text for cursors, which are based on IDs (page.ts); versionOf is the inverse. */
 const CURSOR_PREFIX = 'tpl_'
