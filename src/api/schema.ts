@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearest } from '../config/suggest.ts'
 import { parseMailbox } from '../mail/address.ts'
+import { EVENT_TYPES } from '../model/event.ts'
 import type { FieldFault } from '../model/refusal.ts'
 import { hasInvisible } from '../net/visible-text.ts'
 import { EMAIL, ENDPOINT_URL, SEEN, TIME } from './patterns.ts'
@@ -28,7 +29,10 @@ export const isoTime = z
     context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
     return z.NEVER
   })
-  .meta({ ...TIME, description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
+  .meta({ ...TIME, id: 'TimeFilter', description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
+
+/** The type of an event. */
+export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' })
 
 /** Query parameters `created_after` (inclusive) and `created_before` (exclusive), each parsed to ms UTC or absent. */
 export const timeFields = {
@@ -56,6 +60,7 @@ export const emailAddress = z
   })
   .meta({
     ...EMAIL,
+    id: 'EmailAddress',
     description:
       'An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531).',
   })

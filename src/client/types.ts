@@ -287,6 +287,15 @@ export interface ApiKey {
   created_by: string | null
 }
 
+export interface Attachment {
+  filename: string
+  content: string
+  /** Derived from the file name if absent. */
+  content_type?: string | null
+  /** For `<img src="cid:…">`. */
+  content_id?: string | null
+}
+
 export interface Attempt {
   recipient: string
   number: number
@@ -349,31 +358,7 @@ export interface Billing {
   organization_id: string
   plan: string
   /** -1 = unlimited. Null: the plan is no longer in the config. */
-  limits: {
-    /** Per API key. */
-    requests_per_minute: number
-    /** Recipients accepted for live sending, including forwards. */
-    messages_per_month: number
-    domains: number
-    retention_days: number
-    webhooks: number
-    inbound_routes: number
-    templates: number
-    /** Versions kept per template. The oldest are removed first. */
-    template_versions: number
-    /** Active keys. As many again may be in the grace period of a rotation. */
-    api_keys: number
-    scheduled_messages: number
-    stored_bytes: number
-    /** Recipients of test messages. */
-    test_messages_per_month: number
-    /** Recipients of forward routes. */
-    forwards_per_day: number
-    /** Suppressions added manually or by import. Bounces and complaints are always added. */
-    suppressions: number
-    /** Whether the organization gets a sending address of its own. */
-    dedicated_address: boolean
-  } | null
+  limits: Limits | null
   usage: {
     /** UTC */
     month: string
@@ -412,31 +397,7 @@ export interface Billing {
   self_service_plans: Array<{
     plan: string
     /** -1 = unlimited. Null: the plan is no longer in the config. */
-    limits: {
-      /** Per API key. */
-      requests_per_minute: number
-      /** Recipients accepted for live sending, including forwards. */
-      messages_per_month: number
-      domains: number
-      retention_days: number
-      webhooks: number
-      inbound_routes: number
-      templates: number
-      /** Versions kept per template. The oldest are removed first. */
-      template_versions: number
-      /** Active keys. As many again may be in the grace period of a rotation. */
-      api_keys: number
-      scheduled_messages: number
-      stored_bytes: number
-      /** Recipients of test messages. */
-      test_messages_per_month: number
-      /** Recipients of forward routes. */
-      forwards_per_day: number
-      /** Suppressions added manually or by import. Bounces and complaints are always added. */
-      suppressions: number
-      /** Whether the organization gets a sending address of its own. */
-      dedicated_address: boolean
-    } | null
+    limits: Limits | null
   }>
 }
 
@@ -526,26 +487,7 @@ export interface CreatedInvitation {
 export interface CreatedWebhook {
   id: string
   url: string
-  events: Array<
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
-  >
+  events: Array<EventType>
   /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
@@ -715,6 +657,9 @@ export interface DomainVerifiedEvent {
   }
 }
 
+/** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
+export type EmailAddress = string
+
 export interface Erasure {
   id: string
   /** It runs until attempts in progress and shared messages to other recipients have ended. */
@@ -792,6 +737,26 @@ export type Event =
   | WebhookPausedEvent
   | SuppressionAddedEvent
   | SuppressionRemovedEvent
+
+export type EventType =
+  | 'message.delivered'
+  | 'message.bounced'
+  | 'message.deferred'
+  | 'message.opened'
+  | 'message.clicked'
+  | 'message.unsubscribed'
+  | 'message.complained'
+  | 'quality.alert'
+  | 'message.suppressed'
+  | 'message.accepted'
+  | 'message.cancelled'
+  | 'message.expired'
+  | 'inbound.received'
+  | 'domain.verified'
+  | 'domain.failed'
+  | 'webhook.paused'
+  | 'suppression.added'
+  | 'suppression.removed'
 
 export interface ForwardConfirmations {
   data: Array<{
@@ -976,6 +941,32 @@ export interface Invitation {
   expires_at: string
 }
 
+export interface Limits {
+  /** Per API key. */
+  requests_per_minute: number
+  /** Recipients accepted for live sending, including forwards. */
+  messages_per_month: number
+  domains: number
+  retention_days: number
+  webhooks: number
+  inbound_routes: number
+  templates: number
+  /** Versions kept per template. The oldest are removed first. */
+  template_versions: number
+  /** Active keys. As many again may be in the grace period of a rotation. */
+  api_keys: number
+  scheduled_messages: number
+  stored_bytes: number
+  /** Recipients of test messages. */
+  test_messages_per_month: number
+  /** Recipients of forward routes. */
+  forwards_per_day: number
+  /** Suppressions added manually or by import. Bounces and complaints are always added. */
+  suppressions: number
+  /** Whether the organization gets a sending address of its own. */
+  dedicated_address: boolean
+}
+
 export interface ListedTemplate {
   id: string
   /** Alternative to the ID. Live and test templates have separate aliases. */
@@ -1004,6 +995,8 @@ export interface ListedTemplateVersion {
   variables: Array<string>
   created_at: string
 }
+
+export type Mailbox = string
 
 export interface Message {
   id: string
@@ -1294,6 +1287,8 @@ export interface MessageExplanation {
   }>
 }
 
+export type MessageHeaders = Record<string, string>
+
 export interface MessageOpenedEvent {
   /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
@@ -1515,13 +1510,13 @@ export interface RotatedApiKey {
 
 export interface SendMessage {
   /** `a@d` or `Name <a@d>`; must be at the key’s domain. */
-  from: string
+  from: Mailbox
   /** 1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`. Duplicates are merged. */
-  to: string | Array<string>
-  cc?: string | Array<string> | null
+  to: Mailbox | Array<Mailbox>
+  cc?: Mailbox | Array<Mailbox> | null
   /** Not visible to other recipients. */
-  bcc?: string | Array<string> | null
-  reply_to?: string | Array<string> | null
+  bcc?: Mailbox | Array<Mailbox> | null
+  reply_to?: Mailbox | Array<Mailbox> | null
   /** Required unless the template has a subject. One line, at most 998 bytes. */
   subject?: string | null
   /** One of `html`, `text` or `template_id` is required. An empty value counts as missing. */
@@ -1535,22 +1530,15 @@ export interface SendMessage {
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
-  headers?: Record<string, string> | null
+  headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
-  attachments?: Array<{
-    filename: string
-    content: string
-    /** Derived from the file name if absent. */
-    content_type?: string | null
-    /** For `<img src="cid:…">`. */
-    content_id?: string | null
-  }> | null
+  attachments?: Array<Attachment> | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
   /** At most 30 days ahead. A time in the past sends immediately. */
-  scheduled_at?: string | null
+  scheduled_at?: TimeFilter | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
@@ -1735,6 +1723,9 @@ export interface TemplatePreview {
   missing: Array<string>
 }
 
+/** ISO 8601 with offset, or a date, meaning midnight UTC. */
+export type TimeFilter = string
+
 export interface TlsResults {
   data: Array<{
     /** `sts`, `tlsa`, `no-policy-found`, or another word of the reporter. */
@@ -1761,31 +1752,7 @@ export interface Usage {
   organization_id: string
   plan: string
   /** -1 = unlimited. Null: the plan is no longer in the config. */
-  limits: {
-    /** Per API key. */
-    requests_per_minute: number
-    /** Recipients accepted for live sending, including forwards. */
-    messages_per_month: number
-    domains: number
-    retention_days: number
-    webhooks: number
-    inbound_routes: number
-    templates: number
-    /** Versions kept per template. The oldest are removed first. */
-    template_versions: number
-    /** Active keys. As many again may be in the grace period of a rotation. */
-    api_keys: number
-    scheduled_messages: number
-    stored_bytes: number
-    /** Recipients of test messages. */
-    test_messages_per_month: number
-    /** Recipients of forward routes. */
-    forwards_per_day: number
-    /** Suppressions added manually or by import. Bounces and complaints are always added. */
-    suppressions: number
-    /** Whether the organization gets a sending address of its own. */
-    dedicated_address: boolean
-  } | null
+  limits: Limits | null
   usage: {
     /** UTC */
     month: string
@@ -1837,26 +1804,7 @@ export interface User {
 export interface Webhook {
   id: string
   url: string
-  events: Array<
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
-  >
+  events: Array<EventType>
   /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
@@ -1878,25 +1826,7 @@ export interface WebhookDelivery {
   id: string
   webhook_id: string
   event_id: string
-  type:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type: EventType
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1907,25 +1837,7 @@ export interface WebhookDeliveryWithRequest {
   id: string
   webhook_id: string
   event_id: string
-  type:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type: EventType
   status: 'pending' | 'delivered' | 'failed'
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
@@ -1958,26 +1870,7 @@ export interface WebhookPausedEvent {
 export interface WebhookWithNewSecret {
   id: string
   url: string
-  events: Array<
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
-  >
+  events: Array<EventType>
   /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
@@ -2052,14 +1945,12 @@ export interface MessagesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
   status?: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  to?: string
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  from?: string
+  to?: EmailAddress
+  from?: EmailAddress
   subject?: string
   tag?: string
   template_id?: string
@@ -2073,8 +1964,7 @@ export interface MessagesListQuery {
 }
 
 export interface MessagesUpdateBody {
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  scheduled_at: string
+  scheduled_at: TimeFilter
 }
 
 export interface MessagesContentQuery {
@@ -2086,28 +1976,10 @@ export interface MessagesEventsQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
-  type?:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  created_before?: TimeFilter
+  type?: EventType
 }
 
 export interface MessagesAttemptsAnswer {
@@ -2125,12 +1997,12 @@ export interface MessagesWebhookDeliveriesAnswer {
 
 export interface MessagesAnalyzeBody {
   /** `a@d` or `Name <a@d>`; must be at the key’s domain. */
-  from: string
-  to?: string | Array<string> | null
-  cc?: string | Array<string> | null
+  from: Mailbox
+  to?: Mailbox | Array<Mailbox> | null
+  cc?: Mailbox | Array<Mailbox> | null
   /** Not visible to other recipients. */
-  bcc?: string | Array<string> | null
-  reply_to?: string | Array<string> | null
+  bcc?: Mailbox | Array<Mailbox> | null
+  reply_to?: Mailbox | Array<Mailbox> | null
   subject?: '' | string | null | null
   /** One of `html`, `text` or `template_id` is required. An empty value counts as missing. */
   html?: string | null
@@ -2143,22 +2015,15 @@ export interface MessagesAnalyzeBody {
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
-  headers?: Record<string, string> | null
+  headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
-  attachments?: Array<{
-    filename: string
-    content: string
-    /** Derived from the file name if absent. */
-    content_type?: string | null
-    /** For `<img src="cid:…">`. */
-    content_id?: string | null
-  }> | null
+  attachments?: Array<Attachment> | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
   /** At most 30 days ahead. A time in the past sends immediately. */
-  scheduled_at?: string | null
+  scheduled_at?: TimeFilter | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
@@ -2181,7 +2046,7 @@ export interface ApiKeysCreateBody {
   /** `test`: a sandbox key. Test keys can only create test keys. */
   mode?: 'live' | 'test'
   /** When the key expires. A key that expires must set this, no later than its own expiry. */
-  expires_at?: string | null
+  expires_at?: TimeFilter | null
   /** CIDR networks or single addresses, IPv4 and IPv6. Requests from other addresses get 401. `::/0` covers IPv6 only. Absent or null: any address. */
   allowed_networks?: Array<string> | null
 }
@@ -2191,9 +2056,9 @@ export interface ApiKeysListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface ApiKeysUpdateBody {
@@ -2226,9 +2091,9 @@ export interface DomainsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface DomainsUpdateBody {
@@ -2242,17 +2107,13 @@ export interface DomainsUpdateBody {
 }
 
 export interface DomainsDmarcQuery {
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  from?: string
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  to?: string
+  from?: TimeFilter
+  to?: TimeFilter
 }
 
 export interface DomainsTlsReportsQuery {
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  from?: string
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  to?: string
+  from?: TimeFilter
+  to?: TimeFilter
 }
 
 export interface AuditLogListQuery {
@@ -2260,9 +2121,9 @@ export interface AuditLogListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
   /** An operation, for example `api_keys_create`. */
   action?: string
   /** The ID of an API key or a user, or `operator`. */
@@ -2279,30 +2140,12 @@ export interface EventsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
   /** Lists events after this one, oldest first; empty = from the oldest stored event. */
   after?: string
-  type?:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type?: EventType
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
@@ -2338,15 +2181,12 @@ export interface EventsStreamQuery {
 }
 
 export interface ExplainAddressQuery {
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  to: string
+  to: EmailAddress
 }
 
 export interface StatsReadQuery {
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  from?: string
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  to?: string
+  from?: TimeFilter
+  to?: TimeFilter
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
@@ -2367,27 +2207,24 @@ export interface SuppressionsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  email?: string
+  created_before?: TimeFilter
+  email?: EmailAddress
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
   /** Beginning of an address or of its domain. */
   q?: string
 }
 
 export interface SuppressionsCreateBody {
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  email: string
+  email: EmailAddress
   /** Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own. */
   domain_id?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
 
 export interface RecipientsEraseBody {
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  email: string
+  email: EmailAddress
 }
 
 export interface SuppressionsExportQuery {
@@ -2428,9 +2265,9 @@ export interface TemplatesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface TemplatesGetQuery {
@@ -2478,26 +2315,7 @@ export interface TemplatesVersionsQuery {
 export interface WebhooksCreateBody {
   /** Must use `https` and a public address. */
   url: string
-  events: Array<
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
-  >
+  events: Array<EventType>
   description?: string | null
   /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
   format?: 'enveloped' | 'resend'
@@ -2508,58 +2326,21 @@ export interface WebhooksListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface WebhooksUpdateBody {
   /** Must use `https` and a public address. */
   url?: string
-  events?: Array<
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
-  >
+  events?: Array<EventType>
   status?: 'active' | 'paused'
   description?: string | null
 }
 
 export interface WebhooksTestBody {
-  type:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type: EventType
 }
 
 export interface WebhooksRotateSecretBody {
@@ -2572,56 +2353,19 @@ export interface WebhookDeliveriesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
   status?: 'pending' | 'delivered' | 'failed'
-  type?:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type?: EventType
 }
 
 export interface WebhooksReplayBody {
-  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-  from: string
+  from: TimeFilter
   /** Exclusive; the default is now. */
-  to?: string
+  to?: TimeFilter
   /** Only events of this type. */
-  type?:
-    | 'message.delivered'
-    | 'message.bounced'
-    | 'message.deferred'
-    | 'message.opened'
-    | 'message.clicked'
-    | 'message.unsubscribed'
-    | 'message.complained'
-    | 'quality.alert'
-    | 'message.suppressed'
-    | 'message.accepted'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'inbound.received'
-    | 'domain.verified'
-    | 'domain.failed'
-    | 'webhook.paused'
-    | 'suppression.added'
-    | 'suppression.removed'
+  type?: EventType
 }
 
 export interface WebhooksReplayAnswer {
@@ -2659,12 +2403,11 @@ export interface InboundRoutesCreateBody {
         type: 'forward'
         config: {
           to:
-            | string
+            | EmailAddress
             | Array<
-                | string
+                | EmailAddress
                 | {
-                    /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-                    email: string
+                    email: EmailAddress
                     [name: string]: unknown
                   }
               >
@@ -2684,9 +2427,9 @@ export interface InboundRoutesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface InboundRoutesUpdateBody {
@@ -2720,12 +2463,11 @@ export interface InboundRoutesUpdateBody {
         type: 'forward'
         config: {
           to:
-            | string
+            | EmailAddress
             | Array<
-                | string
+                | EmailAddress
                 | {
-                    /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-                    email: string
+                    email: EmailAddress
                     [name: string]: unknown
                   }
               >
@@ -2742,14 +2484,13 @@ export interface InboundRoutesUpdateBody {
 
 export interface InboundRoutesConfirmationsBody {
   /** Absent: all pending targets. */
-  email?: string
+  email?: EmailAddress
 }
 
 export interface InboundRoutesTestBody {
   /** Currently ignored. */
-  from?: string | ''
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  to: string
+  from?: EmailAddress | ''
+  to: EmailAddress
   subject?: string
 }
 
@@ -2758,15 +2499,13 @@ export interface InboundMessagesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
   route_id?: string
   domain_id?: string
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  from?: string
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  to?: string
+  from?: EmailAddress
+  to?: EmailAddress
   status?: 'pending' | 'delivered' | 'failed'
   /** Part of the address of the sender or of a recipient, among the newest 50,000 messages. */
   q?: string
@@ -2780,8 +2519,7 @@ export interface InboundMessagesDeliveriesAnswer {
 }
 
 export interface InvitationsCreateBody {
-  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
-  email: string
+  email: EmailAddress
   /** An API key cannot grant `owner`. */
   role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
 }
@@ -2791,9 +2529,9 @@ export interface InvitationsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface UsersListQuery {
@@ -2801,16 +2539,16 @@ export interface UsersListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }
 
 export interface UsersUpdateBody {
   /** Role in the organization. An API key cannot grant `owner`, nor change users who have it. */
   role?: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
   /** Only the operator changes it. */
-  email?: string
+  email?: EmailAddress
   /** Only the operator and the user change it. */
   name?: string
   /** Only the operator changes it. */
@@ -2824,7 +2562,7 @@ export interface UsersSessionsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: string
+  created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
-  created_before?: string
+  created_before?: TimeFilter
 }

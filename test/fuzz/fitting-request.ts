@@ -335,7 +335,7 @@ function arrayFor(schema: Json, name: string, deref: (value: Json) => Json, dept
     fc.tuple(item, fc.constantFrom(maxItems, maxItems - 1)).map(([one, count]) => Array(count).fill(one)),
     fc.constant(RECIPIENTS.slice(0, maxItems)),
   )
-  const isSmall = depth < 2 && maxItems <= 500 && fits(schema.items, RECIPIENTS[0])
+  const isSmall = depth < 2 && maxItems <= 500 && fits(schema.items, RECIPIENTS[0], deref)
   return isSmall
     ? fc.oneof({ weight: 12, arbitrary: fc.array(item, few) }, { weight: 1, arbitrary: many })
     : fc.array(item, few)

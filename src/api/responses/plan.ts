@@ -42,6 +42,7 @@ export const limitsExample = {
 }
 const limits = z
   .strictObject(limitFields)
+  .meta({ id: 'Limits' })
   .nullable()
   .describe('-1 = unlimited. Null: the plan is no longer in the config.')
 const month = z

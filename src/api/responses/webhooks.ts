@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '../../model/event.ts'
 import { WEBHOOK_FORMATS } from '../../model/webhook.ts'
 import type { ResponseShape } from '../operation.ts'
+import { eventType } from '../schema.ts'
 import { eventExample, eventSchema } from './events.ts'
 import {
   count,
@@ -21,7 +21,7 @@ import {
 const fields = {
   id: id('whk'),
   url: z.string(),
-  events: z.array(z.enum(EVENT_TYPES)),
+  events: z.array(eventType),
   format: z.enum(WEBHOOK_FORMATS).describe('Payload format.'),
   status: z.enum(['active', 'paused']),
   mode: mode.describe('`test`: created by a test key, receives events of test messages only.'),
@@ -84,7 +84,7 @@ const deliveryFields = {
   id: id('whd'),
   webhook_id: id('whk'),
   event_id: id('evt'),
-  type: z.enum(EVENT_TYPES),
+  type: eventType,
   status: z.enum(['pending', 'delivered', 'failed']),
   attempts: z.array(postAttempt),
   next_attempt_at: timeOrNull,

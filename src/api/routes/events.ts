@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { EventStream } from '../../event-stream/event-stream.ts'
-import { EVENT_TYPES, type Event } from '../../model/event.ts'
+import type { Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedCursor, feedResponse, pageRequest, pageResponse } from '../page.ts'
-import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, eventType, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireWithin, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -18,7 +18,7 @@ const listQuery = z.strictObject({
   after: characters(200)
     .optional()
     .describe('Lists events after this one, oldest first; empty = from the oldest stored event.'),
-  type: z.enum(EVENT_TYPES).optional().meta({ example: 'message.bounced' }),
+  type: eventType.optional().meta({ example: 'message.bounced' }),
   message_id: z.string().optional(),
   domain_id: z.string().optional(),
   mode: z.enum(['live', 'test']).optional(),

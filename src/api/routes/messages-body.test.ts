@@ -102,5 +102,6 @@ test('the schema converts to JSON Schema with a type for every field', () => {
   const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   expect(Object.keys(document.properties!)).toEqual(FIELDS)
   expect(document.required).toEqual(['from', 'to'])
-  expect(document.properties!.headers).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'null' }] })
+  expect(document.properties!.headers).toMatchObject({ anyOf: [{ $ref: '#/$defs/MessageHeaders' }, { type: 'null' }] })
+  expect(document.$defs!.MessageHeaders).toMatchObject({ type: 'object' })
 })

@@ -30,11 +30,7 @@ export type SendBody = z.infer<ReturnType<typeof createSendBody>>
  *  collect the faults. Rules across fields are separate, because zod cannot compile conditional rules. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
-    from: z
-      .string()
-      .transform(readFrom)
-      .meta(patterns.MAILBOX)
-      .describe('`a@d` or `Name <a@d>`; must be at the key’s domain.'),
+    from: ADDRESS.transform(readFrom).describe('`a@d` or `Name <a@d>`; must be at the key’s domain.'),
     to: SOME_ADDRESSES.transform(readRecipients).describe(
       '1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`. Duplicates are merged.',
     ),
@@ -149,12 +145,13 @@ const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasUseFor
 
 const MAX_ADDRESSES = 500 // per field, duplicates included: our limit
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets
-const ADDRESS = z.string().meta(patterns.MAILBOX)
+const ADDRESS = z.string().meta({ ...patterns.MAILBOX, id: 'Mailbox' })
 const ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES)])
 const SOME_ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ minItems: 1 })])
 const ADDRESSES_TO_ANSWER = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ maxItems: MAX_RECIPIENTS })])
 // Not z.record, because it silently drops a key named __proto__.
 const HEADERS = z.unknown().meta({
+  id: 'MessageHeaders',
   type: 'object',
   maxProperties: checks.MAX_HEADERS,
   propertyNames: patterns.HEADER_NAME,
@@ -188,6 +185,7 @@ const ATTACHMENT = z
       .nullish()
       .describe('For `<img src="cid:…">`.'),
   })
+  .meta({ id: 'Attachment' })
   .transform(({ filename, content, content_type, content_id }) => ({
     filename,
     content,

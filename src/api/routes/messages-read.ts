@@ -3,7 +3,6 @@ import { NO_RECIPIENT_PARTS, type RecipientPartsOf } from '../../mail/recipient-
 import type { StoredMail } from '../../mail/shown-content.ts'
 import type { ApiKey } from '../../model/api-key.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
-import { EVENT_TYPES } from '../../model/event.ts'
 import { isForwarded, MESSAGE_STATUSES, type Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
@@ -11,7 +10,7 @@ import { type Compose, domainKeys } from '../../submission/signing.ts'
 import { requireOwned } from '../errors.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
-import { characters, emailAddress, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
+import { characters, emailAddress, eventType, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, contentGone, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
@@ -112,7 +111,7 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     path: '/v1/messages/:message_id/events',
     summary: 'List the events of a message',
     responses: async () => (await import('../responses/events.ts')).eventListResponses,
-    query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
+    query: z.strictObject({ ...pageFields, ...timeFields, type: eventType.optional() }),
     load,
     handle: async ({ resource: { id: messageId, organizationId }, query }) => {
       const filter = { organizationId, messageId, type: query.type ?? null, domainId: null, mode: null }

@@ -25,7 +25,7 @@ export function recipientOperations({
       path: '/v1/recipients/erase',
       summary: 'Erase a recipient',
       description:
-        'Removes what names the address in live and test records of the organization. Queued mail to it is cancelled first. Messages to nobody else are removed, and so are inbound messages from or to it, and events that contain it. Messages with other recipients lose the address and their content. Statistics stay, and a suppressed address stays suppressed by a keyed hash. The work runs in the background; asking again is harmless. Backups made before still contain the address.',
+        'Removes the address from live and test records: messages and inbound messages to nobody else, its part of other messages with their content, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. Runs in the background. Backups keep the address.',
       responses: async () => (await import('../responses/recipients.ts')).erasureBegunResponses,
       refusals: ['invalid_state'],
       example: { email: 'forget-me@customer.example' },

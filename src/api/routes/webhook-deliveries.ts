@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EVENT_TYPES, iso } from '../../model/event.ts'
+import { iso } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
@@ -10,18 +10,18 @@ import type { Store } from '../../storage/store.ts'
 import { signEnveloped } from '../../webhooks/sign.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
-import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
+import { eventType, isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
 
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
   status: z.enum(['pending', 'delivered', 'failed']).optional(),
-  type: z.enum(EVENT_TYPES).optional(),
+  type: eventType.optional(),
 })
 const replayBody = z.strictObject({
   from: isoTime,
   to: isoTime.optional().describe('Exclusive; the default is now.'),
-  type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
+  type: eventType.optional().describe('Only events of this type.'),
 })
 const noBody = z.strictObject({})
 /** Events per write of a replay. Other writes can run in between. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
+import { createEvent, iso } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { monthOf, withinLimit } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -13,12 +13,12 @@ import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
-import { endpointUrl, graceMinutes, label, recordsQuery } from '../schema.ts'
+import { endpointUrl, eventType, graceMinutes, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { type WebhookDeliveryDeps, webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
-  .array(z.enum(EVENT_TYPES))
+  .array(eventType)
   .min(1)
   .refine((list) => new Set(list).size === list.length, 'must not contain an event type twice')
   .meta({ uniqueItems: true })
@@ -27,7 +27,7 @@ const format = z
   .enum(WEBHOOK_FORMATS)
   .optional()
   .describe('`resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`.')
-const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
+const testBody = z.strictObject({ type: eventType })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
 export interface WebhookDeps extends WebhookDeliveryDeps {
