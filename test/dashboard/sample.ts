@@ -246,3 +246,7 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'audit-log': '/settings?tab=audit-log',
   missing: '/nothing',
 })
+
+const NO_SAMPLE = { delivered: '', bounced: '', many: '', domain: '', template: '', webhook: '', inbound: '' }
+/** Names of the pages, known before the sample data exists. */
+export const PAGE_NAMES = Object.keys(pagesOf(NO_SAMPLE))
