@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
-import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
+import { LIMIT_MS, PROGRAM, postrider, start, testFolder } from './command.ts'
 
 const RELAXED = '[sending]\nrequire_verified_domain = false\n'
 const place = testFolder(RELAXED)
@@ -74,7 +74,7 @@ describe('backup', () => {
       expect(left.filter((name) => /^postrider-\d{8}T\d{6}Z\.tar\.zst$/.test(name))).toEqual([basename(made.file)])
 
       const shell = Bun.spawnSync(
-        ['sh', '-c', `"$0" "$1" backup - --config "$2" > "$3"`, process.execPath, MAIN, place.file, at('piped')],
+        ['sh', '-c', 'file="$0"; "$@" > "$file"', at('piped'), ...PROGRAM, 'backup', '-', '--config', place.file],
         { stdout: 'pipe', stderr: 'pipe' },
       )
       expect(shell.exitCode).toBe(0)
@@ -109,18 +109,7 @@ describe('backup', () => {
       // Limits of the file size in KiB, both below the size of the database.
       for (const most of ['300', '4']) {
         const limited = Bun.spawnSync(
-          [
-            'bash',
-            '-c',
-            'ulimit -f "$0" && "$@"',
-            most,
-            process.execPath,
-            MAIN,
-            'backup',
-            at('whole'),
-            '--config',
-            place.file,
-          ],
+          ['bash', '-c', 'ulimit -f "$0" && "$@"', most, ...PROGRAM, 'backup', at('whole'), '--config', place.file],
           { stderr: 'pipe' },
         )
         expect(limited.exitCode).toBe(1)
@@ -288,8 +277,6 @@ describe('restore', () => {
     LIMIT_MS,
   )
 })
-
-const MAIN = join(import.meta.dir, '../../src/main.ts')
 
 const tar = (...args: string[]) => {
   const { exitCode, stdout, stderr } = Bun.spawnSync(['tar', ...args])

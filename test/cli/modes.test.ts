@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LIMIT_MS } from './command.ts'
-
-const MAIN = join(import.meta.dir, '../../src/main.ts')
+import { LIMIT_MS, PROGRAM } from './command.ts'
 
 // threat: file-modes
 for (const umask of ['000', '022', '077', '777']) {
@@ -14,7 +12,7 @@ for (const umask of ['000', '022', '077', '777']) {
       const folder = mkdtempSync(join(tmpdir(), 'postrider-modes-'))
       const at = (name: string) => join(folder, name)
       const run = (...args: string[]) => {
-        const command = ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, MAIN, ...args]
+        const command = ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh', ...PROGRAM, ...args]
         const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'pipe', stderr: 'pipe', timeout: LIMIT_MS })
         if (exitCode !== 0) throw new Error(stderr.toString())
       }

@@ -20,26 +20,30 @@ describe.skipIf(!hasBrowser)('the manual', () => {
   afterAll(() => board?.close(), LIMIT_MS)
 
   const WIDTHS = [360, 768, 1280]
-  for (const theme of ['light', 'dark'] as const) {
-    test(
-      `has no fault that axe finds, and fits ${WIDTHS.join(', ')} pixels, in ${theme} colours`,
-      async () => {
+  test(
+    `has no fault that axe finds in both themes, and fits ${WIDTHS.join(', ')} pixels`,
+    async () => {
+      const page = await board.blank()
+      for (const path of ['', 'tls', 'delivery-results', 'configuration-reference', 'dashboard']) {
+        await page.goto(`${board.origin}/manual/${path}`)
+        await page.locator('article h1').waitFor()
         for (const width of WIDTHS) {
-          const page = await board.blank({ width, theme })
-          for (const path of ['', 'tls', 'delivery-results', 'configuration-reference']) {
-            await page.goto(`${board.origin}/manual/${path}`)
-            await page.locator('article h1').waitFor()
-            expect([path, await overflow(page)]).toEqual([path, []])
-            expect([path, await axeFaults(page)]).toEqual([path, []])
-          }
-          await page.goto(`${board.origin}/manual/dashboard`)
-          await page.locator('article img').waitFor()
-          await screenshot(page, `manual-${width}-${theme}`)
+          await page.setViewportSize({ width, height: 900 })
+          expect([path, width, await overflow(page)]).toEqual([path, width, []])
+          if (path === 'dashboard') await screenshot(page, `manual-${width}`)
         }
-      },
-      LIMIT_MS,
-    )
-  }
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          // The narrow page has buttons of its own.
+          for (const width of [WIDTHS[0]!, WIDTHS.at(-1)!]) {
+            await page.setViewportSize({ width, height: 900 })
+            expect([path, width, colorScheme, await axeFaults(page)]).toEqual([path, width, colorScheme, []])
+          }
+        }
+      }
+    },
+    LIMIT_MS,
+  )
 
   test(
     'opens every page from its contents, without errors and with a heading of its own',
@@ -52,7 +56,7 @@ describe.skipIf(!hasBrowser)('the manual', () => {
       expect(links).toEqual(TOPICS.map((topic) => `${board.origin}/manual/${topic}`))
       const titles = new Set<string | null>()
       for (const link of links) {
-        await page.goto(link)
+        await page.goto(link, { waitUntil: 'domcontentloaded' })
         titles.add(await page.locator('article h1').textContent())
       }
       expect(titles.size).toBe(links.length)

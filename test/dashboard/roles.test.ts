@@ -48,20 +48,22 @@ describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
 
   for (const role of ROLES)
     test(
-      `as ${role} opens what it shows, and the API refuses what it hides`,
+      `as ${role} opens what it shows, and the API refuses what it hides${role === 'viewer' ? ', without a button that changes something' : ''}`,
       async () => {
         const { page, refused } = await open(role)
         const shown = await page.locator('nav a[data-keys]').allTextContents()
         const entries = PAGES.filter(({ group }) => group !== undefined)
         expect(shown).toEqual(entries.filter(({ needs }) => roleAllows(role, needs)).map(({ name }) => name))
-        for (const { path, needs } of entries) {
+        const paths = new Set([...entries.map(({ path }) => path), ...Object.values(pagesOf(sample))])
+        for (const path of paths) {
           await page.goto(`${board.origin}/dashboard${path}`)
           await isLoaded(page)
-          expect([path, await denial(page)]).toEqual([path, roleAllows(role, needs) ? 0 : 1])
-        }
-        for (const path of Object.values(pagesOf(sample))) {
-          await page.goto(`${board.origin}/dashboard${path}`)
-          await isLoaded(page)
+          const entry = entries.find((each) => each.path === path)
+          if (entry) expect([path, await denial(page)]).toEqual([path, roleAllows(role, entry.needs) ? 0 : 1])
+          if (role === 'viewer') {
+            const names = await page.locator('main button:visible, main a.button:visible').allTextContents()
+            expect([path, names.filter((each) => CHANGES.test(each))]).toEqual([path, []])
+          }
         }
         expect(refused).toEqual([])
       },
@@ -69,17 +71,9 @@ describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
     )
 
   test(
-    'shows a viewer no button that changes something',
+    'shows a viewer no command that changes something',
     async () => {
       const { page } = await open('viewer')
-      const found = new Set<string>()
-      for (const path of Object.values(pagesOf(sample))) {
-        await page.goto(`${board.origin}/dashboard${path}`)
-        await isLoaded(page)
-        const names = await page.locator('main button:visible, main a.button:visible').allTextContents()
-        for (const name of names) if (CHANGES.test(name)) found.add(`${path}: ${name}`)
-      }
-      expect([...found]).toEqual([])
       await page.keyboard.press('Control+k')
       const palette = page.getByRole('dialog', { name: 'Search and commands' })
       await palette.getByRole('option').first().waitFor()

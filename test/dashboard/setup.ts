@@ -90,13 +90,12 @@ export async function startDashboard(
     contexts.push(context)
     await context.clock.setFixedTime(server.clock.now())
     context.setDefaultTimeout(STEP_LIMIT_MS)
-    await context.route(
-      (url) => url.origin !== origin && /^https?:$/.test(url.protocol) && !elsewhere.includes(url.host),
-      (route) => {
-        faults.push(`requested ${route.request().url()}`)
-        return route.abort()
-      },
-    )
+    // No route(): it turns off the cache of the browser, and each page would load everything again.
+    context.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.origin === origin || !/^https?:$/.test(url.protocol) || elsewhere.includes(url.host)) return
+      faults.push(`requested ${url.href}`)
+    })
     const page = await context.newPage()
     const fault = (what: string) =>
       expected?.test(what) || OF_PLAYWRIGHT.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
@@ -153,6 +152,7 @@ export async function startDashboard(
 const OF_PLAYWRIGHT = /Blocked script execution in '(?:about:blank|[^']*\/dashboard\/preview)/
 
 const QUIETLY = [
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

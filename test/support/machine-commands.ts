@@ -1,7 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const MAIN = join(import.meta.dir, '../../src/main.ts')
+import { PROGRAM } from '../cli/command.ts'
 
 /** Puts the commands `postrider` and `systemctl` into a folder, for code of the documentation that runs with HOME and PATH
  *  there. `systemctl` knows the one service. */
@@ -10,7 +9,7 @@ export function installCommands(folder: string): void {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`)
     chmodSync(join(folder, name), 0o755)
   }
-  write('postrider', `exec '${process.execPath}' '${MAIN}' "$@"`)
+  write('postrider', `exec ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"`)
   write('systemctl', SYSTEMCTL)
 }
 
