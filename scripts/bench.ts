@@ -5,11 +5,12 @@
  *    bun scripts/bench.ts [--only accept,send,…] [--rounds 3] [--messages 5000] [--against FILE] [--keep FILE] [--markdown]
  *
  *  Prints the machine, then median (min–max) of the rounds with the goal of each. With `--against` an earlier
- *  binary runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a
- *  time and still form one table; `--rounds 0` only prints it. `--markdown` prints the table of the manual's page
- *  `performance`. Generator, sink and receiver are separate processes on the same machine: compare within one run
- *  only. `--only size --data DIR` measures with a million queued messages (bench/size.ts), which takes twelve
- *  gigabytes in the folder; `--only cluster` compares a node on PostgreSQL with one on SQLite (bench/cluster.ts);
+ *  binary runs in turn with this one; with `--only paired` in stretches of a second. `--keep` adds to the values in
+ *  FILE, so that parts can be measured one at a time and still form one table; `--rounds 0` only prints it.
+ *  `--markdown` prints the table of the manual's page `performance`. Generator, sink and receiver are separate
+ *  processes on the same machine: compare within one run only. `--only size --data DIR` measures with a million
+ *  queued messages (bench/size.ts), which takes twelve gigabytes in the folder; `--only cluster` compares a node on
+ *  PostgreSQL with one on SQLite (bench/cluster.ts); `--only addresses` eight sending addresses with one;
  *  `--only field --data DIR` measures other mail servers too (bench/field.ts). Exit code 1
  *  when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './bench/accept.ts'
+import { addresses, paired } from './bench/addresses.ts'
 import { analysis } from './bench/analysis.ts'
 import { claim } from './bench/claim.ts'
 import { cluster } from './bench/cluster.ts'
@@ -36,7 +38,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, analysis, dns, lists, pages, streams, waiting, ...cluster, ...field]
+const PARTS: Part[] = [...QUICK, addresses, analysis, dns, lists, paired, pages, streams, waiting, ...cluster, ...field]
 
 const { values: options } = parseArgs({
   options: {
@@ -77,6 +79,7 @@ async function measure(part: Part, round: number): Promise<void> {
   const bench: Bench = {
     scratch,
     data: options.data ?? null,
+    against: options.against ?? null,
     messages: Number(options.messages),
     round,
     note: (who, figure, value) => figures.note(who?.name ?? 'machine', figure, value),

@@ -35,6 +35,8 @@ export interface Settings {
   beside?: Pick<Server, 'dataDir' | 'key'>
   /** With this, it answers for a delegated zone. */
   delegated?: { zone: string; port: number }
+  /** Addresses of this machine that it sends from, all in one pool; without, the system chooses. */
+  addresses?: string[]
   /** Further DNS records. */
   zone?: ZoneRecord[]
   /** Fills the data directory before the start. */
@@ -114,7 +116,15 @@ export const SINK_ZONE: ZoneRecord[] = [
 ]
 
 function configOf(settings: Settings, dataDir: string, zone: Zone): string {
-  const { sinkPort = 1, caFile, isOpen = false, databaseUrl, mayScheduleAll = false, delegated } = settings
+  const {
+    sinkPort = 1,
+    caFile,
+    isOpen = false,
+    databaseUrl,
+    mayScheduleAll = false,
+    delegated,
+    addresses = [],
+  } = settings
   return [
     'hostname = "mail.bench.example"',
     `data_dir = "${dataDir}"`,
@@ -137,6 +147,7 @@ function configOf(settings: Settings, dataDir: string, zone: Zone): string {
     ...(mayScheduleAll ? ['[plans.enterprise]', 'scheduled_messages = -1'] : []),
     '[sending]',
     'require_verified_domain = false',
+    ...addresses.flatMap((address) => ['[[sending.addresses]]', `address = "${address}"`]),
     '',
   ].join('\n')
 }
