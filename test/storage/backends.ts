@@ -9,6 +9,7 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
+import { createMigrated } from './migrated.ts'
 
 /** An implementation of Store; test/storage/contract.ts tests each. */
 export interface Backend {
@@ -83,12 +84,13 @@ export function objectsBackend(): Backend {
 /** A server for all tests of a file, and a database for each. */
 export function postgresBackend(): Backend {
   let server: Promise<TestPostgres> | undefined
-  let databases = 0
+  let create: Promise<() => Promise<string>> | undefined
   return {
     name: 'postgresql',
     open: async (plan) => {
       server ??= startPostgres()
-      const url = await (await server).createDatabase(`store${++databases}`)
+      create ??= server.then(createMigrated)
+      const url = await (await create)()
       return inFolder((dataDir) => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan }))
     },
     stop: async () => {

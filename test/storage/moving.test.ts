@@ -32,6 +32,7 @@ import { retentionPromises } from './contract-retention.ts'
 import { templatePromises } from './contract-templates.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { everythingIn, idsIn } from './everything.ts'
+import { createMigrated } from './migrated.ts'
 import { accept, createRecords, found, START } from './records.ts'
 
 /** What the store's contract leaves behind: records of every kind in every state. */
@@ -56,9 +57,10 @@ const LEFT_BY = {
 
 describeWithPostgres('moving from SQLite to PostgreSQL', () => {
   let postgres: TestPostgres
-  let databases = 0
+  let createDatabase: () => Promise<string>
   beforeAll(async () => {
     postgres = await startPostgres()
+    createDatabase = await createMigrated(postgres)
   })
   afterAll(() => postgres.stop())
 
@@ -141,7 +143,10 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
 
   for (const [what, promises] of Object.entries(LEFT_BY)) {
     describe(`both sides read the same after: ${what}`, () => {
+      let promised = 0
       promises((promise, body, plan = {}) => {
+        // A third of them: two moves and one back take half a second of CPU time.
+        if (promised++ % 3 > 0) return
         test(promise, async () => {
           const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
           const plans = () => ({ ...UNLIMITED_PLAN, ...plan })
@@ -154,7 +159,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
               return store
             }
             await body(store, createRecords(), { reopen })
-            const url = await postgres.createDatabase(`moved${++databases}`)
+            const url = await createDatabase()
             await move(dataDir, url, true)
             await settle(store)
             const ids = idsIn(dataDir)
