@@ -87,7 +87,7 @@ export async function explainMessage(id: string, options: Options): Promise<void
 
 /** The command line has no state of destinations: the process that sends keeps it in memory. */
 const askServer = (path: string) =>
-  `The running server also explains connections, pauses and warm-up: GET ${path}, with an API key`
+  `The running server also explains connections, pauses, fail-over and warm-up: GET ${path}, with an API key`
 
 /** Prints whether a message from a domain to an address would be sent now, and why. `domain` may be omitted if there is
  *  only one. Throws CommandFailure for an unknown or missing domain. */

@@ -177,7 +177,9 @@ function destinationWords(state: DestinationState | null, route: RouteShown | nu
     return route?.kind === 'hosts' ? [`Its servers belong to the destination ${route.destination}.`] : []
   }
   const { destination, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
-  const limits = `Its servers belong to the destination ${destination}, currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
+  const isRelay = route?.kind === 'relay'
+  const whose = isRelay ? 'This relay is' : `Its servers belong to the destination ${destination},`
+  const limits = `${whose} currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
   const why =
     lowered === null ? [] : [`The limit was lowered at ${iso(lowered.at)} after a reply of class ${lowered.class}.`]
   const pause =
@@ -186,7 +188,7 @@ function destinationWords(state: DestinationState | null, route: RouteShown | nu
     underWay < maxUnderWay
       ? []
       : [`All ${maxUnderWay} concurrent deliveries to this destination are in use. Others wait until one ends.`]
-  return [limits, ...addressWords(state), ...why, ...pause, ...full]
+  return [limits, ...(isRelay ? [] : addressWords(state)), ...why, ...pause, ...full]
 }
 
 function addressWords({ sourceAddress, addresses = [] }: DestinationState): string[] {
