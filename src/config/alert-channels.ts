@@ -1,17 +1,7 @@
 /** The kind of `alerts.channels`: where alerts for the operator go. Files with secrets are read when they are needed. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import {
-  eachOnce,
-  fingerprints,
-  fromJson,
-  type Kind,
-  LABEL,
-  LABEL_EXPECTED,
-  mailAddress,
-  port,
-  written,
-} from './kinds.ts'
+import { eachOnce, fromJson, type Kind, LABEL, LABEL_EXPECTED, mailAddress, port, written } from './kinds.ts'
 import { parseShortHostName } from './notations.ts'
 
 /** An operator's channel. Paths are absolute. */
@@ -36,8 +26,6 @@ export interface AlertChannel {
     tls: 'starttls' | 'implicit' | 'none'
     username: string | null
     passwordFile: string | null
-    /** SHA-256 fingerprints (hex) of which its certificate has one; [] = verified against public authorities. */
-    certificates: readonly string[]
   } | null
 }
 
@@ -67,7 +55,6 @@ const row = z.strictObject({
   tls: z.enum(['starttls', 'implicit', 'none']).default('starttls'),
   username: z.string().min(1).max(500).optional(),
   password_file: path,
-  certificates: fingerprints.schema.prefault([]),
 })
 type Row = z.output<typeof row>
 
@@ -87,7 +74,6 @@ export const alertChannels: Kind<readonly AlertChannel[], readonly z.input<typeo
     tls: 'one of "starttls", "implicit", "none"',
     username: 'a user of the mail server, together with password_file',
     password_file: 'the path of a file with the password, together with username',
-    certificates: 'a list of SHA-256 fingerprints, 64 hexadecimal digits each, together with host',
   },
   secretRows: ['url'],
   schema: z
@@ -131,14 +117,13 @@ function misfits(row: Row): (keyof Row)[] {
   if (row.host !== undefined && !isMail) found.push('host')
   if (row.from !== '' && row.host === undefined) found.push('from')
   if (row.port !== undefined && row.host === undefined) found.push('port')
-  if (row.certificates.length > 0 && (row.host === undefined || row.tls === 'none')) found.push('certificates')
   if (row.username !== undefined && (row.host === undefined || row.password_file === undefined)) found.push('username')
   if (row.password_file !== undefined && row.username === undefined) found.push('password_file')
   return found
 }
 
 function channelOf(row: Row): AlertChannel {
-  const { name, type, min_severity, url, url_file, secret_file, to, from, host, tls, certificates } = row
+  const { name, type, min_severity, url, url_file, secret_file, to, from, host, tls } = row
   const server =
     host === undefined
       ? null
@@ -148,7 +133,6 @@ function channelOf(row: Row): AlertChannel {
           tls,
           username: row.username ?? null,
           passwordFile: row.password_file ?? null,
-          certificates,
         }
   return {
     name,

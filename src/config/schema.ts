@@ -759,7 +759,7 @@ test\` tries every channel.`,
         about: `Where alerts go, as tables [[alerts.channels]] with name and type: "mail", "webhook", "slack", "discord" or "teams".
 All but mail need url_file, a file with the secret URL, or the URL itself; "webhook" also secret_file, a file with a signing secret (whsec_…).
 "mail" needs to; with host, port, tls ("starttls", "implicit", "none"), username, password_file and from it goes through that
-mail server, which works when ours does not. SHA-256 fingerprints in certificates replace public CAs there. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
+mail server, which works when ours does not. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
         fallback: [],
       }),
       repeat_after_hours: key(kinds.span(0, 720), {

@@ -188,4 +188,4 @@ function tlsFault(peer: Peer, tls: TlsFacts | null): Fault | null {
 const certificatesKey = ({ relay }: Peer) =>
   relay === undefined || relay === SMARTHOST
     ? 'delivery.smarthost_certificates'
-    : `its certificates in the config, for "${relay}"`
+    : `certificates of the relay "${relay}"`
