@@ -2,6 +2,7 @@ import { senderOf } from '../domains/known-senders.ts'
 import type { SourceNames } from '../domains/source-names.ts'
 import type { Problem } from '../model/alert.ts'
 import { type DmarcSource, dayStart } from '../model/policy-report.ts'
+import { canonicalIp } from '../net/ip.ts'
 import type { Store } from '../storage/store.ts'
 import type { Source } from './sources.ts'
 
@@ -11,8 +12,11 @@ export function strangerSource(deps: {
   store: Pick<Store, 'policyReports' | 'domains'>
   sourceNames: Pick<SourceNames, 'namesOf'>
   leads: () => boolean
+  /** Addresses of this installation, which are no strangers. */
+  own: readonly string[]
 }): Source {
   const { store, sourceNames, leads } = deps
+  const own = new Set(deps.own.map((address) => canonicalIp(address) ?? address))
   let nextPassAt = 0
   let after = ''
   let found: Problem[] = []
@@ -20,7 +24,9 @@ export function strangerSource(deps: {
   const problemOf = async (domainId: string, now: number): Promise<Problem[]> => {
     const to = dayStart(now)
     const { sources } = await store.policyReports.dmarc(domainId, { from: to - PERIOD_MS, to }, MOST_SOURCES)
-    const large = sources.filter((source) => source.sourceIp !== '' && failedOf(source) >= LEAST_FAILED)
+    const large = sources.filter(
+      (source) => source.sourceIp !== '' && !own.has(source.sourceIp) && failedOf(source) >= LEAST_FAILED,
+    )
     const domain = large.length === 0 ? null : await store.domains.get(domainId)
     if (domain === null) return []
     const names = await sourceNames.namesOf(large.map(({ sourceIp }) => sourceIp))

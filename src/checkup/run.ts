@@ -4,6 +4,7 @@ import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
 import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
+import { warmupWaits } from '../health/warmup-waits.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Random } from '../os/random.ts'
@@ -81,6 +82,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     now: deps.now,
     alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
+    warmingGroups: (now) => warmupWaits(store, config.sending.addresses, now),
     userMail: { from: config.users.mailFrom, find: store.domains.findByName, isReady },
     canary: {
       everyMinutes: config.canary.everyMinutes,

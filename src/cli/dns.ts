@@ -11,7 +11,7 @@ import { type CliContext, withCliContext } from './cli-context.ts'
 import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
 import { requireDomain } from './domain.ts'
 import { EXIT, type ExitCode } from './failure.ts'
-import { hostRecords, UNKNOWN_ADDRESS } from './host-records.ts'
+import { hostRecords, reverseDnsText, UNKNOWN_ADDRESS } from './host-records.ts'
 import { type Colors, colorsFor, print, printError, printJson, sanitize } from './print.ts'
 
 interface Options {
@@ -19,16 +19,16 @@ interface Options {
   json?: true
 }
 
-/** Prints the records to publish for a domain (name or id): a table, zone file lines with `zone`, or JSON. Sends no DNS
+/** Prints the records to publish for a domain (name or id): a table and the reverse DNS, zone file lines with `zone`, or JSON. Sends no DNS
  *  queries. Throws CommandFailure for an unknown domain. */
 export async function showDns(name: string, options: Options & { zone?: true }): Promise<void> {
   await withCliContext(options.config, async (context) => {
     const domain = await requireDomain(name, context.store)
     const records = await recordsOf('domains_get', domain, context)
-    const hosts = hostRecords(context.config.hostname, domain.name)
+    const hosts = hostRecords(context.config, domain.name)
     if (options.json) printJson({ domain: domain.name, records, hosts })
     else if (options.zone) print(zoneText(domain.name, records, hosts).trimEnd())
-    else print(dnsTable(records, hosts))
+    else print(`${dnsTable(records, hosts)}\n${reverseDnsText(context.config)}. \`postrider doctor\` checks it.`)
   })
 }
 

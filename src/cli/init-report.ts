@@ -3,6 +3,7 @@ import type { Domain } from '../client/types.ts'
 import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { type DnsHost, dnsTable } from './dns-table.ts'
+import { reverseDnsText } from './host-records.ts'
 import { type LaterOption, laterText } from './init-later.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 import { hintOf, LINK_MINUTES } from './login-link.ts'
@@ -107,7 +108,7 @@ ${laterBlock(made.later, file)}${colors.bold('Admin API key, shown only once')}
 
 ${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}
 ${dnsTable(domain.dns_records, hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
-At the provider of this machine, set the reverse DNS (PTR) of its IP address to ${config.hostname}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
+${reverseDnsText(config)}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
 
 ${colors.bold('2. Start the server with systemd, as root')}
 ${serviceSteps({ file, dataDir: config.dataDir, secrets })}

@@ -77,7 +77,7 @@ export async function init(options: Options): Promise<void> {
       // The check finds the published DMARC record, which the zone file then contains only as a comment.
       if (checks?.some(isDmarcThere)) made.domain = await verifyNow(made, context)
       const dnsHost = checks?.some(isDnsThere) ? await hostOfZone(domain, context.operator.resolver) : null
-      const hosts = hostRecords(draft.config.hostname, domain, found?.addresses)
+      const hosts = hostRecords(draft.config, domain, found?.addresses)
       const text = zoneText(domain, made.domain.dns_records, hosts)
       const zone = writeZone(zoneFolder, domain, text)
       printReport({ ...made, zone, hosts, dnsHost, checks, later }, options, draft)

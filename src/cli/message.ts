@@ -81,8 +81,13 @@ export async function explainMessage(id: string, options: Options): Promise<void
   for (const each of explained.recipients) {
     print(`\n${each.email} is ${each.status}`)
     for (const line of each.explanation) print(`  ${sanitize(line)}`)
+    if (each.mx_hosts !== null && each.site === null) print(`  ${askServer(`/v1/messages/${id}/explain`)}`)
   }
 }
+
+/** The command line has no state of destinations: the process that sends keeps it in memory. */
+const askServer = (path: string) =>
+  `The running server also explains connections, pauses, fail-over and warm-up: GET ${path}, with an API key`
 
 /** Prints whether a message from a domain to an address would be sent now, and why. `domain` may be omitted if there is
  *  only one. Throws CommandFailure for an unknown or missing domain. */
@@ -95,6 +100,8 @@ export async function explainAddress(options: Options & { to: string; domain?: s
     const verdict = explained.would_send ? 'would be sent' : 'would not be sent'
     print(`A message from ${domain.name} to ${explained.to} ${verdict}`)
     for (const line of explained.explanation) print(`  ${sanitize(line)}`)
+    if (explained.would_send && explained.site === null)
+      print(`  ${askServer(`/v1/explain?to=${encodeURIComponent(explained.to)}`)}`)
   })
 }
 

@@ -38,6 +38,12 @@ export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => P
 export const sendingAddressesOf = ({ sending, hostname }: Pick<Config, 'sending' | 'hostname'>) =>
   sending.addresses.map((each) => ({ ...each, hostname: each.hostname ?? hostname }))
 
+/** Config → the addresses that it names for outgoing mail, of all nodes; [] = the system chooses. */
+export const configuredSources = ({ sending, delivery }: Pick<Config, 'sending' | 'delivery'>): string[] => [
+  ...(delivery.sourceAddress === null ? [] : [delivery.sourceAddress]),
+  ...sending.addresses.map(({ address }) => address),
+]
+
 /** Config → the name of this node in lists and logs. */
 export const nodeName = ({ cluster, hostname }: Pick<Config, 'cluster' | 'hostname'>) => cluster.name || hostname
 

@@ -32,6 +32,7 @@ test('writes every record on one line with its full name, long texts as several 
     [{ type: 'A', name: 'mail.acme.example', value: '192.0.2.1' }],
   )
   expect(text.split('\n').slice(1)).toEqual([
+    '; Only a name with a CNAME record has no other ones: remove its earlier records.',
     's1._domainkey.acme.example. 3600 IN TXT (',
     `    "${key.slice(0, 255)}"`,
     `    "${key.slice(255)}" )`,

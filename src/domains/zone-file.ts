@@ -19,8 +19,10 @@ export function zoneFile(
     const why = whyNot(record)
     return why === null ? line : `; ${why}\n; ${line.replaceAll('\n', '\n; ')}`
   })
+  const hasCname = records.some((record) => record.type === 'CNAME' && whyNot(record) === null)
   return [
     `; DNS records of ${domain} for Postrider. Add them to the zone; existing records can stay.`,
+    ...(hasCname ? ['; Only a name with a CNAME record has no other ones: remove its earlier records.'] : []),
     ...lines,
     ...hosts.map(({ type, name, value }) => `${owner(name)} IN ${type} ${value}`),
     '',

@@ -65,7 +65,9 @@ export async function checkBlocklists(
     return skip(`no answer from ${[...unanswered].join(', ')} to these name servers; use your own resolver`)
   }
   const rest = unanswered.size === 0 ? '' : ` (no answer from ${[...unanswered].join(', ')} to these name servers)`
-  return pass(`${addresses.join(', ')} is not listed on ${clean.join(', ')}${rest}`)
+  return pass(
+    `${addresses.join(', ')} ${addresses.length === 1 ? 'is' : 'are'} not listed on ${clean.join(', ')}${rest}`,
+  )
 }
 
 /** Address → the blocklists that contain it; [] also where a list does not answer. Never rejects. */

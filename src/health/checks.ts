@@ -71,6 +71,8 @@ export function storeChecks(deps: {
   checkedDomains: () => Promise<readonly CheckedDomain[]>
   userMail: Parameters<typeof checkUserMail>[0]
   canary: Parameters<typeof checkCanary>[0]
+  /** Destination groups whose mail waits for a warm-up. */
+  warmingGroups: (now: number) => Promise<readonly string[]>
   /** Names of the configured channels. */
   alertChannels: readonly string[]
 }): Check[] {
@@ -82,7 +84,10 @@ export function storeChecks(deps: {
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
     { name: 'canary', look: () => checkCanary(deps.canary) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
-    { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
+    {
+      name: 'queue',
+      look: () => checkQueue(store, { now: now(), isServed, warmingGroups: () => deps.warmingGroups(now()) }),
+    },
     { name: 'held', look: () => checkHeld(store.held) },
     { name: 'backup', look: () => checkBackup(dataDir, now()) },
     { name: 'alert_channels', look: () => checkAlertChannels(store.alerts, deps.alertChannels) },

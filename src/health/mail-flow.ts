@@ -6,6 +6,9 @@ const HOUR_MS = 60 * MINUTE_MS
 /** While the engine runs, due mail waits only for its destination's limits. */
 const LATE_MS = 10 * MINUTE_MS
 const VERY_LATE_MS = 2 * HOUR_MS
+/** Mail that a warm-up delays waits for hours; it expires after days. */
+const LATE_IN_WARMUP_MS = 24 * HOUR_MS
+const VERY_LATE_IN_WARMUP_MS = 48 * HOUR_MS
 /** Checked from the shortest period on. */
 const SPANS = [
   { ms: HOUR_MS, words: 'hour' },
@@ -33,10 +36,11 @@ export async function checkDelivered(store: Pick<Store, 'quality'>, now: number)
   return skip('no delivery attempts for live mail in the last 7 days')
 }
 
-/** Checks that due mail does not wait. */
+/** Checks that due mail does not wait. `warmingGroups`: the destination groups whose mail waits for the warm-up of sending
+ *  addresses (warmup-waits.ts). */
 export async function checkQueue(
   store: Pick<Store, 'queues'>,
-  { now, isServed }: { now: number; isServed: boolean },
+  { now, isServed, warmingGroups }: { now: number; isServed: boolean; warmingGroups: () => Promise<readonly string[]> },
 ): Promise<Verdict> {
   const { deliveries } = await store.queues.waiting(now)
   const { due, later, oldestDueAt } = deliveries
@@ -46,6 +50,13 @@ export async function checkQueue(
   const message = `${waiting}; the oldest has been due for ${Math.floor(lateMs / MINUTE_MS)} minutes`
   if (!isServed) return warn(`${waiting}, but no server is running`, 'Start it: systemctl start postrider')
   if (lateMs < LATE_MS) return pass(waiting)
+  const groups = await warmingGroups()
+  if (groups.length > 0) {
+    const said = `${message}; the warm-up of sending addresses limits mail to ${groups.join(', ')}`
+    if (lateMs < LATE_IN_WARMUP_MS) return pass(said)
+    const advice = 'Send less, or add an address without warm-up to the pool. Mail that waits too long expires.'
+    return lateMs < VERY_LATE_IN_WARMUP_MS ? warn(said, advice) : fail(said, advice)
+  }
   const advice = 'GET /v1/messages/<id>/explain shows why a message waits. Usually its destination is busy or paused.'
   return lateMs < VERY_LATE_MS ? warn(message, advice) : fail(message, advice)
 }

@@ -15,6 +15,9 @@ export async function checkDmarc({ domains }: Installation, deps: CheckDeps): Pr
   return overall(await Promise.all(domains.map((domain) => dmarcOf(domain, deps))))
 }
 
+/** Addresses in a message. */
+const MOST_NAMED = 10
+
 async function spfOf(
   { name, returnPathHost }: SendingDomain,
   { hostname, sendingAddresses }: Pick<Installation, 'hostname' | 'sendingAddresses'>,
@@ -30,12 +33,17 @@ async function spfOf(
     )
   }
   const [record] = records
+  const refused: string[] = []
   for (const { address } of record === undefined ? [] : sendingAddresses) {
     const sender = { hostname, addresses: [address], isOnly: true }
-    if (record === undefined || (await spfAllows(record, returnPathHost, sender)) !== 'no') continue
+    if (record !== undefined && (await spfAllows(record, returnPathHost, sender)) === 'no') refused.push(address)
+  }
+  if (refused.length > 0) {
+    const named = refused.slice(0, MOST_NAMED)
+    const more = refused.length - named.length
     return fail(
-      `the SPF record of ${returnPathHost} does not pass the sending address ${address}`,
-      `Add ip${isIP(address)}:${address} to it. Run postrider dns check ${name}.`,
+      `the SPF record of ${returnPathHost} does not pass the sending address ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+      `Add ${named.map((address) => `ip${isIP(address)}:${address}`).join(' ')} to it. Run postrider dns check ${name}.`,
     )
   }
   const ofDomain = recordsOf(own).filter(isSpf)

@@ -33,7 +33,7 @@ export function explainAddress({ email, suppressions, route, destination }: Know
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
   return route?.kind === 'nowhere'
     ? whereTo(route)
-    : [...whereTo(route), ...tlsWords(route, false), ...destinationWords(destination)]
+    : [...whereTo(route), ...tlsWords(route, false), ...destinationWords(destination, route)]
 }
 
 /** Delivery → its current state and next step, in sentences; never empty. `report`: the DSN by which it bounced after the
@@ -172,10 +172,14 @@ function policyWords(last: Attempt): string[] {
   return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }
 
-function destinationWords(state: DestinationState | null): string[] {
-  if (state === null) return []
+function destinationWords(state: DestinationState | null, route: RouteShown | null): string[] {
+  if (state === null) {
+    return route?.kind === 'hosts' ? [`Its servers belong to the destination ${route.destination}.`] : []
+  }
   const { destination, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
-  const limits = `Its servers belong to the destination ${destination}, currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
+  const isRelay = route?.kind === 'relay'
+  const whose = isRelay ? 'This relay is' : `Its servers belong to the destination ${destination},`
+  const limits = `${whose} currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
   const why =
     lowered === null ? [] : [`The limit was lowered at ${iso(lowered.at)} after a reply of class ${lowered.class}.`]
   const pause =
@@ -184,7 +188,7 @@ function destinationWords(state: DestinationState | null): string[] {
     underWay < maxUnderWay
       ? []
       : [`All ${maxUnderWay} concurrent deliveries to this destination are in use. Others wait until one ends.`]
-  return [limits, ...addressWords(state), ...why, ...pause, ...full]
+  return [limits, ...(isRelay ? [] : addressWords(state)), ...why, ...pause, ...full]
 }
 
 function addressWords({ sourceAddress, addresses = [] }: DestinationState): string[] {
@@ -286,7 +290,7 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
     ...next,
     ...whereTo(known.route),
     ...tlsWords(known.route, message.requireTls),
-    ...destinationWords(known.destination),
+    ...destinationWords(known.destination, known.route),
     end,
   ]
 }

@@ -6,7 +6,7 @@ import { addressSource, installationSources } from '../alerts/sources.ts'
 import { strangerSource } from '../alerts/stranger-source.ts'
 import { type AlertWatch, createAlertWatch } from '../alerts/watch.ts'
 import { namesOf } from '../canary/canary.ts'
-import { type AlertChannel, type Config, nodeName, readSecretFile } from '../config/load.ts'
+import { type AlertChannel, type Config, configuredSources, nodeName, readSecretFile } from '../config/load.ts'
 import { createSourceNames } from '../domains/source-names.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
@@ -66,7 +66,12 @@ export function openAlerts(
     ...installationSources({ store, leads, channels: channels.map(({ name }) => name) }),
     addressSource(node, outbound.addresses),
     canarySource({ store, leads, mailboxes: config.canary.everyMinutes === 0 ? [] : namesOf(config.canary) }),
-    strangerSource({ store, sourceNames: createSourceNames({ resolver: deps.resolver, clock: clock.steady }), leads }),
+    strangerSource({
+      store,
+      sourceNames: createSourceNames({ resolver: deps.resolver, clock: clock.steady }),
+      leads,
+      own: configuredSources(config),
+    }),
   ]
   const watch = createAlertWatch({ alerts: store.alerts, sources, mintId: () => deps.mintId('alr'), log })
   const sender = createAlertSender({

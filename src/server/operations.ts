@@ -30,7 +30,7 @@ import { templateOperations } from '../api/routes/templates.ts'
 import { userOperations } from '../api/routes/users.ts'
 import { webhookOperations } from '../api/routes/webhooks.ts'
 import type { Streams } from '../api/streams.ts'
-import { type Config, planNamed, type Setting, sendingAddressesOf } from '../config/load.ts'
+import { type Config, configuredSources, planNamed, type Setting, sendingAddressesOf } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { serverNames } from '../domains/server-names.ts'
 import { createSourceNames } from '../domains/source-names.ts'
@@ -205,7 +205,7 @@ export function createOperations(
       store,
       sourceNames: createSourceNames({ resolver: deps.freshResolver, clock: deps.clock }),
       hostname: config.hostname,
-      sourceAddress: config.delivery.sourceAddress ?? '',
+      sendingAddresses: configuredSources(config),
     }),
     ...auditLogOperations({ store }),
     ...healthOperations({ health: deps.health }),

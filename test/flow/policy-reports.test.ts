@@ -7,13 +7,14 @@ import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../s
 
 /** Reports arrive on port 25 and show who sends in the name of a domain. */
 
+const CONFIG = { smtp: { inbound: { listen: '127.0.0.1:0' } }, sending: { addresses: [{ address: '127.0.0.2' }] } }
 let remote: RawMx
 let server: TestServer
 let domain: Json
 let address: string
 beforeAll(async () => {
   remote = await startRawMx({ script: () => null })
-  server = await startTestServer({ remote, config: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
+  server = await startTestServer({ remote, config: CONFIG })
   const { zone } = server
   zone.set('reporter.test', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
   zone.set('_dmarc.reporter.test', 'TXT', ['v=DMARC1; p=reject'])
@@ -167,4 +168,11 @@ test('the period has complete days, at most 31; a test key sees nothing', async 
   expect([body.data, body.totals.messages]).toEqual([[], 0])
   const { body: tls } = await server.ask('GET', `/v1/domains/${domain.id}/tls-reports`, undefined, asTest)
   expect(tls).toEqual({ data: [], totals: { reports: 0, successful: 0, failed: 0 } })
+})
+
+test('a configured sending address is one of ours', async () => {
+  const report = { ...SAMPLE, reportId: 'r-own', rows: [{ ip: '127.0.0.2', count: 7 }] }
+  expect(await deliver(reportMail(report))).toStartWith('250 ')
+  const { data } = await server.read(`/v1/domains/${domain.id}/dmarc`)
+  expect(data.find(({ source_ip }: Json) => source_ip === '127.0.0.2')).toMatchObject({ messages: 7, kind: 'ours' })
 })

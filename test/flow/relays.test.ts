@@ -235,6 +235,8 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
     expect((await attemptsOf(next)).map(({ relay }) => relay?.because)).toEqual(['address_blocked'])
     const { explanation } = await server.read('/v1/explain?to=bob@one.remote.example')
     expect(explanation[0]).toContain('because the destination blocks the address of this server')
+    expect(explanation.join(' ')).toContain('This relay is currently limited to 5 of at most')
+    expect(explanation.join(' ')).not.toContain('Mail is sent from')
   })
 })
 

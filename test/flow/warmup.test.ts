@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { complaintAbout, deliver } from '../support/late-reports.ts'
-import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 
 /** A sending address in warm-up, with real delivery over loopback: every address of 127.0.0.0/8 is one of this machine. The
@@ -19,14 +19,14 @@ let arrived: string[]
 
 async function open(
   addresses: NonNullable<ConfigValues['sending']>['addresses'],
-  options: { values?: ConfigValues; refusalFor?: (from: string) => Move | null } = {},
+  options: { values?: ConfigValues; refusalFor?: (from: string) => Move | null; refusedAt?: Cue } = {},
 ) {
-  const { values, refusalFor = () => null } = options
+  const { values, refusalFor = () => null, refusedAt = 'RCPT' } = options
   arrived = []
   remote = await startRawMx({
     script: (cue, _line, _connection, from) => {
       if (cue === 'DOT' && refusalFor(from) === null) arrived.push(from)
-      return cue === 'RCPT' ? refusalFor(from) : null
+      return cue === refusedAt ? refusalFor(from) : null
     },
   })
   server = await startTestServer({ remote, config: { ...values, sending: { addresses } } })
@@ -109,6 +109,20 @@ describe('an address in warm-up', () => {
     const { explanation } = await server.read('/v1/explain?to=ann@b.remote.example')
     expect(explanation.join('\n')).toContain('deferrals, blocks or complaints hold it until 2026-11-22T00:00:00.000Z.')
     expect(explanation).toContain('Mail beyond that goes from another address of the pool.')
+  })
+
+  test('counts mail that a host refuses in its greeting, which shows the address', async () => {
+    const refusal = '554 5.7.1 client [127.0.0.2] blocked using zen.spamhaus.org'
+    await open([NEW, WARM], { refusalFor: (from) => (from === NEW.address ? refusal : null), refusedAt: 'CONNECT' })
+    const [id] = await send(1)
+    await server.ended(id!)
+    const { data } = await server.read(`/v1/messages/${id}/attempts`)
+    expect(data.map((each: Json) => each.source_ip)).toEqual([WARM.address, NEW.address])
+    const { explanation } = await explained(id!)
+    expect(explanation[0]).toStartWith('Attempt 1 from 127.0.0.2 was refused because of this address (rule block-list)')
+    await server.clock.advance(MINUTE)
+    await until('the block to be counted', async () => (await today())[0]?.blocked === 1)
+    expect(await today()).toMatchObject([{ sent: 1, blocked: 1 }])
   })
 
   test('counts a complaint about its mail, once', async () => {

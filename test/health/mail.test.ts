@@ -36,10 +36,10 @@ describe('deliveries', () => {
 
 describe('queue', () => {
   const none = { due: 0, later: 0, oldestDueAt: null }
-  const check = (due: number, lateMs: number, isServed = true) => {
+  const check = (due: number, lateMs: number, isServed = true, groups: string[] = []) => {
     const deliveries = due === 0 ? { ...none, later: 3 } : { due, later: 3, oldestDueAt: START - lateMs }
     const queues = { waiting: async () => ({ deliveries, webhookDeliveries: none, inboundDeliveries: none }) }
-    return checkQueue({ queues }, { now: START, isServed })
+    return checkQueue({ queues }, { now: START, isServed, warmingGroups: async () => groups })
   }
 
   test('with due mail waits for a moment, for long, or for a server', async () => {
@@ -48,6 +48,14 @@ describe('queue', () => {
     expect(await check(5, HOUR_MS)).toMatchObject({ status: 'warn' })
     expect(await check(5, 5 * HOUR_MS)).toMatchObject({ status: 'fail' })
     expect(await check(5, 0, false)).toMatchObject({ status: 'warn', advice: 'Start it: systemctl start postrider' })
+  })
+
+  test('with mail that a warm-up delays is no problem for a day', async () => {
+    const passed = await check(5, 5 * HOUR_MS, true, ['google', 'others'])
+    expect(passed).toMatchObject({ status: 'pass' })
+    expect(passed.message).toEndWith('limits mail to google, others')
+    expect(await check(5, 25 * HOUR_MS, true, ['google'])).toMatchObject({ status: 'warn' })
+    expect(await check(5, 49 * HOUR_MS, true, ['google'])).toMatchObject({ status: 'fail' })
   })
 })
 

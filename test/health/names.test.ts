@@ -106,6 +106,10 @@ describe('sending addresses', () => {
       message: 'the SPF record of bounces.sender.example does not pass the sending address 2001:db8::2',
       advice: 'Add ip6:2001:db8::2 to it. Run postrider dns check sender.example.',
     })
+    expect(await checked([out2, v6], 'v=spf1 a:mail.sender.test ~all')).toMatchObject({
+      status: 'fail',
+      advice: 'Add ip4:127.0.0.2 ip6:2001:db8::2 to it. Run postrider dns check sender.example.',
+    })
     expect(await checked([out2], 'v=spf1 a:mail.sender.test ip6:2001:db8::2 ~all')).toMatchObject({ status: 'fail' })
     expect(await checked([], 'v=spf1 a:mail.sender.test ~all')).toMatchObject({ status: 'pass' })
   })
@@ -120,6 +124,15 @@ describe('sending addresses', () => {
     const other = await look([out2, out3])
     expect(other).toMatchObject({ status: 'warn' })
     expect(other.advice).toContain('Set the reverse DNS (PTR) of 127.0.0.3 to out3.sender.test')
+    const out4 = { address: '127.0.0.4', hostname: 'out4.sender.test' }
+    expect(await look([out2, out3, out4])).toMatchObject({
+      status: 'fail',
+      message:
+        '127.0.0.4 has no reverse DNS (PTR); 127.0.0.3 resolves to elsewhere.test, and out3.sender.test is not confirmed for it',
+      advice: expect.stringMatching(/of 127\.0\.0\.4 to out4.*\n.*of 127\.0\.0\.3 to out3/),
+    })
+    machine.zone.fail('4.0.0.127.in-addr.arpa', 'SERVFAIL')
+    expect(await look([out4])).toMatchObject({ status: 'skip' })
     const foreign = await look([{ address: '192.0.2.7', hostname: 'out7.sender.test' }])
     expect(foreign).toMatchObject({ status: 'fail', message: 'this machine does not have 192.0.2.7' })
     const ours = { installation: { sendingAddresses: [out2] } }

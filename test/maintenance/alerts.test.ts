@@ -271,6 +271,7 @@ test('a stranger that sends in the name of a domain is reported once for the dom
             source('192.0.2.3', 99),
             source('192.0.2.4', 900, 900),
             source('192.0.2.5', 300),
+            source('192.0.2.6', 400),
           ]
         : [source('192.0.2.9', 20)]
     const about = { organizationId: 'org_a', domainId, reporter: 'r.test', reportId: '1', receivedAt: START }
@@ -281,6 +282,7 @@ test('a stranger that sends in the name of a domain is reported once for the dom
       store: { policyReports: store.policyReports, domains: { get: async () => ({ name: 'shop.example' }) } as never },
       sourceNames: { namesOf: async () => new Map([['192.0.2.5', 'mail-1.google.com']]) },
       leads: () => true,
+      own: ['192.0.2.6'],
     }),
   )
   await watch.look(START)

@@ -33,10 +33,11 @@ export function policyReportOperations(deps: {
   store: Pick<Store, 'domains' | 'policyReports'>
   sourceNames: SourceNames
   hostname: string
-  /** Config `delivery.source_address`; empty if the system chooses. */
-  sourceAddress: string
+  /** Configured addresses that mail is sent from; [] = the system chooses. */
+  sendingAddresses: readonly string[]
 }): Operation[] {
-  const { store, sourceNames, hostname, sourceAddress } = deps
+  const { store, sourceNames, hostname } = deps
+  const configured = new Set(deps.sendingAddresses.map((address) => canonicalIp(address) ?? address))
 
   const load = async (call: Call): Promise<Domain> => {
     const domain = await store.domains.get(pathParameter(call, 'domain_id'))
@@ -49,11 +50,10 @@ export function policyReportOperations(deps: {
       sourceNames.namesOf(sources.map(({ sourceIp }) => sourceIp)),
       sourceNames.addressesOf(hostname),
     ])
-    const bound = canonicalIp(sourceAddress)
     return sources.map((source) => {
       const ptr = names.get(source.sourceIp) ?? null
       const provider = ptr === null ? null : senderOf(ptr)
-      const isOurs = own.has(source.sourceIp) || source.sourceIp === bound
+      const isOurs = own.has(source.sourceIp) || configured.has(source.sourceIp)
       return { ...source, ptr, provider, kind: isOurs ? 'ours' : provider === null ? 'unknown' : 'known' }
     })
   }

@@ -25,17 +25,16 @@ export async function greet(
 ): Promise<Greeted> {
   const startedMs = nowMs()
   const transcript = createTranscript(nowMs)
-  const session = await openSession(peer, { ...options, timeouts: TIMEOUTS }, transcript, startedMs + options.timeoutMs)
+  const opened = await openSession(peer, { ...options, timeouts: TIMEOUTS }, transcript, startedMs + options.timeoutMs)
   const durationMs = Math.round(nowMs() - startedMs)
   const words = transcript.text()
-  if ('peer' in session) {
-    await closeSession(session, transcript)
+  if ('peer' in opened) {
+    await closeSession(opened, transcript)
     return { isReached: true, problem: null, words, durationMs }
   }
-  if (session.kind === 'reply') {
-    return { isReached: true, problem: formatReply(session.reply), words, durationMs }
-  }
-  const problem = session.kind === 'fault' ? session.fault.message : session.message
-  const isReached = session.kind === 'fault' && session.stage !== 'connect'
+  const { answer } = opened
+  if (answer.kind === 'reply') return { isReached: true, problem: formatReply(answer.reply), words, durationMs }
+  const problem = answer.kind === 'fault' ? answer.fault.message : answer.message
+  const isReached = answer.kind === 'fault' && answer.stage !== 'connect'
   return { isReached, problem, words, durationMs }
 }

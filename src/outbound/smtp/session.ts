@@ -33,6 +33,12 @@ export interface SessionOptions {
   ca?: string
 }
 
+/** Why a session could not be opened; `sourceAddress` null: nothing was connected. */
+export interface NotOpened {
+  answer: Answer
+  sourceAddress: string | null
+}
+
 /** Peer → a Session, or the reply or fault that prevented it. Steps: connect, implicit TLS, greeting, EHLO (HELO if
  *  EHLO is unknown), STARTTLS if offered and EHLO again, TLS requirements, login. A STARTTLS that is refused or fails
  *  is a `tls` fault; the caller decides whether to reconnect without TLS. Never rejects. */
@@ -41,7 +47,7 @@ export async function openSession(
   options: SessionOptions,
   transcript: Transcript,
   deadlineMs: number,
-): Promise<Session | Answer> {
+): Promise<Session | NotOpened> {
   const { timeouts } = options
   const { source } = peer
   const hostname = source?.hostname ?? options.hostname
@@ -54,10 +60,10 @@ export async function openSession(
     deadlineMs,
     transcript,
   })
-  if (isFault(dialogue)) return faultAt('connect', dialogue)
-  const close = (answer: Answer) => {
+  if (isFault(dialogue)) return { answer: faultAt('connect', dialogue), sourceAddress: null }
+  const close = (answer: Answer): NotOpened => {
     dialogue.close()
-    return answer
+    return { answer, sourceAddress: dialogue.localAddress }
   }
 
   let tls: TlsFacts | null = null

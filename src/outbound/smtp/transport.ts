@@ -89,7 +89,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
       session = null
     }
     const opened = await openSession(peer, options, transcript, deadlineMs)
-    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, isFirst: true, startedMs }
+    if ('answer' in opened) return { ...opened, tls: null, isFirst: true, startedMs }
     session = opened
     const answer = await speak(session, offer, options, deadlineMs)
     if (answer === 'stale') throw new Error('a fresh connection cannot be stale')

@@ -39,6 +39,7 @@ export function plot(
   const least = isStacked ? 4 : (limit ?? 0.01)
   // Half of the time between two bars, in seconds: room for the first and the last bar.
   const halfStep = ((times[1] ?? 0) - (times[0] ?? 0)) / 2_000
+  const isDaily = halfStep >= DAY_S / 2
   const bars = uPlot.paths.bars?.({ size: [0.7, 24], radius: 0 })
   const { tip, follow } = tooltip(times, lines, format)
   const chart = new uPlot(
@@ -56,6 +57,7 @@ export function plot(
           ...axis,
           size: 28,
           grid: { show: false },
+          ...(isDaily && { incrs: WHOLE_DAYS }),
           values: (_, splits, __, ___, step) => splits.map((at) => timeOf(at, step)),
         },
         { ...axis, size: 48, ...(isStacked ? { incrs: WHOLE } : {}), values: (_, splits) => splits.map(format) },
@@ -133,6 +135,10 @@ function timeOf(at: number, stepSeconds: number): string {
   const isMidnight = time.getHours() === 0 && time.getMinutes() === 0
   return (isMidnight || stepSeconds >= 86_400 ? day : clock).format(time)
 }
+
+const DAY_S = 86_400
+/** Steps of the time axis for one value a day. */
+const WHOLE_DAYS = [1, 2, 5, 10, 30, 60, 180, 365].map((days) => days * DAY_S)
 
 /** Steps of the vertical axis: the chart counts messages. */
 const WHOLE = [1, 2, 5]

@@ -81,7 +81,7 @@ const KINDS: Record<string, [word: string, tone: Tone]> = {
 const SOURCES: Column<Json>[] = [
   {
     name: 'Source',
-    show: ({ source_ip, ptr, provider }) => (
+    show: ({ source_ip, ptr, provider, messages, spf_aligned, dkim_aligned }) => (
       <div>
         <div class="break">{provider ?? ptr ?? source_ip}</div>
         {(provider ?? ptr) !== null && (
@@ -90,6 +90,9 @@ const SOURCES: Column<Json>[] = [
             {provider !== null && `, ${ptr}`}
           </div>
         )}
+        <div class="muted small phone-word">
+          SPF {share(spf_aligned, messages)}, DKIM {share(dkim_aligned, messages)}
+        </div>
       </div>
     ),
     by: ({ provider, ptr, source_ip }) => provider ?? ptr ?? source_ip,
@@ -163,6 +166,9 @@ function Sources({ loaded }: { loaded: Loaded<Json> }) {
   )
 }
 
+/** Policies of TLS reports, RFC 8460 §4.4. */
+const POLICIES: Record<string, string> = { sts: 'MTA-STS', tlsa: 'DANE', 'no-policy-found': 'None' }
+
 function TlsResults({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
   if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   if (data.data.length === 0) return null
@@ -180,10 +186,10 @@ function TlsResults({ loaded: { data, error, reload } }: { loaded: Loaded<Json> 
             <th scope="col">Result</th>
             <th scope="col">Policy</th>
             <th scope="col">Host</th>
+            <th scope="col">Reporters</th>
             <th scope="col" class="num">
               Connections
             </th>
-            <th scope="col">Reporters</th>
           </tr>
         </thead>
         <tbody>
@@ -191,18 +197,18 @@ function TlsResults({ loaded: { data, error, reload } }: { loaded: Loaded<Json> 
             <tr key={`${result} ${policy} ${mx_host}`}>
               <td data-label="Result">
                 <div>
-                  <Chip word={result} tone={result === 'success' ? 'good' : 'bad'} />
+                  <Chip word={result.replaceAll('-', ' ')} tone={result === 'success' ? 'good' : 'bad'} />
                 </div>
               </td>
-              <td data-label="Policy">{policy}</td>
+              <td data-label="Policy">{POLICIES[policy] ?? policy}</td>
               <td data-label="Host" class="break">
                 {mx_host ?? '–'}
               </td>
-              <td data-label="Connections" class="num">
-                {number(sessions)}
-              </td>
               <td data-label="Reporters" class="break">
                 {reporters.join(', ')}
+              </td>
+              <td data-label="Connections" class="num">
+                {number(sessions)}
               </td>
             </tr>
           ))}

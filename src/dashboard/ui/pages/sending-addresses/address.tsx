@@ -31,8 +31,9 @@ export function SendingAddress({ record, owners }: { record: Json; owners: Owner
   )
 }
 
-function stateOf({ forward_confirmed, blocklists, resting }: Json): [word: string, tone: Tone] {
+function stateOf({ ptr, forward_confirmed, blocklists, resting }: Json): [word: string, tone: Tone] {
   if (blocklists?.length > 0) return ['On a blocklist', 'bad']
+  if (ptr === null) return ['No reverse DNS', 'bad']
   if (!forward_confirmed) return ['Reverse DNS differs', 'warn']
   if (resting.length > 0) {
     return [`Rests at ${number(resting.length)} ${resting.length === 1 ? 'destination' : 'destinations'}`, 'warn']
