@@ -238,14 +238,16 @@ function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
 
 const MOST_SUGGESTIONS = 10 // each compares the unknown name with every known one
 
-/** Faults of each variant of a union → those of the variant that the caller probably meant: the first one that does not
- *  fail on its type. Null if all fail. */
+/** Faults of each variant of a union → those of the variant that the caller probably meant: of those that do not fail on
+ *  their type, the first one with the fewest fields that must be null in it. Null if all fail. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {
   const fits = (issues: readonly z.core.$ZodIssue[]) => {
     const first = issues[0]
     return first !== undefined && (first.path.length > 0 || !TYPE_FAULTS.has(first.code))
   }
-  return branches.find(fits) ?? null
+  const foreignIn = (issues: readonly z.core.$ZodIssue[]) =>
+    issues.filter((issue) => issue.code === 'invalid_type' && issue.expected === 'null').length
+  return branches.filter(fits).sort((a, b) => foreignIn(a) - foreignIn(b))[0] ?? null
 }
 
 const TYPE_FAULTS = new Set(['invalid_type', 'invalid_value'])

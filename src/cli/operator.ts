@@ -17,16 +17,19 @@ import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
 import { createAuthoritativeResolver } from '../net/dns/authoritative.ts'
 import { createResolver, type Resolver, systemServers } from '../net/dns/resolver.ts'
+import { downloadBy } from '../net/https/download.ts'
+import { createExchange, type Exchange } from '../net/https/exchange.ts'
 import { createPost } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createMintId, type MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
+import { ampleMemory } from '../os/memory.ts'
 import type { Random } from '../os/random.ts'
 import { createPreparer } from '../outbound/prepare.ts'
 import { parsingHere } from '../parsing/parsing.ts'
 import { openCanaries } from '../server/canary.ts'
-import { createOperations, openCanaryMail, openSubmission } from '../server/operations.ts'
+import { createOperations, openCanaryMail, openRemoteAttachments, openSubmission } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 import { VERSION } from '../version.ts'
@@ -115,6 +118,11 @@ export function createOperator(deps: {
         secret: await store.secret('tracking', random.bytes(32)),
         publicUrl: () => config.http.publicUrl,
       }),
+    remoteAttachments: openRemoteAttachments(config, {
+      download: (url, limits) => downloadBy(fileExchange(config, resolver), clock.steady.now)(url, limits),
+      memory: ampleMemory,
+      clock: clock.steady,
+    }),
     publicUrl: () => config.http.publicUrl,
     forwardLinks: async () => createForwardLinks(await store.secret('forward', random.bytes(32))),
     eventStream: createEventStream({ events: store.events, clock, lookMs: 1_000 }),
@@ -185,6 +193,18 @@ export function createOperator(deps: {
     },
     close: resolver.close,
   }
+}
+
+/** Created at the first download: the built-in roots take some ms. */
+function fileExchange({ attachments }: Config, resolver: Resolver): Exchange {
+  const { exchange } = createExchange({
+    resolver,
+    mayConnect: createAddressGuard([...attachments.allowedPrivateNetworks]),
+    userAgent: `Postrider/${VERSION}`,
+    keepsAlive: false,
+    ...(attachments.caFile === null ? {} : { ca: readFileSync(attachments.caFile, 'utf8') }),
+  })
+  return exchange
 }
 
 function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {

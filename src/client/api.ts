@@ -112,7 +112,7 @@ export interface Api {
   messages: {
     /** Send a message.
      *
-     *  Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.
+     *  Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message. An attachment can be a `url`, which Postrider downloads first, for at most 10 s.
      *
      *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     send(body: SendMessage, options?: SendOptions): Call<AcceptedMessage>

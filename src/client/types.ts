@@ -294,6 +294,7 @@ export interface Attachment {
   content_type?: string | null
   /** For `<img src="cid:…">`. */
   content_id?: string | null
+  url?: null
 }
 
 export interface Attempt {
@@ -1450,6 +1451,18 @@ export interface Recipient {
   machine_clicks: number
 }
 
+export interface RemoteAttachment {
+  /** Postrider downloads the file before it responds. The URL itself is not stored. */
+  url: string
+  /** The last segment of the URL’s path if absent. */
+  filename?: string | null
+  content?: null
+  /** Taken from the response of the URL if absent, or derived from the file name. */
+  content_type?: string | null
+  /** For `<img src="cid:…">`. */
+  content_id?: string | null
+}
+
 export interface RenderedTemplate {
   subject: string | null
   html: string | null
@@ -1532,7 +1545,7 @@ export interface SendMessage {
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
-  attachments?: Array<Attachment> | null
+  attachments?: Array<Attachment | RemoteAttachment> | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */
@@ -2017,7 +2030,7 @@ export interface MessagesAnalyzeBody {
   /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
-  attachments?: Array<Attachment> | null
+  attachments?: Array<Attachment | RemoteAttachment> | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */

@@ -62,7 +62,7 @@ export interface Said {
   body?: unknown
   /** Page of a list: this many records, from the newest or after a record. */
   page?: { limit: number; after: string | null }
-  /** Our field name → that service's name, for error messages. */
+  /** Our field name → that service's name, for error messages. `[]` stands for any place in a list, which both have. */
   names?: Record<string, string>
 }
 

@@ -97,6 +97,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
     'smtp.key_file': config.smtp.keyFile,
     'database.ca_file': config.database.caFile,
     'webhooks.ca_file': config.webhooks.caFile,
+    'attachments.ca_file': config.attachments.caFile,
     'oidc.ca_file': config.oidc.caFile,
   }
   const ofTables = [...filesOfChannels(config.alerts.channels), ...filesOfMailboxes(config.canary.mailboxes)]

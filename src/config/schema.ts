@@ -589,6 +589,17 @@ Its slow and new endpoints can use a third.`,
     }),
     max_per_webhook: key(kinds.whole(1, 1000), { about: 'Maximum concurrent requests per webhook.', fallback: 10 }),
   }),
+  attachments: section('Attachments by URL.', {
+    allowed_private_networks: key(kinds.networks, {
+      about: `Private networks that files may be downloaded from, such as ["10.0.0.0/8"]. Every organization can then send
+itself any file that HTTPS servers in these networks hand out.`,
+      fallback: [],
+    }),
+    ca_file: key(kinds.file, {
+      about: 'Additional PEM CA certificates to trust for these downloads.',
+      fallback: '',
+    }),
+  }),
   sending: section('Rules for sending.', {
     require_verified_domain: key(kinds.flag, {
       about: 'Allow live sending only from domains whose DKIM record is published in DNS.',

@@ -91,6 +91,12 @@ function checked(schema: NonNullable<Operation['body']>, value: unknown, root: '
 /** Renames the fields of a refusal to the names that the caller used. */
 function renamed(refusal: Refusal, names: Record<string, string>): Refusal {
   const rename = ({ field, message }: FieldFault): FieldFault => {
+    const place = /\[\d+\]/.exec(field)?.[0] ?? '[]'
+    const inList = names[field.replace(place, '[]')]
+    if (place !== '[]' && inList !== undefined) {
+      const theirs = inList.replace('[]', place)
+      return { field: theirs, message: message.replaceAll(field, theirs) }
+    }
     const renaming = Object.entries(names).find(
       ([name]) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
     )

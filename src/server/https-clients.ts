@@ -17,6 +17,8 @@ export interface Https {
    *  reach. */
   policies: Exchange
   reports: Exchange
+  /** For attachments that tenants give as a URL. */
+  files: Exchange
   /** For the operator's channels of alerts. */
   alerts: Exchange
   /** For the certificate authority that the operator configured. */
@@ -41,7 +43,7 @@ export function openHttps(
   },
 ): Https {
   const { userAgent, log, clock = systemClock } = machine
-  const { webhooks, delivery, tls, oidc } = config
+  const { webhooks, delivery, attachments, tls, oidc } = config
   const { servers } = machine.lookups
   const abroad = delivery.allowPrivateDestinations ? 'all addresses' : []
   const thread = createHttpsThread({
@@ -56,6 +58,13 @@ export function openHttps(
       },
       policies: { allowed: abroad, keepsAlive: false, userAgent, dns: { servers } },
       reports: { allowed: abroad, keepsAlive: true, userAgent, dns: { servers } },
+      files: {
+        allowed: [...attachments.allowedPrivateNetworks],
+        ca: caOf(attachments.caFile),
+        keepsAlive: false,
+        userAgent,
+        dns: { servers },
+      },
       alerts: {
         allowed: 'all addresses', // the operator configured them, and redirects are not followed
         ca: caOf(webhooks.caFile),
@@ -86,6 +95,7 @@ export function openHttps(
     endpoints: thread.exchange('endpoints'),
     policies: thread.exchange('policies'),
     reports: thread.exchange('reports'),
+    files: thread.exchange('files'),
     alerts: thread.exchange('alerts'),
     authority: thread.exchange('authority'),
     signOn: thread.exchange('signOn'),

@@ -60,6 +60,8 @@ import type { Store } from '../storage/store.ts'
 import { createSubmission, type Submission } from '../submission/accept.ts'
 import { createForwarding, type Forwarding } from '../submission/forwarding.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
+import { createRemoteAttachments, type RemoteAttachments } from '../submission/remote-attachments.ts'
+import { createRemoteFiles, type RemoteFilesDeps } from '../submission/remote-files.ts'
 import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
 import { createUserMail, type UserMail } from '../submission/user-mail.ts'
@@ -82,6 +84,8 @@ export interface OperationsDeps {
   /** Has no cache: callers have just changed DNS records. */
   freshResolver: Resolver
   compose: Compose
+  /** Downloads attachments that are given as URLs. */
+  remoteAttachments: RemoteAttachments
   /** Paces large messages and large requests together; created here if absent. */
   heavyWork?: HeavyWork
   mailLog?: MailLog
@@ -114,7 +118,16 @@ export interface OperationsDeps {
 
 export type SubmissionDeps = Pick<
   OperationsDeps,
-  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'heavyWork' | 'mailLog' | 'notify'
+  | 'config'
+  | 'store'
+  | 'clock'
+  | 'mintId'
+  | 'compose'
+  | 'parsing'
+  | 'remoteAttachments'
+  | 'heavyWork'
+  | 'mailLog'
+  | 'notify'
 >
 
 /** Creates the Submission that HTTP, SMTP and the command line share. */
@@ -136,9 +149,18 @@ export function openSubmission(deps: SubmissionDeps): Submission {
     storedMail: parsing.storedMail,
     simulate,
     notify: deps.notify,
+    remoteAttachments: deps.remoteAttachments,
     heavyWork: deps.heavyWork,
     mailLog: deps.mailLog,
   })
+}
+
+/** Creates the RemoteAttachments that sends and analyses share. */
+export function openRemoteAttachments(
+  { limits }: Pick<Config, 'limits'>,
+  deps: Omit<RemoteFilesDeps, 'maxBytes'>,
+): RemoteAttachments {
+  return createRemoteAttachments(createRemoteFiles({ ...deps, maxBytes: limits.messageBytes }))
 }
 
 /** Creates the Forwarding of inbound mail, which sends confirmation messages through `submission`. */
@@ -262,7 +284,13 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
       recipientParts: deps.recipientParts,
       notify: deps.notify,
     }),
-    ...analyzeOperations({ store, clock, render: submission.render, analyze: parsing.analyze }),
+    ...analyzeOperations({
+      store,
+      clock,
+      render: submission.render,
+      analyze: parsing.analyze,
+      remoteAttachments: deps.remoteAttachments,
+    }),
   ]
 }
 

@@ -6,6 +6,7 @@ import { createNetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { parseMailbox } from '../mail/address.ts'
 import type { NameServer } from '../name-server/name-server.ts'
+import { downloadBy } from '../net/https/download.ts'
 import { postBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -31,6 +32,7 @@ import {
   createOperations,
   openCanaryMail,
   openForwarding,
+  openRemoteAttachments,
   openSubmission,
   openUserMail,
 } from './operations.ts'
@@ -162,6 +164,11 @@ function createApplication(config: Config, core: Core): Application {
     mintId,
     freshResolver,
     compose: delivery.compose,
+    remoteAttachments: openRemoteAttachments(config, {
+      download: downloadBy(core.https.files, clock.steady.now),
+      memory: core.memory,
+      clock: clock.steady,
+    }),
     heavyWork,
     mailLog: core.mailLog,
     parsing,

@@ -15,8 +15,9 @@ import { describe, plannedDeliveries, type StoredContent, storedContent, suppres
 import { createHeavyWork, type HeavyWork, isHeavy } from './heavy-work.ts'
 import type { Parts } from './idempotency.ts'
 import type { Recipient } from './recipients.ts'
+import { isComplete, type RemoteAttachments } from './remote-attachments.ts'
 import type { Rendered } from './render.ts'
-import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
+import type { Author, GivenRequest, SubmissionRequest, TemplateUse } from './request.ts'
 import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVerified } from './requirements.ts'
 import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
@@ -33,19 +34,21 @@ export type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
  *  twice: a caller without a response repeats with its Idempotency-Key. */
 export interface Submission {
   /** One message → its result. Refuses with validation_error, forbidden (`from`, `template_id`), payload_too_large,
-   *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` receives the
-   *  result before it is written and returns the record to write with it. */
-  submit(author: Author, request: SubmissionRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
+   *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded, and as
+   *  remote-attachments.ts does. `remember` receives the result before it is written and returns the record to write
+   *  with it. */
+  submit(author: Author, request: GivenRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
   /** Many messages, each with its own result, in order. A request already refused is passed as its Refusal and returned
    *  as is. When a plan limit does not allow all, the first that fit are accepted.
    *
    *  Without `parts` everything is one transaction: all or, when `remember` throws, nothing. With it (null: the request
    *  has no key) a large batch is written in slices (batch-slices.ts), between which other work runs. After a crash the
    *  written slices remain; each has its record in `parts`, and the repeated request continues after them. When the
-   *  store refuses a later slice, the rest is refused as `unavailable` and the batch gets no record. */
+   *  store refuses a later slice, the rest is refused as `unavailable` and the batch gets no record. Attachments are
+   *  downloaded for the slice that is written next, so not again for those before it. */
   submitBatch(
     author: Author,
-    requests: readonly (SubmissionRequest | Refusal)[],
+    requests: readonly (GivenRequest | Refusal)[],
     remember?: MakeRecord<SubmissionResult[]>,
     parts?: Parts | null,
   ): Promise<SubmissionResult[]>
@@ -69,6 +72,7 @@ export interface SubmissionDeps {
   /** Simulates test mail (outbound/sandbox.ts). */
   simulate: Simulate
   notify: Notify
+  remoteAttachments: RemoteAttachments
   /** Shared with large requests (api/flow.ts); by default its own. */
   heavyWork?: HeavyWork
   /** Logs every message once it is durable. */
@@ -103,7 +107,11 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     }
   }
 
-  const submitOne: Submission['submit'] = async (author, request, remember) => {
+  const submitOne = async (
+    author: Author,
+    request: SubmissionRequest,
+    remember?: MakeRecord<Accepted>,
+  ): Promise<Accepted> => {
     const { organizationId, domainId } = author.key
     const now = clock.now()
     // In sequence: both are mostly in memory, and awaiting them together costs more.
@@ -119,8 +127,18 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     return answer
   }
 
+  /** Downloads nothing for a message that would be refused anyway. */
+  const submitRemote: Submission['submit'] = async (author, request, remember) => {
+    const { organizationId, domainId } = author.key
+    await requireSendable({ author, domain: await store.domains.get(domainId) }, request, context)
+    return deps.remoteAttachments.withComplete(organizationId, request, (complete) =>
+      heavyWork.run(organizationId, () => submitOne(author, complete, remember)),
+    )
+  }
+
   return {
     submit: (author, request, remember) => {
+      if (!isComplete(request)) return submitRemote(author, request, remember)
       const { organizationId, mode } = author.key
       const work = () => submitOne(author, request, remember)
       if (isHeavy(request, mode)) return heavyWork.run(organizationId, work)
@@ -135,11 +153,14 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const batch: Batch = { author, domain, plan, now, workBudget: { left: BATCH_WORK } }
       const slices = parts === undefined ? [requests] : slicesOf(requests, author.key.mode)
       const written: AcceptedMessage[] = []
+      const attachments = deps.remoteAttachments.open(organizationId, requests)
       try {
-        return await submitSlices(slices, remember, parts ?? null, (slice, record) =>
-          heavyWork.run(organizationId, () => submitSlice(batch, slice, record, written, context)),
-        )
+        return await submitSlices(slices, remember, parts ?? null, async (slice, record) => {
+          const complete = await attachments.complete(await sendableOf(slice, batch, context))
+          return heavyWork.run(organizationId, () => submitSlice(batch, complete, record, written, context))
+        })
       } finally {
+        attachments.close()
         publish(written)
       }
     },
@@ -155,13 +176,10 @@ async function prepare(
   { deps, templates }: SubmissionContext,
 ): Promise<AcceptedMessage> {
   const { sending = NO_SENDING_CONFIG } = deps.settings
-  const stream = requireStream(given.stream, sending)
-  const recipients = requireRecipients(given)
-  const use = usedTemplate(given)
-  const template = use && (await templates.require(author.key, use.idOrAlias))
-  const sender = requireOwnDomain(given, domain)
-  requireVerified(author.key.mode, sender, deps.settings)
-  requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
+  const { stream, recipients, use, template, sender } = await requireSendable({ author, domain }, given, {
+    deps,
+    templates,
+  })
   const listed = await suppressedAmong(recipients, author, deps.store)
   const suppressed = author.key.mode === 'test' ? new Map([...pretended(recipients, deps.simulate), ...listed]) : listed
   const request = template && use ? await templates.fillIn(given, template, author.key, use, workBudget) : given
@@ -186,6 +204,35 @@ async function prepare(
   await deps.compose(content.packed, domainKeys(sender), now)
   const html = await htmlFor(message, content, recipients, deps)
   return { ...accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps)), ...redaction }
+}
+
+/** The requirements of a message that need no attachment, in the order of their statuses. */
+async function requireSendable(
+  { author, domain }: Pick<Batch, 'author' | 'domain'>,
+  given: GivenRequest,
+  { deps, templates }: SubmissionContext,
+) {
+  const stream = requireStream(given.stream, deps.settings.sending ?? NO_SENDING_CONFIG)
+  const recipients = requireRecipients(given)
+  const use = usedTemplate(given)
+  const template = use && (await templates.require(author.key, use.idOrAlias))
+  const sender = requireOwnDomain(given, domain)
+  requireVerified(author.key.mode, sender, deps.settings)
+  requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
+  return { stream, recipients, use, template, sender }
+}
+
+/** Requests → the same, but a Refusal for one whose attachments need not be downloaded because it is refused. */
+function sendableOf(
+  requests: readonly (GivenRequest | Refusal)[],
+  batch: Batch,
+  context: SubmissionContext,
+): Promise<(GivenRequest | Refusal)[]> {
+  const sendable = async (request: GivenRequest | Refusal) => {
+    if (request instanceof Refusal || isComplete(request)) return request
+    return requireSendable(batch, request, context).then(() => request, refusalOrThrow)
+  }
+  return Promise.all(requests.map(sendable))
 }
 
 /** Only simulated clicks need the HTML; a finished mail must be parsed for it. */
@@ -290,7 +337,7 @@ function isTurnOver(done: number, next: SubmissionRequest | Refusal): boolean {
 }
 
 /** The template that a request still needs to be rendered from. */
-function usedTemplate({ template }: SubmissionRequest): TemplateUse | null {
+function usedTemplate({ template }: Pick<GivenRequest, 'template'>): TemplateUse | null {
   return template !== null && 'idOrAlias' in template ? template : null
 }
 

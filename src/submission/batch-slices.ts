@@ -2,10 +2,10 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Remember, StoreUnavailable } from '../storage/store.ts'
 import type { Parts } from './idempotency.ts'
-import type { SubmissionRequest } from './request.ts'
+import type { GivenRequest } from './request.ts'
 import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 
-type Request = SubmissionRequest | Refusal
+type Request = GivenRequest | Refusal
 
 /** Splits a batch into slices, each a transaction of about 30 ms: 500 messages to 50 recipients each would hold the
  *  thread for seconds. Depends only on requests and mode, so that a repeated request gives the same slices. An empty
@@ -68,7 +68,7 @@ const MESSAGE_WORK = 4
 const TEST_WORK = 4
 
 /** Cost of writing one message, in live recipients. */
-export function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
+export function workOf({ to, cc, bcc }: Pick<GivenRequest, 'to' | 'cc' | 'bcc'>, mode: Mode): number {
   const recipients = [to, cc, bcc].reduce((sum, each) => sum + (each?.mailboxes.length ?? 0), 0)
   return MESSAGE_WORK + recipients * (mode === 'test' ? TEST_WORK : 1)
 }

@@ -37,6 +37,21 @@ export interface SubmissionRequest {
   mime: FinishedMail | null
 }
 
+/** A submission whose attachments may still have to be downloaded (remote-attachments.ts). */
+export interface GivenRequest extends Omit<SubmissionRequest, 'attachments'> {
+  attachments: (Attachment | RemoteAttachment)[]
+}
+
+/** An attachment as the URL of its content. */
+export interface RemoteAttachment {
+  url: string
+  /** Null: the last segment of the URL's path. */
+  filename: string | null
+  /** Null: the type that the server of the URL states, else that of the file name. */
+  contentType: string | null
+  contentId: string | null
+}
+
 /** MIME with CRLF line ends only, without Bcc, its header section containing only fields. Missing fields that RFC 5322
  *  §3.6 requires are prepended when the message gets its id. */
 export interface FinishedMail {

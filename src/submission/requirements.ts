@@ -5,13 +5,13 @@ import type { Mode } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
-import type { SubmissionRequest } from './request.ts'
+import type { GivenRequest } from './request.ts'
 
 /** Requirements of a submission, checked in the order of their statuses: 400, 403, 422. Each returns the checked value
  *  or throws a Refusal. */
 
 /** Request → its recipients, each once; `validation_error` for none or more than 50. */
-export function requireRecipients(request: SubmissionRequest): Recipient[] {
+export function requireRecipients(request: GivenRequest): Recipient[] {
   const recipients = collapseRecipients(request)
   if (recipients.length >= 1 && recipients.length <= MAX_RECIPIENTS) return recipients
   throw invalid([{ field: 'to', message: `to, cc and bcc must contain 1 to ${MAX_RECIPIENTS} recipients in total` }])
@@ -19,7 +19,7 @@ export function requireRecipients(request: SubmissionRequest): Recipient[] {
 
 /** The key's domain if `from` is in it; otherwise, and if the domain no longer exists, `forbidden`. Both sides are
  *  lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
-export function requireOwnDomain(request: SubmissionRequest, domain: Domain | null): Domain {
+export function requireOwnDomain(request: GivenRequest, domain: Domain | null): Domain {
   if (domain !== null && request.from.mailbox.domain === domain.name) return domain
   throw new Refusal('forbidden', 'from must be an address at the domain of this API key', {
     field: 'from',

@@ -3,6 +3,7 @@ import { analyzeOperations } from '../../src/api/routes/messages-analyze.ts'
 import { invalid, Refusal } from '../../src/model/refusal.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { noRemoteAttachments } from '../support/api-assembly.ts'
 
 let made: TestApi
 let from: string
@@ -15,6 +16,7 @@ beforeAll(async () => {
         ...parsingHere(),
         store,
         clock,
+        remoteAttachments: noRemoteAttachments,
         render: async ({ organizationId }, { idOrAlias, variables: { name } }) => {
           if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
             throw invalid([{ field: 'template_id', message: 'template_id does not match any template' }])

@@ -2,6 +2,7 @@ import { makeConfig } from '../../src/config/load.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
+import type { Download } from '../../src/net/https/download.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import type { MintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
@@ -24,7 +25,14 @@ const DOMAINS = [
  *  has the verified domain `example.com` and the unverified `new.example`; `other` has `other.example`. A second call
  *  with the same `dataDir` uses the same organizations. */
 export async function openMessageApi(
-  options: { dataDir?: string; plan?: Partial<Plan>; messageBytes?: number; requireVerifiedDomain?: boolean } = {},
+  options: {
+    dataDir?: string
+    plan?: Partial<Plan>
+    messageBytes?: number
+    requireVerifiedDomain?: boolean
+    download?: Download
+    wrapStore?: (store: Store) => Store
+  } = {},
 ) {
   const config = makeConfig({
     hostname: 'mail.example.com',
@@ -39,6 +47,8 @@ export async function openMessageApi(
     dataDir: options.dataDir,
     random: systemRandom,
     limits: plan,
+    download: options.download,
+    wrapStore: options.wrapStore,
     log: createLog({ clock: systemClock, level: 'error', format: 'json' }),
   })
   const { store, mintId } = assembled

@@ -5,6 +5,7 @@ import { newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { fileAnswer, startFileServer } from '../support/file-server.ts'
 import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
@@ -47,6 +48,21 @@ async function refused(
 }
 
 describe('emails', () => {
+  test('have attachments by path, which this server downloads', async () => {
+    const files = await startFileServer({ key: server.receiver.key, cert: server.receiver.ca })
+    files.set('/bill.pdf', fileAnswer('%PDF', 'Content-Type: application/pdf'))
+    const attachments = [{ path: files.url('/bill.pdf') }, { path: files.url('/bill.pdf'), filename: 'copy.pdf' }]
+    const { id } = await data(resend.emails.send({ ...MAIL, attachments }))
+    await server.ended(id)
+    const mail = await simpleParser(Buffer.from(remote.mails.at(-1)!.raw))
+    expect(mail.attachments.map(({ filename, content }) => [filename, `${content}`])).toEqual([
+      ['bill.pdf', '%PDF'],
+      ['copy.pdf', '%PDF'],
+    ])
+    expect(files.requests.length).toBe(1)
+    files.stop()
+  })
+
   test('one with every field is sent, delivered, and read back unchanged', async () => {
     const { id } = await data(
       resend.emails.send({
@@ -163,6 +179,10 @@ describe('emails', () => {
     )
   })
 
+  const NO_FILE = [
+    { filename: 'a', content: 'aGk=' },
+    { filename: 'b', path: 'https://127.0.0.2/b' },
+  ]
   const bad: [what: string, message: RegExp, change: Record<string, unknown>][] = [
     ['422 missing_required_field', /^to is required$/, { to: undefined }],
     ['422 invalid_from_address', /^from must be/, { from: 'shop' }],
@@ -171,7 +191,13 @@ describe('emails', () => {
     ['422 validation_error', /^scheduled_at must be an ISO 8601 time/, { scheduledAt: 'when it suits' }],
     ['422 validation_error', /30 days/, { scheduledAt: 'in 8 weeks' }],
     ['422 validation_error', /no topics/, { topicId: 'top_1' }],
-    ['422 invalid_attachment', /does not download files/, { attachments: [{ path: 'https://a.example/x' }] }],
+    [
+      '422 invalid_attachment',
+      /^attachments\[0\].content is required, or the URL/,
+      { attachments: [{ filename: 'a' }] },
+    ],
+    ['422 invalid_attachment', /^attachments\[0\].path is not accepted/, { attachments: [{ path: './bill.pdf' }] }],
+    ['422 invalid_attachment', /^attachments\[1\].path .* 127.0.0.2 has no public address$/, { attachments: NO_FILE }],
     ['422 validation_error', /^tags/, { tags: [{ name: 'x', value: 'y'.repeat(5000) }] }],
     ['422 validation_error', /^headers.From/, { headers: { From: 'x' } }],
     ['422 validation_error', /unsubscribe":true/, { headers: { 'List-Unsubscribe': '<https://a.example>' } }],

@@ -132,10 +132,11 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   ['the domain of the record', ({ id, field }) => field === 'tracking.host' && /^domains_/.test(id)],
   ['which names the public registers', says(/not a public suffix/)],
   ['which addresses are public', says(/is not a public address$/)],
+  ['which files can be downloaded', says(/^attachments\[\d+\]\.url cannot be downloaded: no network$/)],
   [
     'URLs by the rules of browsers',
     ({ field, message }) =>
-      /^(?:url|action\.config\.url) is not accepted: not a URL$/.test(message) ||
+      /^(?:url|action\.config\.url|attachments\[\d+\]\.url) is not accepted: not a URL$/.test(message) ||
       (field === 'target' && /must be a host such as/.test(message)),
   ],
   [

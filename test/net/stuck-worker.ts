@@ -6,18 +6,18 @@ import { silentResolver } from '../support/silent-resolver.ts'
 declare const self: Worker
 
 const answer = serveHttps(
-  (message) => self.postMessage(message),
+  (message, transfer = []) => self.postMessage(message, transfer),
   (kind) => {
     const { exchange } = createExchange({ ...kind, resolver: silentResolver, mayConnect: () => true })
-    return async (job, onWork) => {
+    return async (job, hooks) => {
       if (job.url.endsWith('/exit')) process.exit(3)
       if (job.url.endsWith('/spin')) for (;;);
       if (job.url.endsWith('/spin-later')) {
         await Bun.sleep(30)
-        onWork?.()
+        hooks?.onWork?.()
         for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine aborts one after some time
       }
-      return exchange(job, onWork)
+      return exchange(job, hooks)
     }
   },
 )

@@ -9,6 +9,7 @@ import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { createSubmission, type SubmissionDeps, type SubmissionResult } from '../../src/submission/accept.ts'
 import type { SubmissionRequest } from '../../src/submission/request.ts'
 import { openMessageApi } from '../api/messages-setup.ts'
+import { noRemoteAttachments } from '../support/api-assembly.ts'
 
 let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
@@ -61,6 +62,7 @@ function submissionWith(change: Partial<SubmissionDeps>) {
     simulate,
     stoppedBy: () => null,
     notify: (topic) => notified.push(topic),
+    remoteAttachments: noRemoteAttachments,
     mailLog: {
       accepted: ({ mode, recipients }) => notified.push(`accepted ${mode} ${recipients}`),
       suppressed: ({ recipients }) => notified.push(`suppressed ${recipients}`),

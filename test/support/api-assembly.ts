@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/api/operation.ts'
 import { type Api, createApi } from '../../src/api/server.ts'
 import { createStreams, type Streams } from '../../src/api/streams.ts'
-import type { Config, Setting } from '../../src/config/load.ts'
+import { type Config, makeConfig, type Setting } from '../../src/config/load.ts'
 import { createEventStream, type EventStream } from '../../src/event-stream/event-stream.ts'
 import { createHealthWatch, type HealthWatch } from '../../src/health/watch.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
@@ -9,14 +9,23 @@ import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipie
 import { createVerp, type Verp } from '../../src/mail/verp.ts'
 import type { Plan } from '../../src/model/organization.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
+import type { Download } from '../../src/net/https/download.ts'
 import type { Post } from '../../src/net/https/requests.ts'
+import { systemClock } from '../../src/os/clock.ts'
 import { createMintId, type MintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
+import { ampleMemory } from '../../src/os/memory.ts'
 import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
 import type { Random } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
-import { createOperations, type OperationsDeps, openSubmission, openUserMail } from '../../src/server/operations.ts'
+import {
+  createOperations,
+  type OperationsDeps,
+  openRemoteAttachments,
+  openSubmission,
+  openUserMail,
+} from '../../src/server/operations.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Submission } from '../../src/submission/accept.ts'
@@ -70,6 +79,8 @@ export interface AssemblyOptions
   resolver?: Resolver
   health?: HealthWatch
   postAlert?: Post
+  /** Downloads files; without it no host is reachable. */
+  download?: Download
   runCanaries?: OperationsDeps['runCanaries']
   streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   /** Called after each commit with events, with the organizations concerned. */
@@ -133,6 +144,11 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
     mintId,
     freshResolver: options.resolver ?? silentResolver,
     compose: composeHere(),
+    remoteAttachments: openRemoteAttachments(config, {
+      download: options.download ?? noDownload,
+      memory: options.memory ?? ampleMemory,
+      clock: clock.steady,
+    }),
     parsing: parsingHere(),
     recipientParts: () => recipientParts,
     publicUrl: () => PUBLIC_URL,
@@ -164,6 +180,15 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
   const parts = { api, operations, submission, store, clock, random, mintId, streams, eventStream, notifier }
   return { ...parts, verp, trackingSecret, woken, fetch: fetchFrom(api, operations), close }
 }
+
+const noDownload: Download = async () => ({ kind: 'failed', why: 'no network' })
+
+/** Downloads of a server without a network. */
+export const noRemoteAttachments = openRemoteAttachments(makeConfig({ hostname: 'mail.example.com' }), {
+  download: noDownload,
+  memory: ampleMemory,
+  clock: systemClock.steady,
+})
 
 const openTestStore = ({ dataDir = ':memory:', limits, onEvents = () => {} }: AssemblyOptions) =>
   openStore({

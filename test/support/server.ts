@@ -229,6 +229,7 @@ function testConfig(
     delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
     dns: { servers: [zone] },
     webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem'), ...webhooks },
+    attachments: { allowed_private_networks: ['127.0.0.1/32'], ca_file: join(folder, 'ca.pem') },
     ...rest,
   })
 }

@@ -87,6 +87,11 @@ export const THREATS: Threat[] = [
     asset: 'internal network',
     attack: 'webhook URLs to private addresses: odd forms, transition ranges, rebinding, redirects',
   },
+  {
+    id: 'file-url-private-addresses',
+    asset: 'internal network',
+    attack: 'attachment URLs to private addresses: by a name, by mixed answers, by rebinding, by a redirect',
+  },
   { id: 'mx-private-addresses', asset: 'internal network', attack: 'an MX at loopback or in a private network' },
   {
     id: 'files-by-path-or-url',

@@ -6,6 +6,7 @@ import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import { fixContent } from '../../submission/draft.ts'
 import { collapseRecipients } from '../../submission/recipients.ts'
+import type { RemoteAttachments } from '../../submission/remote-attachments.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
@@ -26,10 +27,12 @@ export interface AnalyzeDeps {
   /** Template (ID or alias) of the sender's organization, and variables → rendered content. Rejects as a send does. */
   render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
   analyze: Analyze
+  remoteAttachments: RemoteAttachments
 }
 
 /** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
-export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps): Operation[] {
+export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
+  const { store, clock, render, analyze, remoteAttachments } = deps
   const analyzeRequest = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
     const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
@@ -64,12 +67,14 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
       handle: async ({ key, body, now }) => {
         const given = toSubmission({ ...body, to: body.to ?? NO_RECIPIENT })
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
-        const { template } = given
-        const isNamed = template !== null && 'idOrAlias' in template
-        const request = isNamed ? filled(given, await render(key, template)) : given
-        const { subject, html } = request
-        const { analysis, text } = await analyzeRequest(request, domain, now)
-        return { status: 200, body: { ...wire(analysis), rendered: { subject, html, text } } }
+        return remoteAttachments.withComplete(key.organizationId, given, async (complete) => {
+          const { template } = complete
+          const isNamed = template !== null && 'idOrAlias' in template
+          const request = isNamed ? filled(complete, await render(key, template)) : complete
+          const { subject, html } = request
+          const { analysis, text } = await analyzeRequest(request, domain, now)
+          return { status: 200, body: { ...wire(analysis), rendered: { subject, html, text } } }
+        })
       },
     }),
   ]

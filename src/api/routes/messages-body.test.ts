@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
+import type { Attachment } from '../../mail/content.ts'
 import { check } from '../schema.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const schema = createSendBody(() => NOW)
+const TYPE = 'attachments[0].content_type must be a media type such as application/pdf'
 const MAIL = { from: 'a@example.com', to: 'b@example.com', subject: 'x', text: 'y' }
 const FIELDS = [
   'from',
@@ -88,13 +90,46 @@ describe('the input of submission', () => {
   test('has attachments as bytes', () => {
     const attachments = [{ filename: 'a', content: 'aGk=', content_id: '<x@y>' }]
     const { value } = check(schema, { ...MAIL, attachments }, 'body')
-    const [attachment] = toSubmission(value!).attachments
+    const [attachment] = toSubmission(value!).attachments as Attachment[]
     expect({ ...attachment, content: Buffer.from(attachment!.content).toString() }).toEqual({
       filename: 'a',
       content: 'hi',
       contentType: 'application/octet-stream',
       contentId: 'x@y',
     })
+  })
+
+  test('has an attachment to download as its URL', () => {
+    const attachments = [{ url: 'https://files.example/a.pdf?sig=1', content_id: '<x@y>' }]
+    const { value } = check(schema, { ...MAIL, attachments }, 'body')
+    expect(toSubmission(value!).attachments).toEqual([
+      { url: 'https://files.example/a.pdf?sig=1', filename: null, contentType: null, contentId: 'x@y' },
+    ])
+  })
+
+  test.each([
+    [{ filename: 'a' }, ['attachments[0].content is required']],
+    [{ content_type: 'pdf' }, ['attachments[0].filename is required', 'attachments[0].content is required', TYPE]],
+    [{ url: 'https://a.example/x', content_type: 'pdf' }, [TYPE]],
+    [
+      { url: 'https://a.example/x', filename: 'a', content: 'aGk=' },
+      ['attachments[0].url cannot be combined with content'],
+    ],
+    [{ url: 'http://a.example/x' }, ['attachments[0].url is not accepted: the URL must start with https://']],
+    [{ url: 'https://ann:secret@a.example/x' }, [/must not contain a user name or password/]],
+    [{ url: 'https://a.example:25/x' }, [/port 25 belongs to another protocol/]],
+    [{ url: 'file:///etc/passwd', filename: 'a' }, [/must start with https/]],
+    [{ url: 7 }, ['attachments[0].url must be a string']],
+    [{ url: `https://a.example/${'x'.repeat(2048)}` }, [/longer than 2048/]],
+    [
+      { url: 'https://a.example/x', file_name: 'a' },
+      ['Unknown field "attachments[0].file_name". Did you mean "filename"?'],
+    ],
+  ])('%j names each invalid field', (attachment, messages) => {
+    const { faults } = check(schema, { ...MAIL, attachments: [attachment] }, 'body')
+    expect(faults!.map(({ message }) => message)).toEqual(
+      messages.map((each) => (typeof each === 'string' ? each : expect.stringMatching(each))),
+    )
   })
 })
 

@@ -3,12 +3,13 @@ import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import { typeByName } from '../../mail/file-name.ts'
 import type { Metadata } from '../../model/message.ts'
 import { TRANSACTIONAL } from '../../model/message.ts'
+import { parsePostTarget } from '../../net/webhook-url.ts'
 import { isRecord } from '../../os/records.ts'
 import * as checks from '../../submission/checks.ts'
 import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
-import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
+import type { Addresses, GivenRequest } from '../../submission/request.ts'
 import * as patterns from '../patterns.ts'
-import { isoTime } from '../schema.ts'
+import { endpointUrl, isoTime } from '../schema.ts'
 import {
   hasBody,
   hasFewRecipients,
@@ -111,7 +112,7 @@ export function createScheduledAt(now: () => number) {
 }
 
 /** Parsed body → submission request. An empty `html` or `text` counts as missing. Never throws. */
-export function toSubmission(body: SendBody): SubmissionRequest {
+export function toSubmission(body: SendBody): GivenRequest {
   return {
     from: body.from,
     to: body.to,
@@ -162,7 +163,15 @@ const RECORD_OF_VALUES = z
   .meta({ type: 'object', maxProperties: 50, additionalProperties: { type: ['string', 'number', 'boolean'] } })
 const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@example.com>'
 
-const ATTACHMENT = z
+const CONTENT_TYPE = text(checks.contentTypeFault, patterns.CONTENT_TYPE)
+const CONTENT_ID = z
+  .string()
+  .transform(readContentId)
+  .meta(patterns.CONTENT_ID)
+  .nullish()
+  .describe('For `<img src="cid:…">`.')
+
+const GIVEN_ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault, patterns.FILENAME),
     // Base64 text, or the bytes of a large attachment that is already decoded (extract-base64.ts).
@@ -175,15 +184,9 @@ const ATTACHMENT = z
         return checks.decodeBase64(content) ?? refuse(context, [], 'must be base64')
       })
       .meta({ type: 'string', contentEncoding: 'base64' }),
-    content_type: text(checks.contentTypeFault, patterns.CONTENT_TYPE)
-      .nullish()
-      .describe('Derived from the file name if absent.'),
-    content_id: z
-      .string()
-      .transform(readContentId)
-      .meta(patterns.CONTENT_ID)
-      .nullish()
-      .describe('For `<img src="cid:…">`.'),
+    content_type: CONTENT_TYPE.nullish().describe('Derived from the file name if absent.'),
+    content_id: CONTENT_ID,
+    url: z.null({ error: 'cannot be combined with content' }).optional(),
   })
   .meta({ id: 'Attachment' })
   .transform(({ filename, content, content_type, content_id }) => ({
@@ -192,6 +195,36 @@ const ATTACHMENT = z
     contentType: content_type ?? typeByName(filename),
     contentId: content_id ?? null,
   }))
+
+const REMOTE_ATTACHMENT = z
+  .strictObject({
+    url: endpointUrl(remoteUrlFault).describe(
+      'Postrider downloads the file before it responds. The URL itself is not stored.',
+    ),
+    filename: text(checks.filenameFault, patterns.FILENAME)
+      .nullish()
+      .describe('The last segment of the URL’s path if absent.'),
+    content: z.null({ error: 'cannot be combined with url' }).optional(),
+    content_type: CONTENT_TYPE.nullish().describe(
+      'Taken from the response of the URL if absent, or derived from the file name.',
+    ),
+    content_id: CONTENT_ID,
+  })
+  .meta({ id: 'RemoteAttachment' })
+  .transform(({ url, filename, content_type, content_id }) => ({
+    url,
+    filename: filename ?? null,
+    contentType: content_type ?? null,
+    contentId: content_id ?? null,
+  }))
+
+const ATTACHMENT = z.union([GIVEN_ATTACHMENT, REMOTE_ATTACHMENT])
+
+/** Why a file is not downloaded from this URL, or null. The address of its host is checked at the download. */
+function remoteUrlFault(url: string): string | null {
+  const target = parsePostTarget(url)
+  return 'refused' in target ? target.refused : null
+}
 
 /** Schema of a string. `faultOf` returns why a text is invalid, or null (submission/checks.ts); `keywords` describe the
  *  same rule in JSON Schema. */

@@ -5,7 +5,8 @@ import type { WallClock } from '../../os/clock.ts'
 import type { Notifier } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission, SubmissionResult } from '../../submission/accept.ts'
-import type { SubmissionRequest } from '../../submission/request.ts'
+import { isComplete } from '../../submission/remote-attachments.ts'
+import type { GivenRequest } from '../../submission/request.ts'
 import { toBody } from '../errors.ts'
 import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
@@ -60,7 +61,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
       unaudited: 'sends',
       summary: 'Send a message',
       description:
-        'Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.',
+        'Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message. An attachment can be a `url`, which Postrider downloads first, for at most 10 s.',
       responses: async () => (await import('../responses/messages.ts')).sendResponses,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
@@ -72,9 +73,9 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
       handle: async (call) => {
         const waitMs = preferredWaitMs(call.headers)
         const answer = (accepted: Accepted) => sendAnswer(accepted, waitMs !== null && isOver(accepted) ? waitMs : null)
-        const accepted = await submission.submit(authorOf(call), toSubmission(call.body), (accepted) =>
-          call.remember(answer(accepted)),
-        )
+        const request = toSubmission(call.body)
+        if (!isComplete(request)) call.endTurn?.()
+        const accepted = await submission.submit(authorOf(call), request, (accepted) => call.remember(answer(accepted)))
         if (waitMs === null || isOver(accepted)) return answer(accepted)
         const end = waiting.begin({ keyId: call.key.id, organizationId: call.organizationId }, call.bodyBytes ?? 0)
         if (end === null) return answer(accepted) // RFC 7240 §2: a preference may be ignored
@@ -103,7 +104,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
     base64At: ['messages', '*', 'attachments', '*', 'content'],
     idempotent: true,
     handle: async (call) => {
-      const requests: (SubmissionRequest | Refusal)[] = []
+      const requests: (GivenRequest | Refusal)[] = []
       let faultsLeft = MAX_BATCH_FAULTS
       for (const message of call.body.messages) {
         if (requests.length % CHECKED_A_TURN === CHECKED_A_TURN - 1) await new Promise(setImmediate)
@@ -112,6 +113,7 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
         else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
         faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
       }
+      if (requests.some((request) => !(request instanceof Refusal) && !isComplete(request))) call.endTurn?.()
       const answer = (results: SubmissionResult[]) => batchResponse(results, call.requestId)
       const remember = (results: SubmissionResult[]) => call.remember(answer(results))
       return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))

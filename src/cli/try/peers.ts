@@ -69,6 +69,7 @@ export async function startPeers(
       ca_file: ca,
       retry_schedule_seconds: [1, 2, 5, 10],
     },
+    attachments: { allowed_private_networks: ['127.0.0.0/8', '::1/128'], ca_file: ca },
   }
   return { folder, zone, mailServer, receiver, sections }
 }

@@ -12,23 +12,23 @@ const CONTENT = z.unknown().transform((content, context): string | Uint8Array =>
   if (typeof content === 'string' || content instanceof Uint8Array) return content
   const bytes = bytesOf(content)
   if (bytes !== null) return bytes
-  const message =
-    content === undefined || content === null
-      ? 'is required: this server does not download files from a `path`'
-      : 'must be base64, or an array of numbers from 0 to 255'
-  context.addIssue({ code: 'custom', message })
+  context.addIssue({ code: 'custom', message: 'must be base64, or an array of numbers from 0 to 255' })
   return z.NEVER
 })
-const ATTACHMENT = z.strictObject({
-  content: CONTENT,
-  filename: z.string().nullish(),
-  path: z
-    .null({ error: 'is not supported: this server does not download files; send the file as `content`' })
-    .optional(),
-  content_type: z.string().nullish(),
-  content_id: z.string().nullish(),
-  inline_content_id: z.string().nullish(),
-})
+const ATTACHMENT = z
+  .strictObject({
+    content: CONTENT.nullish(),
+    filename: z.string().nullish(),
+    /** A URL; the clients do not read files for it. */
+    path: z.string().nullish(),
+    content_type: z.string().nullish(),
+    content_id: z.string().nullish(),
+    inline_content_id: z.string().nullish(),
+  })
+  .refine(({ content, path }) => content != null || path, {
+    path: ['content'],
+    error: 'is required, or the URL of the file as `path`',
+  })
 export const email = z.strictObject({
   from: z.string().nullish(),
   to: ADDRESSES,
@@ -63,8 +63,10 @@ export function messageOf(
 }
 
 /** The Python client has two names for a content ID. */
-function fileOf({ path, filename, content_id, inline_content_id, ...file }: z.infer<typeof ATTACHMENT>) {
-  return { ...file, content_id: content_id ?? inline_content_id, filename: filename || 'attachment' }
+function fileOf({ content, path, filename, content_id, inline_content_id, ...file }: z.infer<typeof ATTACHMENT>) {
+  const named = { ...file, content_id: content_id ?? inline_content_id }
+  if (!path) return { ...named, content, filename: filename || 'attachment' }
+  return { ...named, content, url: path, filename: filename || null }
 }
 
 /** `[37, 80, …]` from the Python client, or `{"type":"Buffer","data":[37, 80, …]}` from `JSON.stringify` of a Buffer

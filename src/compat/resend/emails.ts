@@ -12,7 +12,12 @@ const change = z.strictObject({ scheduled_at: z.string(), ...repeatedId('id') })
 
 /** Our field names → Resend's, where they differ. Tags, pairs of name and value, map to our metadata, which the record
  *  and every event include, as at Resend. */
-const NAMES = { metadata: 'tags', template_id: 'template.id', variables: 'template.variables' }
+const NAMES = {
+  metadata: 'tags',
+  template_id: 'template.id',
+  variables: 'template.variables',
+  'attachments[].url': 'attachments[].path',
+}
 
 export const emailEndpoints: Endpoint[] = [
   endpoint({

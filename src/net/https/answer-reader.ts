@@ -1,5 +1,5 @@
 import { type AnswerHead, CONTROLS, createHeadReader, type Framing } from './answer-head.ts'
-import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
+import { ANSWER_FAULTS, ANSWER_LIMITS, FILE_LIMITS } from './limits.ts'
 
 /** The response to one request. */
 export interface Answer {
@@ -27,12 +27,20 @@ export interface AnswerReader {
   end(): Reading
   /** True if any byte was received. */
   hasBegun(): boolean
+  /** Size in bytes of a body that needs a reservation of memory: its length, or the wanted size if the length is
+   *  unknown and more than FILE_LIMITS.smallBytes arrived. Null for a smaller body. */
+  largeBytes(): number | null
 }
+
+/** Decides by the head of the final response: read the body, end the response there, or refuse it with a phrase. */
+export type JudgeHead = (head: AnswerHead) => 'read' | 'skip' | { fault: string }
 
 /** Wanted body size → a reader. A response with a longer body is complete, and not whole, as soon as one more byte
  *  arrives. Each byte is read once or twice, however the response is split; limits.ts ends unusual responses.
- *  Interim responses are skipped. RFC 9112 */
-export function createAnswerReader(keepBytes: number): AnswerReader {
+ *  Interim responses are skipped. With `judge` the body is a file, which may have more reads and chunks. RFC 9112 */
+export function createAnswerReader(keepBytes: number, judge?: JudgeHead): AnswerReader {
+  const maxReads = ANSWER_LIMITS.reads.most + (judge ? keepBytes / FILE_LIMITS.bytesPerRead : 0)
+  const maxChunks = ANSWER_LIMITS.chunks.most + (judge ? keepBytes / FILE_LIMITS.bytesPerChunk : 0)
   const head = createHeadReader()
   const partial = createLineBuffer()
   const body = createBodyBuffer(keepBytes)
@@ -43,17 +51,19 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
   let chunks = 0
   let trailers = 0
   let trailerBytes = 0
+  let isSkipped = false
 
   const answer = (rest: number): Reading => {
     if (answered === null) return fault(ANSWER_FAULTS.notHttp)
     const { status, headers, framing, isCoded, keepsAlive } = answered
     const isWhole = !body.isFull()
-    const canReuse = isWhole && keepsAlive && rest === 0 && framing.kind !== 'close'
+    const canReuse = isWhole && !isSkipped && keepsAlive && rest === 0 && framing.kind !== 'close'
     return { kind: 'answer', answer: { status, headers, body: body.bytes(), isWhole, isCoded, canReuse } }
   }
 
   const begin = (framing: Framing): boolean => {
     if (framing.kind === 'length') {
+      body.expect(framing.bytes)
       left = framing.bytes
       state = 'length'
       return left === 0
@@ -70,12 +80,15 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
         if (step === 'more') return false
         if ('fault' in step) return step.fault
         answered = step
-        return begin(step.framing)
+        const verdict = judge?.(step) ?? 'read'
+        if (typeof verdict === 'object') return verdict.fault
+        isSkipped = verdict === 'skip'
+        return isSkipped || begin(step.framing)
       }
       case 'chunk line': {
         const size = chunkSize(line)
         if (size === null) return ANSWER_FAULTS.chunks
-        if (++chunks > ANSWER_LIMITS.chunks.most) return ANSWER_LIMITS.chunks.phrase
+        if (++chunks > maxChunks) return ANSWER_LIMITS.chunks.phrase
         left = size
         state = size === 0 ? 'trailers' : 'chunk'
         return false
@@ -127,11 +140,16 @@ export function createAnswerReader(keepBytes: number): AnswerReader {
 
   return {
     push: (bytes) => {
-      if (++reads > ANSWER_LIMITS.reads.most) return fault(ANSWER_LIMITS.reads.phrase)
+      if (++reads > maxReads) return fault(ANSWER_LIMITS.reads.phrase)
       return read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     },
     end: () => (state === 'close' ? answer(0) : fault(ANSWER_FAULTS.closed)),
     hasBegun: () => reads > 0,
+    largeBytes: () => {
+      const announced = answered?.framing.kind === 'length' ? answered.framing.bytes : null
+      const sizeBytes = announced ?? (body.bytes().length > FILE_LIMITS.smallBytes ? keepBytes : 0)
+      return sizeBytes > FILE_LIMITS.smallBytes ? Math.min(sizeBytes, keepBytes) : null
+    },
   }
 }
 
@@ -174,14 +192,19 @@ function createBodyBuffer(keepBytes: number) {
   let kept = Buffer.alloc(0)
   let size = 0
   let total = 0
+  let mostBytes = keepBytes
 
   return {
+    /** The body has so many bytes: a larger buffer would have to be copied once more. */
+    expect: (bytes: number) => {
+      mostBytes = Math.min(keepBytes, bytes)
+    },
     add: (bytes: Buffer, at: number, end: number) => {
       total += end - at
       const taken = Math.min(end - at, keepBytes - size)
       if (taken <= 0) return
       if (size + taken > kept.length) {
-        const larger = Buffer.allocUnsafe(Math.min(keepBytes, Math.max(size + taken, kept.length * 2, 512)))
+        const larger = Buffer.allocUnsafe(Math.min(mostBytes, Math.max(size + taken, kept.length * 2, 512)))
         kept.copy(larger, 0, 0, size)
         kept = larger
       }

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
-import { type Answer, createAnswerReader } from './answer-reader.ts'
+import { type Answer, createAnswerReader, type JudgeHead } from './answer-reader.ts'
+import { ANSWER_FAULTS } from './limits.ts'
 import { isAboutCertificate, phraseOf } from './phrases.ts'
 
 /** `closed`: the peer closed before sending a byte of the response; a new connection may succeed. */
@@ -20,6 +21,15 @@ export interface WireRequest {
   signal: AbortSignal
   /** Called before each received chunk is parsed, for the supervisor of the thread. */
   onWork?: () => void
+  /** The response is a file. */
+  file?: FileRules
+}
+
+/** Rules for a response that is a file. */
+export interface FileRules {
+  judge: JudgeHead
+  /** Reserves memory for a file of this size; nothing is read meanwhile. Resolves with false if none became free. */
+  enter: (sizeBytes: number) => Promise<boolean>
 }
 
 /** One open connection to one address. */
@@ -122,10 +132,11 @@ function connectionOver(socket: net.Socket): Connection {
     isUsable: () => isUsable,
     close,
     onUnusable: () => {},
-    exchange: ({ head, body, keepBytes, signal, onWork = ignore }) =>
+    exchange: ({ head, body, keepBytes, signal, onWork = ignore, file }) =>
       new Promise((resolve) => {
-        const reader = createAnswerReader(keepBytes)
+        const reader = createAnswerReader(keepBytes, file?.judge)
         let sending = NOTHING_SENT
+        let hasEntered = file === undefined
         const settle = (exchanged: Exchanged) => {
           current = null
           signal.removeEventListener('abort', onTimeout)
@@ -135,12 +146,20 @@ function connectionOver(socket: net.Socket): Connection {
           resolve(exchanged)
         }
         const onTimeout = () => settle({ kind: 'no_answer', error: 'timeout' })
+        const enter = async (sizeBytes: number) => {
+          hasEntered = true
+          socket.pause()
+          if (await file?.enter(sizeBytes)) socket.resume()
+          else if (current !== null) settle({ kind: 'no_answer', error: ANSWER_FAULTS.memory })
+        }
         current = {
           onData: (bytes) => {
             onWork()
             const reading = reader.push(bytes)
             if (reading.kind === 'answer') settle({ kind: 'answered', answer: reading.answer })
             else if (reading.kind === 'fault') settle({ kind: 'no_answer', error: reading.error })
+            const largeBytes = hasEntered || reading.kind !== 'more' ? null : reader.largeBytes()
+            if (largeBytes !== null) void enter(largeBytes)
           },
           onClosed: (error) => {
             const reading = reader.end()

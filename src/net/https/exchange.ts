@@ -3,10 +3,10 @@ import tls from 'node:tls'
 import type { Lookup, Resolver } from '../dns/resolver.ts'
 import { type PostTarget, parsePostTarget } from '../webhook-url.ts'
 import { excerptOf } from './answer-excerpt.ts'
-import type { Answer } from './answer-reader.ts'
+import type { Answer, JudgeHead } from './answer-reader.ts'
 import { type Connection, type Exchanged, openConnection, type WireRequest } from './connection.ts'
 import { createIdleConnections } from './idle-connections.ts'
-import { CONNECT_LIMITS } from './limits.ts'
+import { ANSWER_FAULTS, CONNECT_LIMITS } from './limits.ts'
 import { requestHead } from './request-bytes.ts'
 
 /** One request, in a form that can be sent to a thread. */
@@ -20,22 +20,38 @@ export interface ExchangeJob {
   maxBytes: number
   /** Time limit up to the end of the response. */
   timeoutMs: number
-  /** Form of the returned body: text safe to display (answer-excerpt.ts), or the whole body as UTF-8. */
-  as: 'excerpt' | 'text'
+  /** Form of the returned body: text safe to display (answer-excerpt.ts), the whole body as UTF-8, or its bytes. */
+  as: 'excerpt' | 'text' | 'file'
 }
 
-/** Result of a request, small and without data that still needs parsing. `answered`: any status, including
- *  redirects, which are not followed. `headers` are by lower-case name; with an excerpt only Retry-After. `text` is
- *  null if the whole body was requested and was longer than `maxBytes`, encoded, or not UTF-8. `blocked`: no
- *  connection was opened. `error` is one of a few short phrases. */
+/** Result of a request, small (unless it is a file) and without data that still needs parsing. `answered`: any status,
+ *  including redirects, which are not followed. `headers` are by lower-case name; with an excerpt only Retry-After.
+ *  `text` is null if the whole body was requested and was longer than `maxBytes`, encoded, or not UTF-8. `file` is the
+ *  body of a 200 that was requested as a file, else null; one that is too large, compressed or without a length gives
+ *  `no_answer`. `blocked`: no connection was opened. `error` is one of a few short phrases. */
 export type ExchangeResult =
-  | { kind: 'answered'; status: number; headers: Record<string, string>; text: string | null }
+  | {
+      kind: 'answered'
+      status: number
+      headers: Record<string, string>
+      text: string | null
+      file: Uint8Array<ArrayBuffer> | null
+    }
   | { kind: 'blocked'; reason: string }
   | { kind: 'no_answer'; error: string }
 
+/** Called during a request. */
+export interface ExchangeHooks {
+  /** Before each processing step on received data. */
+  onWork?: () => void
+  /** Before a file of more than FILE_LIMITS.smallBytes is read, with its size, or `maxBytes` if that is unknown.
+   *  Nothing is read meanwhile. Resolves with false to refuse it. By default every file is read. */
+  enter?: (sizeBytes: number) => Promise<boolean>
+}
+
 /** Sends one request. Rejects only for headers that HTTP does not allow. `body` may be transferred to a thread, so
- *  do not use it afterwards. `onWork` is called before each processing step on received data. */
-export type Exchange = (job: ExchangeJob, onWork?: () => void) => Promise<ExchangeResult>
+ *  do not use it afterwards. */
+export type Exchange = (job: ExchangeJob, hooks?: ExchangeHooks) => Promise<ExchangeResult>
 
 /** Allowed targets and trust for one kind of request. */
 export interface ExchangeOptions {
@@ -60,7 +76,7 @@ export function createExchange(options: ExchangeOptions): { exchange: Exchange; 
     tls.createSecureContext(options.ca ? { ca: withBuiltInRoots(options.ca) } : {}),
     keepsAlive,
   )
-  const exchange: Exchange = async (job, onWork) => {
+  const exchange: Exchange = async (job, { onWork, enter = async () => true } = {}) => {
     const target = parsePostTarget(job.url)
     if ('refused' in target) return { kind: 'blocked', reason: target.refused }
     const body = typeof job.body === 'string' ? Buffer.from(job.body) : job.body
@@ -68,7 +84,8 @@ export function createExchange(options: ExchangeOptions): { exchange: Exchange; 
     const head = requestHead({ ...job, path, hostHeader, body, userAgent: options.userAgent, keepsAlive })
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), job.timeoutMs)
-    const request = { target, head, body, keepBytes: job.maxBytes, signal: timeout.signal, onWork }
+    const file = job.as === 'file' ? { judge: judgeFile(job.maxBytes), enter } : undefined
+    const request = { target, head, body, keepBytes: job.maxBytes, signal: timeout.signal, onWork, file }
     const connectMs = Math.min(CONNECT_LIMITS.connectMs, job.timeoutMs / 2)
     try {
       const outcome = await sendTo(target, options, (ip) => sender.send(ip, request, connectMs), timeout.signal)
@@ -85,16 +102,40 @@ function withBuiltInRoots(ca: string): string[] {
   return [...tls.rootCertificates, ca]
 }
 
-function resultOf({ status, headers, body, isWhole, isCoded }: Answer, as: ExchangeJob['as']): ExchangeResult {
-  const coding = isCoded ? 'unknown' : headers.get('content-encoding')
-  const isPlain = (coding ?? 'identity').toLowerCase() === 'identity'
+/** Reads only the body of a 200: of any other status the head says everything. A body that ends with the connection may
+ *  have been cut off, and an unpacked one could have any size. */
+function judgeFile(maxBytes: number): JudgeHead {
+  return (head) => {
+    const { status, framing } = head
+    if (status !== 200) return 'skip'
+    if (!isPlain(codingOf(head))) return { fault: ANSWER_FAULTS.coded }
+    if (framing.kind === 'close') return { fault: ANSWER_FAULTS.endless }
+    return framing.kind === 'length' && framing.bytes > maxBytes ? { fault: ANSWER_FAULTS.large } : 'read'
+  }
+}
+
+const codingOf = ({ headers, isCoded }: Pick<Answer, 'headers' | 'isCoded'>) =>
+  isCoded ? 'unknown' : headers.get('content-encoding')
+const isPlain = (coding = 'identity') => coding.toLowerCase() === 'identity'
+
+function resultOf(answer: Answer, as: ExchangeJob['as']): ExchangeResult {
+  const { status, headers, body, isWhole } = answer
+  const coding = codingOf(answer)
   if (as === 'excerpt') {
     const retryAfter = headers.get('retry-after')?.slice(0, RETRY_AFTER_CHARACTERS)
     const said: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
-    return { kind: 'answered', status, headers: said, text: excerptOf(body, coding) }
+    return { kind: 'answered', status, headers: said, text: excerptOf(body, coding), file: null }
   }
-  const text = isWhole && isPlain ? utf8(body) : null
-  return { kind: 'answered', status, headers: Object.fromEntries(headers), text }
+  const whole = { kind: 'answered', status, headers: Object.fromEntries(headers) } as const
+  if (as === 'text') return { ...whole, text: isWhole && isPlain(coding) ? utf8(body) : null, file: null }
+  if (!isWhole) return { kind: 'no_answer', error: ANSWER_FAULTS.large }
+  return { ...whole, text: null, file: status === 200 ? ownBytes(body) : null }
+}
+
+/** The bytes as the only content of their buffer, so that it can be transferred to another thread. */
+function ownBytes({ buffer, byteOffset, byteLength }: Buffer): Uint8Array<ArrayBuffer> {
+  const isAlone = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer
+  return isAlone ? new Uint8Array(buffer) : new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength))
 }
 
 /** A date has 29. */

@@ -20,6 +20,18 @@ export const ANSWER_LIMITS = {
   reads: { most: 2_048, phrase: 'response arrives in too many pieces' },
 } as const satisfies Record<string, { most: number; phrase: string }>
 
+/** Limits on a response that is a file, besides ANSWER_LIMITS. */
+export const FILE_LIMITS = {
+  /** A file up to this size needs no reservation of memory, like a request body (api/read.ts). */
+  smallBytes: 262_144,
+  /** Further reads and chunks for each of so many bytes. A TLS record carries at least a packet of 1,200 bytes, and
+   *  servers write chunks of some KiB. */
+  bytesPerRead: 512,
+  bytesPerChunk: 256,
+  /** Responses with a Location header to follow. */
+  redirects: 3,
+} as const
+
 /** Other faults of a response. */
 export const ANSWER_FAULTS = {
   notHttp: 'response is not HTTP',
@@ -29,6 +41,13 @@ export const ANSWER_FAULTS = {
   lengths: 'response has conflicting lengths',
   chunks: 'response chunks are malformed',
   closed: 'connection closed',
+  /** Only for a file: longer than wanted, compressed, or without a length, so that its end cannot be checked. */
+  large: 'response is too large',
+  coded: 'response is compressed',
+  endless: 'response has no length',
+  /** Not the fault of the peer: no memory became free, or our thread ended. */
+  memory: 'short of memory',
+  interrupted: 'interrupted',
 } as const
 
 /** Limits of one request, besides its total time limit from the caller. */

@@ -4,7 +4,7 @@ import type { Log } from '../../os/log.ts'
 import type { Runner } from '../../os/runner.ts'
 import { createSupervisor, type PoolEvent, type Supervised, type Supervisor } from '../../os/supervisor.ts'
 import type { Exchange, ExchangeJob, ExchangeResult } from './exchange.ts'
-import { BATCHING } from './limits.ts'
+import { ANSWER_FAULTS, BATCHING } from './limits.ts'
 import type { Probe, ProbeJob } from './probe.ts'
 
 /** One kind of request: its allowed targets and trust. Plain data, for the thread. */
@@ -26,14 +26,16 @@ export interface HttpsSettings {
 export type SentJob = { id: number; kind: string; exchange: ExchangeJob } | { id: number; kind: null; probe: ProbeJob }
 
 /** Main thread → HTTPS thread, after the start. */
-export interface ToHttpsThread {
-  kind: 'jobs'
-  jobs: SentJob[]
-}
+export type ToHttpsThread =
+  | { kind: 'jobs'; jobs: SentJob[] }
+  /** Answers `enter`. */
+  | { kind: 'entered'; id: number; isGranted: boolean }
 
 /** HTTPS thread → main thread. */
 export type FromHttpsThread =
   | { kind: 'ready' }
+  /** The job waits with a large file (ExchangeHooks). */
+  | { kind: 'enter'; id: number; sizeBytes: number }
   | { kind: 'results'; results: ({ id: number; result: unknown } | { id: number; failed: string })[] }
 
 /** The thread for HTTPS requests, as the main thread uses it. */
@@ -67,9 +69,15 @@ export function createHttpsThread<Kind extends string>(
   for (const { ca } of Object.values<HttpsKind>(options.kinds)) if (ca !== undefined) new X509Certificate(ca)
   const requests = new ThreadRequests(options)
   return {
-    exchange: (kind) => (exchange) =>
-      requests.run<ExchangeResult>({ kind, exchange }, exchange.timeoutMs, (error) => ({ kind: 'no_answer', error })),
-    probe: (probe) => requests.run<string | null>({ kind: null, probe }, probe.timeoutMs, () => null),
+    exchange:
+      (kind) =>
+      (exchange, { enter } = {}) =>
+        requests.run<ExchangeResult>(
+          { kind, exchange },
+          { timeoutMs: exchange.timeoutMs, noAnswer: (error) => ({ kind: 'no_answer', error }), enter },
+        ),
+    probe: (probe) =>
+      requests.run<string | null>({ kind: null, probe }, { timeoutMs: probe.timeoutMs, noAnswer: () => null }),
     state: () => requests.state(),
     stop: () => requests.stop(),
   }
@@ -102,7 +110,7 @@ class ThreadRequests {
       log,
       onEvent: options.onEvent,
       isBusy: ({ tasks }) => tasks.size > 0,
-      onMessage: (runner, message) => this.#receive(runner.state, message as FromHttpsThread),
+      onMessage: (runner, message) => this.#receive(runner, message as FromHttpsThread),
       onEnd: (runner, { culprit }) => this.#threadEnded(runner, culprit),
       onTick: (passedMs) => this.#tick(passedMs),
       onMayStart: () => {
@@ -111,7 +119,10 @@ class ThreadRequests {
     })
   }
 
-  run<Result>(work: Work, timeoutMs: number, noAnswer: (error: string) => Result): Promise<Result> {
+  run<Result>(
+    work: Work,
+    { timeoutMs, noAnswer, enter }: { timeoutMs: number; noAnswer: (error: string) => Result; enter?: Task['enter'] },
+  ): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#lastId = this.#lastId === MOST_ID ? 1 : this.#lastId + 1
       const sent = { id: this.#lastId, ...work } as SentJob
@@ -122,6 +133,7 @@ class ThreadRequests {
         resolve: (result) => resolve(result as Result),
         reject,
         interrupt: (error) => resolve(noAnswer(error)),
+        enter,
       })
     })
   }
@@ -136,12 +148,12 @@ class ThreadRequests {
 
   stop(): void {
     this.#stopped.abort()
-    for (const task of this.#waiting.splice(0)) task.interrupt('interrupted')
+    for (const task of this.#waiting.splice(0)) task.interrupt(ANSWER_FAULTS.interrupted)
     this.#supervisor.stop()
   }
 
   #give(task: Task): void {
-    if (this.#stopped.signal.aborted) task.interrupt('interrupted')
+    if (this.#stopped.signal.aborted) task.interrupt(ANSWER_FAULTS.interrupted)
     else if (this.#current === null && !this.#supervisor.mayStart()) this.#waiting.push(task)
     else this.#send(task)
   }
@@ -165,7 +177,15 @@ class ThreadRequests {
     this.#supervisor.watch()
   }
 
-  #receive(state: State, message: FromHttpsThread): void {
+  async #enter(runner: Supervised<State>, { id, sizeBytes }: { id: number; sizeBytes: number }): Promise<void> {
+    const task = runner.state.tasks.get(id)
+    const isGranted = task?.enter === undefined || (await task.enter(sizeBytes))
+    if (this.#current === runner) runner.send({ kind: 'entered', id, isGranted })
+  }
+
+  #receive(runner: Supervised<State>, message: FromHttpsThread): void {
+    const { state } = runner
+    if (message.kind === 'enter') void this.#enter(runner, message)
     if (message.kind !== 'results') return
     for (const each of message.results) {
       const task = state.tasks.get(each.id)
@@ -182,7 +202,7 @@ class ThreadRequests {
     for (const task of runner.state.tasks.values()) {
       const isCulprit = task.id === culprit
       this.#log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: isCulprit })
-      task.interrupt(isCulprit ? 'response took too long to read' : 'interrupted')
+      task.interrupt(isCulprit ? 'response took too long to read' : ANSWER_FAULTS.interrupted)
     }
     runner.state.tasks.clear()
   }
@@ -221,6 +241,8 @@ interface Task {
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
   interrupt: (error: string) => void
+  /** Reserves memory for a large file; must not reject. */
+  enter: ((sizeBytes: number) => Promise<boolean>) | undefined
 }
 
 interface State {

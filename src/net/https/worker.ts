@@ -13,7 +13,7 @@ import type { FromHttpsThread, HttpsKind, HttpsSettings, SentJob, ToHttpsThread 
  *  nor a secret; signatures are made before. An error outside a job ends it, and the main thread starts another
  *  (thread.ts). */
 export function serveHttps(
-  post: (message: FromHttpsThread | MarkMessage) => void,
+  post: PostMessage,
   exchangeOf: (kind: HttpsKind) => Exchange = exchangeOfKind,
 ): (message: unknown) => void {
   let started: ReturnType<typeof open> | null = null
@@ -24,24 +24,25 @@ export function serveHttps(
       return post({ kind: 'ready' })
     }
     if (started === null) throw new Error('the thread received work before it was started')
-    for (const job of received.jobs) void started(job)
+    if (received.kind === 'entered') return started.entered(received.id, received.isGranted)
+    for (const job of received.jobs) void started.perform(job)
   }
 }
 
-function open(
-  { board, settings }: StartMessage,
-  post: (message: FromHttpsThread | MarkMessage) => void,
-  exchangeOf: (kind: HttpsKind) => Exchange,
-) {
+type PostMessage = (message: FromHttpsThread | MarkMessage, transfer?: ArrayBuffer[]) => void
+
+function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: (kind: HttpsKind) => Exchange) {
   const { kinds } = settings as HttpsSettings
   const marks = createWorkMarks(board, post)
   const exchanges = new Map<string, Exchange>()
-  let results: Extract<FromHttpsThread, { kind: 'results' }>['results'] = []
+  /** By job: called with the answer of the main thread to `enter`. */
+  const entering = new Map<number, (isGranted: boolean) => void>()
+  let results: Result[] = []
 
   let underWay = 0
 
   const flush = () => {
-    post({ kind: 'results', results })
+    post({ kind: 'results', results }, results.flatMap(fileBuffers))
     results = []
   }
   /** Created at the first request: the built-in roots take some ms and some MB. */
@@ -54,23 +55,30 @@ function open(
     exchanges.set(name, made)
     return made
   }
-  const perform = (job: SentJob): Promise<unknown> => {
+  const answer = (job: SentJob): Promise<unknown> => {
     const onWork = () => marks.working(job.id)
     onWork()
-    return job.kind === null ? probeHttp(job.probe) : exchangeFor(job.kind)(job.exchange, onWork)
+    if (job.kind === null) return probeHttp(job.probe)
+    const enter = (sizeBytes: number) =>
+      new Promise<boolean>((resolve) => {
+        entering.set(job.id, resolve)
+        post({ kind: 'enter', id: job.id, sizeBytes })
+      })
+    return exchangeFor(job.kind)(job.exchange, { onWork, enter })
   }
 
-  return async (job: SentJob) => {
+  const perform = async (job: SentJob) => {
     marks.begin()
     underWay++
-    let result: (typeof results)[number]
+    let result: Result
     try {
-      result = { id: job.id, result: await perform(job) }
+      result = { id: job.id, result: await answer(job) }
     } catch (error) {
       result = { id: job.id, failed: error instanceof Error ? error.message : String(error) }
     } finally {
       marks.finish()
       underWay--
+      entering.delete(job.id)
     }
     if (results.length === 0) {
       if (underWay < BATCHING.few) setImmediate(flush)
@@ -78,6 +86,16 @@ function open(
     }
     results.push(result)
   }
+
+  return { perform, entered: (id: number, isGranted: boolean) => entering.get(id)?.(isGranted) }
+}
+
+type Result = Extract<FromHttpsThread, { kind: 'results' }>['results'][number]
+
+/** The buffer of a file, which is transferred. */
+function fileBuffers(each: Result): ArrayBuffer[] {
+  const { file } = 'result' in each && typeof each.result === 'object' ? (each.result as { file?: Uint8Array }) : {}
+  return file?.buffer instanceof ArrayBuffer ? [file.buffer] : []
 }
 
 function exchangeOfKind(kind: HttpsKind): Exchange {
@@ -94,6 +112,6 @@ const LOOKUPS = 256
 declare const self: Worker
 
 if (!Bun.isMainThread) {
-  const answer = serveHttps((message) => self.postMessage(message))
+  const answer = serveHttps((message, transfer = []) => self.postMessage(message, transfer))
   self.onmessage = (event: MessageEvent) => answer(event.data)
 }
