@@ -680,6 +680,12 @@ export interface Erasure {
     /** Suppressions that now keep the hash only. */
     suppressions: number
   }
+  /** Records of your organization that still name the address when the erasure ends. Change them yourself. */
+  remaining: Array<{
+    type: 'user' | 'invitation' | 'inbound_route' | 'forward_target'
+    /** Null for a forward target whose owner stopped the mail. */
+    id: string | null
+  }>
 }
 
 export interface ApiError {

@@ -77,6 +77,9 @@ export interface ContentRemoval {
   reason: RemovalReason
 }
 
+/** How long the removal of a stream's content waits before it looks again at a message with an open delivery. */
+export const REDACTION_PAUSE_MS = 10 * 60_000
+
 export interface Messages {
   /** Writes all messages, the volume and the idempotency record in one transaction, with an event of the acceptance of each
    *  recipient that an active webhook receives. `volume_exceeded` if the monthly

@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../outcome-statuses.ts'
+import { REDACTION_PAUSE_MS } from '../roles/messages.ts'
 import type { Messages, RemovalReason } from '../store.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
@@ -20,9 +21,6 @@ const DUE = `select r.message_number as number, m.id, r.after_ms as afterMs,
   where r.due_at <= ? order by r.due_at limit ?`
 const LATER = 'update content_redactions set due_at = ? where message_number = ?'
 const DONE = 'delete from content_redactions where message_number = ?'
-
-/** How long a message with an open delivery waits until it is looked at again. */
-export const LOOK_AGAIN_MS = 10 * 60_000
 
 /** Removes the content of a message inside a change → as Messages.removeContent. */
 export type RemoveContentInside = (
@@ -71,7 +69,7 @@ export function sqliteContentRemoval(
       return writer.write(() => {
         const rows = due.all(now, limit)
         for (const { number, id, afterMs, isOpen, endedAt } of rows) {
-          const dueAt = isOpen === 1 ? now + LOOK_AGAIN_MS : endedAt + afterMs
+          const dueAt = isOpen === 1 ? now + REDACTION_PAUSE_MS : endedAt + afterMs
           if (dueAt > now) later.run(dueAt, number)
           else {
             removeContent(id, 'stream', now)
