@@ -20,7 +20,12 @@ export const REMAINING_MAX = 100
 export type ErasureRow = Omit<Erasure, 'removed' | 'remaining'> & { removed: string; remaining: string }
 
 /** A running one: its address encrypted, and the step that follows. */
-export type ErasureJobRow = ErasureRow & { address: Uint8Array; step: number; after: string; isWaiting: boolean | number }
+export type ErasureJobRow = ErasureRow & {
+  address: Uint8Array
+  step: number
+  after: string
+  isWaiting: boolean | number
+}
 
 /** An erasure in progress, for one of its steps. */
 export interface ErasureJob {

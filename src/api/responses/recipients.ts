@@ -30,7 +30,9 @@ const erasure = z
           id: z.string().nullable().describe('Null for a forward target whose owner stopped the mail.'),
         }),
       )
-      .describe('Records of your organization that still name the address when the erasure ends. Change them yourself.'),
+      .describe(
+        'Records of your organization that still name the address when the erasure ends. Change them yourself.',
+      ),
   })
   .meta({ id: 'Erasure' })
 const example = {
