@@ -3,6 +3,7 @@ import {
   type DmarcSourceRow,
   isEnough,
   messagesOf,
+  resultsWithinDay,
   type TotalsRow,
   type WithReporters,
   withinDay,
@@ -25,6 +26,7 @@ const ADD = `insert into policy_reports
 const IS_KNOWN = `select 1 from policy_reports
   where domain_id = $1 and kind = $2 and reporter = $3 and report_id = $4`
 const SOURCES_OF_DAY = 'select count(*)::int as count from dmarc_sources where domain_id = $1 and day = $2'
+const RESULTS_OF_DAY = 'select count(*)::int as count from tls_results where domain_id = $1 and day = $2'
 const ADD_SOURCES = `insert into dmarc_sources as present (domain_id, day, reporter, organization_id, begins_at, ends_at,
     source_ip, messages, spf_aligned, dkim_aligned, passed, quarantined, rejected)
   select $1, $2, $3, $4, $5, $6, given.* from unnest($7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
@@ -112,7 +114,8 @@ async function addContent({ query, run }: Statements, report: ReceivedReport): P
   const { organizationId, domainId, reporter, beginsAt, endsAt, content } = report
   const day = dayStart(beginsAt)
   if (content.kind === 'tls') {
-    for (const { policy, result, host, sessions } of content.results) {
+    const [stored] = await query<{ count: number }>(RESULTS_OF_DAY, [domainId, day])
+    for (const { policy, result, host, sessions } of resultsWithinDay(content.results, stored?.count ?? 0)) {
       const key = [domainId, day, reporter, policy, result, host]
       await run(ADD_RESULT, [...key, organizationId, sessions, beginsAt, endsAt])
     }

@@ -289,7 +289,7 @@ function placesWork(db: Connection): ErasureWork {
   }
 }
 
-/** Erases the rest of large contents. At the end of an erasure that removed messages it also writes the search index anew,
+/** Erases the rest of large contents. At the end of an erasure that removed messages it also rewrites the search index,
  *  segment by segment: a removed row stays in its segment until then, and its words with it. */
 function spaceWork({ parts, space }: Inside): ErasureWork {
   return ({ isWaiting, removed, timeIsUp }, after): ErasureStep => {

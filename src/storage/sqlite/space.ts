@@ -21,7 +21,7 @@ export interface Space {
   /** Inside a transaction: removes deleted rows from the search index, until the time is up; true while there is
    *  more. */
   mergeSearch(timeIsUp: () => boolean): boolean
-  /** Inside a transaction: makes `mergeSearch` write all segments of the search index anew. By itself it leaves a segment
+  /** Inside a transaction: makes `mergeSearch` rewrite all segments of the search index. By itself it leaves a segment
    *  alone in which few rows were deleted, with their words. */
   beginSearchPurge(): void
   /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
