@@ -1862,7 +1862,7 @@ export interface WebhookPausedEvent {
   timestamp: string
   data: {
     webhook_id: string
-    /** Without its query. */
+    /** Scheme, host and port only: the rest may contain a token. */
     url: string
     /** Null if a user paused it. */
     reason: string | null

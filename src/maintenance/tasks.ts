@@ -231,7 +231,7 @@ export function maintenanceTasks(deps: {
       of: 'installation',
       erases: true,
       everyMs: MINUTE_MS,
-      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) === REDACTED ? REDACT_PAUSE_MS : false),
+      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) > 0 ? REDACT_PAUSE_MS : false),
     },
     ...dedicatedTasks(deps),
     ...alertTasks(deps),

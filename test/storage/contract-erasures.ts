@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { ERASED_ADDRESS, ERASURES_TOGETHER } from '../../src/model/erasure.ts'
 import { firstId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import {
   ALL_EVENTS,
@@ -13,9 +14,11 @@ import {
   idsByPage,
   lateBounce,
   ORGANIZATION,
+  postAttempt,
   type Records,
   recordOf,
   START,
+  WORKER,
 } from './records.ts'
 
 const DAY = 86_400_000
@@ -289,6 +292,24 @@ export function erasurePromises(holds: Holds): void {
     expect((await idsByPage((page) => store.events.list(ALL_EVENTS, page))).length).toBe(1)
     const erasure = await store.erasures.get(id)
     expect(erasure).toMatchObject({ finishedAt: ASKED_AT + 30_000, removed: { inboundMessages: 1, messages: 1 } })
+  })
+
+  holds('an event goes although it is being posted, and the post is recorded nowhere', async (store, records) => {
+    await found(store, records)
+    await store.webhooks.create(records.webhook(), 'whsec_a')
+    for (let at = 0; at < 2; at++) await store.events.append([records.event({ body: JSON.stringify({ to: ANN }) })])
+    const request = { now: START, limit: 1, worker: WORKER, freeFor: () => 1 }
+    const [posted] = await claimDue(store.webhookDeliveries, request)
+    expect(posted!.body).toContain(ANN)
+    const { id } = await erase(store, records)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { events: 2 } })
+    const record = {
+      ...{ deliveryId: posted!.id, worker: WORKER, attempt: postAttempt({ number: 1 }), status: 'failed' as const },
+      ...{ nextAttemptAt: null, pauseReason: 'it failed', now: ASKED_AT },
+    }
+    expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })
+    expect(await claimDue(store.webhookDeliveries, { ...request, now: ASKED_AT })).toEqual([])
+    expect((await store.webhooks.get(posted!.webhookId))?.status).toBe('active')
   })
 
   holds('a slice ends when its time is up, wherever it is', async (store, records) => {
