@@ -7,6 +7,8 @@ export const ERASED_AT_ONCE = {
   messages: 10,
   events: 100,
   inbound: 10,
+  /** Records of inbound messages that only list the address as a target that did not get them. */
+  notForwarded: 100,
   /** A stored response of a batch has a hundred kilobytes. */
   responses: 20,
   unsubscribables: 200,
@@ -125,9 +127,23 @@ export interface RouteTexts {
   config: string
 }
 
-/** Routes of an organization and what tells whether a text names the address → those that name it. */
-export function routesNaming(routes: readonly RouteTexts[], names: (text: string) => boolean): RemainingPlace[] {
-  return routes
-    .filter(({ name, value, config }) => names(`${name}\n${value ?? ''}\n${config}`))
-    .map(({ id }) => ({ type: 'inbound_route', id }))
+/** Routes of an organization and what tells whether a text names the address → IDs of those that name it. */
+export function routesNaming(routes: readonly RouteTexts[], names: (text: string) => boolean): string[] {
+  return routes.filter(({ name, value, config }) => names(`${name}\n${value ?? ''}\n${config}`)).map(({ id }) => id)
+}
+
+/** IDs of the records that name the address → the places that remain. */
+export function remainingPlaces(found: {
+  users: readonly string[]
+  invitations: readonly string[]
+  routes: readonly string[]
+  isTarget: boolean
+}): RemainingPlace[] {
+  const of = (type: RemainingPlace['type'], ids: readonly (string | null)[]) => ids.map((id) => ({ type, id }))
+  return [
+    ...of('user', found.users),
+    ...of('invitation', found.invitations),
+    ...of('forward_target', found.isTarget ? [null] : []),
+    ...of('inbound_route', found.routes),
+  ]
 }

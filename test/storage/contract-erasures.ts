@@ -175,7 +175,8 @@ export function erasurePromises(holds: Holds): void {
     await found(store, records)
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'whsec_a')
-    const mails = [{ from: ANN }, { to: [ANN] }, { from: BEN, to: [BEN] }].map((change) => {
+    const notForwarded = [{ email: ANN, reason: 'stopped' as const }]
+    const mails = [{ from: ANN }, { to: [ANN] }, { from: BEN, to: [BEN], notForwarded }].map((change) => {
       const mail = records.acceptedInbound([route])
       Object.assign(mail.taken[0]!.message, change)
       return mail
@@ -184,6 +185,7 @@ export function erasurePromises(holds: Holds): void {
     await erase(store, records)
     const left = await idsByPage((page) => store.inbound.list(ALL_INBOUND, page))
     expect(left).toEqual([mails[2]!.taken[0]!.message.id])
+    expect((await store.inbound.get(left[0]!))!.notForwarded).toEqual([{ email: ERASED_ADDRESS, reason: 'stopped' }])
     expect(await store.inbound.raw(mails[0]!.taken[0]!.message.id)).toBeNull()
   })
 

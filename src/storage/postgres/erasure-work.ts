@@ -1,10 +1,17 @@
 import type { Delivery } from '../../model/delivery.ts'
-import { ERASED_ADDRESS, type RemainingPlace } from '../../model/erasure.ts'
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
 import { addressOfHash, naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
-import { ERASED_AT_ONCE, type ErasureJob, ROUTES_MAX, type RouteTexts, routesNaming } from '../erasure-rows.ts'
+import {
+  ERASED_AT_ONCE,
+  type ErasureJob,
+  ROUTES_MAX,
+  type RouteTexts,
+  remainingPlaces,
+  routesNaming,
+} from '../erasure-rows.ts'
 import { createSenderAddress } from '../message-rows.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import { type Markable, marksOf } from '../search-tokens.ts'
@@ -47,6 +54,10 @@ const INBOUND = `select m.id, m.content_id as "contentId", m.forwarded_as as "fo
   from inbound_addresses a join inbound_messages m on m.id = a.message_id
   where a.organization_id = $1 and a.field = $2 and a.address = $3 and a.message_id > $4
   order by a.message_id limit ${ERASED_AT_ONCE.inbound}`
+const NOT_FORWARDED = `select id, received_at::float8 as "receivedAt", not_forwarded as targets from inbound_messages
+  where (organization_id, id) > ($1, $2) and (organization_id, id) < ($1, '~')
+  order by organization_id, id limit ${ERASED_AT_ONCE.notForwarded}`
+const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = $2 where id = $1'
 const RESPONSES = `select encode(key_hash, 'hex') as key, body from idempotency
   where organization_id = $1 and key_hash > decode($2, 'hex') order by key_hash limit ${ERASED_AT_ONCE.responses}`
 const REMOVE_RESPONSES = counting(`delete from idempotency where organization_id = $1
@@ -72,7 +83,17 @@ export type ErasureWork = (group: Group, job: ErasureJob, after: string) => Prom
 
 /** What an erasure does, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
 export function erasureWork(usage: Usage): readonly ErasureWork[] {
-  return [messages, events, inbound('from'), inbound('to'), responses, unsubscribables, suppressionWork(usage), places]
+  return [
+    messages,
+    events,
+    inbound('from'),
+    inbound('to'),
+    notForwarded,
+    responses,
+    unsubscribables,
+    suppressionWork(usage),
+    places,
+  ]
 }
 
 const messages: ErasureWork = async (group, job, after) => {
@@ -156,11 +177,15 @@ async function eraseTexts(
   await run(ERASE_MESSAGE, [row.id, recipients, subject, metadata, foldedSubject(subject), words])
 }
 
+/** Last place, and place and ID of the event read last. The version before wrote others. */
+const CURSOR = /^(\d{1,16}) (\d{1,16}) (\S*)$/
+
 /** Up to the newest event when it begins, so that an organization whose events keep coming has an end too. */
 const events: ErasureWork = async ({ statements }, job, after) => {
   const names = naming(job.address)
-  const [newest] = after === '' ? await statements.query<{ place: number }>(NEWEST_EVENT, [job.organizationId]) : []
-  const [end = String(newest?.place ?? 0), place = '0', id = ''] = after === '' ? [] : after.split(' ')
+  const known = CURSOR.exec(after)
+  const [newest] = known === null ? await statements.query<{ place: number }>(NEWEST_EVENT, [job.organizationId]) : []
+  const [, end = String(newest?.place ?? 0), place = '0', id = ''] = known ?? []
   const values = [job.organizationId, Number(place), id, Number(end)]
   const rows = await statements.query<{ id: string; place: number; messageId: string | null; body: string }>(
     EVENTS,
@@ -189,7 +214,8 @@ const inbound =
   (field: 'from' | 'to'): ErasureWork =>
   async ({ statements }, job, after) => {
     const { organizationId, address, createdAt } = job
-    const rows = await statements.query<InboundRow>(INBOUND, [organizationId, field, address, after])
+    const from = after === 'more' ? '' : after // of the version before
+    const rows = await statements.query<InboundRow>(INBOUND, [organizationId, field, address, from])
     const step = { after, removed: { inboundMessages: 0, messages: 0 }, isWaiting: false }
     for (const row of rows.filter(({ receivedAt }) => receivedAt <= createdAt)) {
       const result = row.forwardedAs === null ? 'none' : await removeForward(statements, row.forwardedAs, job)
@@ -217,6 +243,23 @@ async function removeForward(
   if (row === undefined || row.organizationId !== job.organizationId) return 'none'
   const { waiting } = await lockMessage(statements, id)
   return removeWhole(statements, row, { waiting, job })
+}
+
+/** Mail to others that a route did not forward to the address. */
+const notForwarded: ErasureWork = async ({ statements }, { organizationId, address, createdAt }, after) => {
+  const names = naming(address)
+  const rows = await statements.query<{ id: string; receivedAt: number; targets: string | null }>(NOT_FORWARDED, [
+    organizationId,
+    after,
+  ])
+  for (const { id, targets } of rows) {
+    if (targets !== null && names(targets)) {
+      await statements.run(SET_NOT_FORWARDED, [id, withoutAddress(targets, address)])
+    }
+  }
+  const last = rows.at(-1)
+  const isEnd = rows.length < ERASED_AT_ONCE.notForwarded || rows.every(({ receivedAt }) => receivedAt > createdAt)
+  return { after: isEnd || last === undefined ? null : last.id }
 }
 
 const responses: ErasureWork = async ({ statements }, { organizationId, address }, after) => {
@@ -249,12 +292,12 @@ const places: ErasureWork = async ({ statements }, { organizationId, address }) 
   const users = await query<{ id: string }>(USER, [address, organizationId])
   const invitations = await query<{ id: string }>(INVITATION, [address, organizationId])
   const targets = await query(TARGET, [organizationId, address])
-  const remaining: RemainingPlace[] = [
-    ...users.map(({ id }) => ({ type: 'user' as const, id })),
-    ...invitations.map(({ id }) => ({ type: 'invitation' as const, id })),
-    ...targets.map(() => ({ type: 'forward_target' as const, id: null })),
-    ...named,
-  ]
+  const remaining = remainingPlaces({
+    users: users.map(({ id }) => id),
+    invitations: invitations.map(({ id }) => id),
+    routes: named,
+    isTarget: targets.length > 0,
+  })
   return { after: null, remaining }
 }
 

@@ -1,10 +1,17 @@
-import { ERASED_ADDRESS, type RemainingPlace } from '../../model/erasure.ts'
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
 import { addressOfHash, naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
-import { ERASED_AT_ONCE, type ErasureJob, ROUTES_MAX, type RouteTexts, routesNaming } from '../erasure-rows.ts'
+import {
+  ERASED_AT_ONCE,
+  type ErasureJob,
+  ROUTES_MAX,
+  type RouteTexts,
+  remainingPlaces,
+  routesNaming,
+} from '../erasure-rows.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { RemoveContentInside } from './content-removal.ts'
@@ -40,6 +47,9 @@ const INBOUND = `select m.number, m.size_bytes as sizeBytes, m.raw_number as raw
   from inbound_addresses a join inbound_messages m on m.number = a.message_number
   where a.organization_id = ? and a.field = ? and a.address = ? and a.message_number > ?
   order by a.message_number limit ${ERASED_AT_ONCE.inbound}`
+const NOT_FORWARDED = `select number, received_at as receivedAt, not_forwarded as targets from inbound_messages
+  where organization_id = ? and number > ? order by number limit ${ERASED_AT_ONCE.notForwarded}`
+const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = ? where number = ?'
 const RESPONSES = `select rowid as number, hex(key_hash) as key, body from idempotency
   where organization_id = ? and key_hash > unhex(?) order by key_hash limit ${ERASED_AT_ONCE.responses}`
 const REMOVE_RESPONSE = 'delete from idempotency where rowid = ?'
@@ -73,6 +83,7 @@ export function erasureWork(db: Connection, inside: Inside): readonly ErasureWor
     eventWork(db),
     inboundWork(db, inside, 'from'),
     inboundWork(db, inside, 'to'),
+    notForwardedWork(db),
     responseWork(db, inside),
     unsubscribableWork(db),
     suppressionWork(db, inside),
@@ -220,6 +231,23 @@ function inboundWork(db: Connection, inside: Inside, field: 'from' | 'to'): Eras
   }
 }
 
+/** Mail to others that a route did not forward to the address. */
+function notForwardedWork(db: Connection): ErasureWork {
+  const records = db.prepare<unknown[], NotForwardedRow>(NOT_FORWARDED)
+  const set = db.prepare(SET_NOT_FORWARDED)
+  return ({ organizationId, address, createdAt, timeIsUp }, after): ErasureStep => {
+    const names = naming(address)
+    const rows = records.all(organizationId, Number(after || 0))
+    for (const { number, targets } of rows) {
+      if (targets !== null && names(targets)) set.run(withoutAddress(targets, address), number)
+      if (timeIsUp()) return { after: String(number) }
+    }
+    const last = rows.at(-1)
+    const isEnd = rows.length < ERASED_AT_ONCE.notForwarded || rows.every(({ receivedAt }) => receivedAt > createdAt)
+    return { after: isEnd || last === undefined ? null : String(last.number) }
+  }
+}
+
 function responseWork(db: Connection, { storedBytes }: Inside): ErasureWork {
   const responses = db.prepare<unknown[], { number: number; key: string; body: Uint8Array }>(RESPONSES)
   const remove = db.prepare(REMOVE_RESPONSE)
@@ -279,12 +307,12 @@ function placesWork(db: Connection): ErasureWork {
   return ({ organizationId, address }): ErasureStep => {
     const named = routesNaming(routes.all(organizationId), naming(address))
     if (named.length === 0) forgetTarget.run(organizationId, address)
-    const remaining: RemainingPlace[] = [
-      ...user.all(address, organizationId).map((id) => ({ type: 'user' as const, id })),
-      ...invitation.all(address, organizationId).map((id) => ({ type: 'invitation' as const, id })),
-      ...(target.get(organizationId, address) === undefined ? [] : [{ type: 'forward_target' as const, id: null }]),
-      ...named,
-    ]
+    const remaining = remainingPlaces({
+      users: user.all(address, organizationId),
+      invitations: invitation.all(address, organizationId),
+      routes: named,
+      isTarget: target.get(organizationId, address) !== undefined,
+    })
     return { after: null, remaining }
   }
 }
@@ -314,6 +342,13 @@ interface MessageRow {
   metadata: string
   sizeBytes: number
   storedBytes: number
+}
+
+interface NotForwardedRow {
+  number: number
+  receivedAt: number
+  /** JSON; null = none. */
+  targets: string | null
 }
 
 interface InboundRow {
