@@ -314,6 +314,23 @@ export function erasurePromises(holds: Holds): void {
     expect((await store.webhooks.get(posted!.webhookId))?.status).toBe('active')
   })
 
+  // threat: erasures-without-end
+  holds('events are read a hundred at a time, and those that keep coming do not hold it up', async (store, records) => {
+    await found(store, records)
+    const events = (count: number, to: string) =>
+      Array.from({ length: count }, () => records.event({ messageId: null, body: JSON.stringify({ to }) }))
+    await store.events.append([...events(150, ANN), ...events(100, BEN)])
+    const { id } = (await store.erasures.begin({
+      ...{ id: 'era_00000000000000000000000004', organizationId: ORGANIZATION, email: ANN, now: ASKED_AT },
+    }))!
+    let steps = 0
+    for (; steps < 30 && (await store.erasures.step(ASKED_AT, NEVER)); steps++) {
+      await store.events.append(events(100, BEN))
+    }
+    expect(steps).toBeLessThan(20)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { events: 150 } })
+  })
+
   holds('a slice ends when its time is up, wherever it is', async (store, records) => {
     await found(store, records)
     const route = records.inboundRoute()
