@@ -108,6 +108,7 @@ export function erasurePromises(holds: Holds): void {
 
   holds('queued mail is cancelled, and an attempt in progress ends first', async (store, records) => {
     await found(store, records)
+    await store.webhooks.create(records.webhook({ events: ['message.cancelled'] }), 'whsec_a')
     const waiting = await accept(
       store,
       records.accepted({ deliveries: [{ email: ANN, nextAttemptAt: START + 9 * DAY }] }),
@@ -129,6 +130,7 @@ export function erasurePromises(holds: Holds): void {
     expect(await store.messages.get(waiting.message.id)).toBeNull()
     expect(await store.messages.get(sent.message.id)).not.toBeNull()
     expect((await store.messages.deliveries(shared.message.id))[0]!.status).toBe('cancelled')
+    expect(await idsByPage((page) => store.events.list(ALL_EVENTS, page))).toEqual([])
     expect(await store.erasures.get(id)).toMatchObject({ finishedAt: null })
     expect(await claim(store, { now: START + 10 * DAY })).toEqual([])
 

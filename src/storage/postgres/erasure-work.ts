@@ -16,7 +16,7 @@ import { createSenderAddress } from '../message-rows.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import { type Markable, marksOf } from '../search-tokens.ts'
 import { textArray } from './arrays.ts'
-import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
+import { cancelUnreported, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { removeContentInside } from './content-removal.ts'
 import type { Group } from './group.ts'
 import { DELIVERY_COLUMNS, DELIVERY_STATE } from './message-row.ts'
@@ -127,8 +127,9 @@ async function eraseMessage(group: Group, row: MessageRow, job: ErasureJob): Pro
   const open = waiting.filter(({ id }) => ids.has(id))
   if (open.some(({ worker }) => worker !== null)) return 'waits'
   if (open.length > 0) {
-    // Their outcomes are written at the end of the transaction; the next pass erases.
-    await cancelAll(group, open, await query<Delivery>(STATES, [row.id]), job.now)
+    // Without events, which would name the address. The outcomes are written at the end of the transaction; the next pass
+    // erases.
+    await cancelUnreported(group, open, await query<Delivery>(STATES, [row.id]))
     return 'waits'
   }
   if (waiting.length > 0) return 'waits'
