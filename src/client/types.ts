@@ -683,7 +683,7 @@ export interface Erasure {
   /** Records of your organization that still name the address when the erasure ends. Change them yourself. */
   remaining: Array<{
     type: 'user' | 'invitation' | 'inbound_route' | 'forward_target'
-    /** Null for a forward target whose owner stopped the mail. */
+    /** Null for a forward target, which has no ID. */
     id: string | null
   }>
 }

@@ -27,7 +27,7 @@ const erasure = z
       .array(
         z.strictObject({
           type: z.enum(['user', 'invitation', 'inbound_route', 'forward_target']),
-          id: z.string().nullable().describe('Null for a forward target whose owner stopped the mail.'),
+          id: z.string().nullable().describe('Null for a forward target, which has no ID.'),
         }),
       )
       .describe(

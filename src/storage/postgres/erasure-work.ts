@@ -289,7 +289,7 @@ const places: ErasureWork = async ({ statements }, { organizationId, address }) 
   const { query, run } = statements
   const routes = await query<RouteTexts>(ROUTES, [organizationId])
   const named = routesNaming(routes, naming(address))
-  if (named.length === 0) await run(FORGET_TARGET, [organizationId, address])
+  if (named.length === 0 && routes.length < ROUTES_MAX) await run(FORGET_TARGET, [organizationId, address])
   const users = await query<{ id: string }>(USER, [address, organizationId])
   const invitations = await query<{ id: string }>(INVITATION, [address, organizationId])
   const targets = await query(TARGET, [organizationId, address])

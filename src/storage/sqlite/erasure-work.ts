@@ -93,17 +93,22 @@ export function erasureWork(db: Connection, inside: Inside): readonly ErasureWor
 }
 
 /** Inside a step: removes a message with its events; `waits` while an attempt is in progress, `more` if it has more events
- *  than one step removes. */
-type RemoveWhole = (message: MessageRow, deliveries: readonly DeliveryRow[]) => 'removed' | 'waits' | 'more'
+ *  than the step has time for. */
+type RemoveWhole = (
+  message: MessageRow,
+  deliveries: readonly DeliveryRow[],
+  timeIsUp: () => boolean,
+) => 'removed' | 'waits' | 'more'
 
 function wholeRemoval(db: Connection, { parts, storedBytes }: Inside): RemoveWhole {
   const eventsOf = db.prepare<unknown[], number>(EVENTS_OF).pluck()
   const removeEvent = eventRemoval(db)
   const removeMessage = messageRemoval(db, { parts, storedBytes, onUnindexed: () => {} })
-  return (message, deliveries) => {
+  return (message, deliveries, timeIsUp) => {
     if (deliveries.some(({ worker }) => worker !== null)) return 'waits'
     const events = eventsOf.all(message.id)
-    if (!events.every(removeEvent) || events.length === ERASED_AT_ONCE.events) return 'more'
+    for (const event of events) if (!removeEvent(event) || timeIsUp()) return 'more'
+    if (events.length === ERASED_AT_ONCE.events) return 'more'
     removeMessage(message)
     return 'removed'
   }
@@ -119,10 +124,10 @@ function messageWork(db: Connection, inside: Inside): ErasureWork {
   const ofDelivery = [REMOVE_ATTEMPTS, REMOVE_REPORTS, ERASE_DELIVERY].map((sql) => db.prepare(sql))
   const cancel = createCancel(db)
 
-  const erase = (row: MessageRow, { address, now }: ErasureJob): ReturnType<RemoveWhole> | 'shared' => {
+  const erase = (row: MessageRow, { address, now, timeIsUp }: ErasureJob): ReturnType<RemoveWhole> | 'shared' => {
     const { number, id, recipients, subject, metadata } = row
     const [own, others] = partition(deliveriesOf.all(number), (each) => each.address === address)
-    if (others.length === 0) return removeWhole(row, own)
+    if (others.length === 0) return removeWhole(row, own, timeIsUp)
     if (own.some(({ worker }) => worker !== null)) return 'waits'
     cancel(number, own, others)
     if (others.some(({ status }) => !isFinal(status))) return 'waits'
@@ -214,7 +219,7 @@ function inboundWork(db: Connection, inside: Inside, field: 'from' | 'to'): Eras
     let bytes = 0
     for (const row of rows.filter(({ receivedAt }) => receivedAt <= createdAt)) {
       const forward = row.forwardedAs === null ? undefined : messageById.get(row.forwardedAs, organizationId)
-      const result = forward === undefined ? null : removeWhole(forward, deliveriesOf.all(forward.number))
+      const result = forward === undefined ? null : removeWhole(forward, deliveriesOf.all(forward.number), timeIsUp)
       if (result === 'more') return step
       if (result === 'waits') step.isWaiting = true
       else {
@@ -305,8 +310,9 @@ function placesWork(db: Connection): ErasureWork {
   const forgetTarget = db.prepare(FORGET_TARGET)
   const target = db.prepare(TARGET)
   return ({ organizationId, address }): ErasureStep => {
-    const named = routesNaming(routes.all(organizationId), naming(address))
-    if (named.length === 0) forgetTarget.run(organizationId, address)
+    const all = routes.all(organizationId)
+    const named = routesNaming(all, naming(address))
+    if (named.length === 0 && all.length < ROUTES_MAX) forgetTarget.run(organizationId, address)
     const remaining = remainingPlaces({
       users: user.all(address, organizationId),
       invitations: invitation.all(address, organizationId),
