@@ -24,5 +24,6 @@ export async function showErasure(id: string, options: { config: string; json?: 
     if (options.json) return printJson(answer)
     print(`${answer.id} is ${answer.status}`)
     for (const [name, count] of Object.entries(answer.removed)) print(`  ${name.replaceAll('_', ' ')}: ${count}`)
+    for (const { type, id } of answer.remaining) print(`  still named by: ${[type.replaceAll('_', ' '), id].join(' ')}`)
   })
 }

@@ -404,7 +404,7 @@ export interface Api {
   recipients: {
     /** Erase a recipient.
      *
-     *  Removes the address from live and test records: messages and inbound messages to nobody else, its part of other messages with their content, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. Runs in the background. Backups keep the address.
+     *  Removes the address from live and test records: messages to nobody else, its part of other messages with their content, inbound messages from or to it, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. `remaining` lists users, invitations, routes and forward targets that still name it. Runs in the background. Backups keep the address.
      *
      *  Requires the permission `admin`. Test keys get 403. */
     erase(body: RecipientsEraseBody, options?: CallOptions): Call<Erasure>

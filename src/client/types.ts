@@ -681,6 +681,12 @@ export interface Erasure {
     /** Suppressions that now keep the hash only. */
     suppressions: number
   }
+  /** Records of your organization that still name the address when the erasure ends. Change them yourself. */
+  remaining: Array<{
+    type: 'user' | 'invitation' | 'inbound_route' | 'forward_target'
+    /** Null for a forward target, which has no ID. */
+    id: string | null
+  }>
 }
 
 export interface ApiError {
@@ -1869,7 +1875,7 @@ export interface WebhookPausedEvent {
   timestamp: string
   data: {
     webhook_id: string
-    /** Without its query. */
+    /** Scheme, host and port only: the rest may contain a token. */
     url: string
     /** Null if a user paused it. */
     reason: string | null

@@ -1,7 +1,7 @@
 import type { PolicyReport } from '../mail/policy-report.ts'
 import type { TlsReport } from '../mail/received-tls-report.ts'
 import type { Domain } from '../model/domain.ts'
-import type { ReceivedReport, TlsResult } from '../model/policy-report.ts'
+import { type ReceivedReport, type TlsResult, UNSPECIFIED_RESULT } from '../model/policy-report.ts'
 import type { MailLog, ReportOutcome } from '../os/mail-log.ts'
 import type { IncomingMail } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
@@ -95,15 +95,12 @@ function resultsFor(name: string, { policies }: TlsReport): { kind: 'tls'; resul
       { policy, result: '', host: '', sessions: successful },
       ...failures.map(({ result, host, sessions }) => ({
         policy,
-        result: result.slice(0, MAX_WORD) || UNSPECIFIED,
+        result: result.slice(0, MAX_WORD) || UNSPECIFIED_RESULT,
         host,
         sessions,
       })),
-      { policy, result: UNSPECIFIED, host: '', sessions: failed - explained },
+      { policy, result: UNSPECIFIED_RESULT, host: '', sessions: failed - explained },
     ]
   })
   return { kind: 'tls', results: results.filter(({ sessions }) => sessions > 0).slice(0, MAX_RESULTS) }
 }
-
-/** Failures that the report only counts. */
-const UNSPECIFIED = 'unspecified'

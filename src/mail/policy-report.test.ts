@@ -75,6 +75,44 @@ describe('containers', () => {
     for (const [content, why] of refused) expect(whyOf(read(content))).toMatch(why)
   })
 
+  // threat: report-bombs
+  test('reads only the first member of a gzip, however many follow', () => {
+    const bomb = gzipSync(Buffer.alloc(40_000_000))
+    expect(dmarcOf(read(Buffer.concat([gzipSync(XML), bomb, bomb]))).sources).toHaveLength(1)
+    const half = Math.floor(XML.length / 2)
+    const split = Buffer.concat([gzipSync(XML.slice(0, half)), gzipSync(XML.slice(half))])
+    expect(read(split).kind).toBe('damaged')
+  })
+
+  // threat: report-bombs
+  test('looks at no further part after three that cannot be read', () => {
+    const [head, ...rest] = mailWith(gzipSync(XML))
+      .toString('latin1')
+      .split(/(?=--b\r\nContent-Type: application)/)
+    const bomb = mailWith(gzipSync(Buffer.alloc(5_000_000)))
+      .toString('latin1')
+      .split(/(?=--b\r\nContent-Type: application)/)[1]!
+    const behind = (bombs: number) =>
+      readPolicyReport(Buffer.from(`${head}${bomb.replace('--b--\r\n', '').repeat(bombs)}${rest.join('')}`, 'latin1'))
+    expect([behind(2).kind, behind(3).kind]).toEqual(['dmarc', 'damaged'])
+  })
+
+  // threat: report-bombs
+  test('refuses a zip whose directory lies', () => {
+    const zip = zipOf([{ name: 'a.xml', content: XML }])
+    const at = zip.lastIndexOf('PK\x05\x06')
+    const changed = (change: (bytes: Buffer) => unknown) => {
+      const copy = Buffer.from(zip)
+      change(copy)
+      return whyOf(read(copy))
+    }
+    expect(changed((bytes) => bytes.writeUInt16LE(20, at + 10))).toContain('directory of the zip is damaged')
+    expect(changed((bytes) => bytes.writeUInt16LE(0xffff, at + 10))).toContain('65535 entries')
+    expect(changed((bytes) => bytes.writeUInt32LE(0xffffffff, at + 16))).toContain('directory of the zip is damaged')
+    expect(changed((bytes) => bytes.writeUInt32LE(7, bytes.readUInt32LE(at + 16) + 42))).toContain('no entry where')
+    expect(changed((bytes) => bytes.writeUInt32LE(0xfffffff0, bytes.readUInt32LE(at + 16) + 20))).toContain('truncated')
+  })
+
   test('refuses every truncated container, and never throws', () => {
     for (const whole of [gzipSync(XML), zipOf([{ name: 'a.xml', content: XML }])]) {
       // The last eight bytes of gzip are checksum and size, which do not count.

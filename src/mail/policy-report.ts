@@ -15,24 +15,28 @@ export type PolicyReport =
 /** Raw mail → the report in it: the first part that can be read as one. Only the bytes of a part decide, not its type,
  *  its name or the mail's subject. Never throws. RFC 7489 §7.2.1.1, RFC 8460 §5.3 */
 export function readPolicyReport(raw: Uint8Array): PolicyReport {
-  let damage: string | null = null
+  const damages: string[] = []
   for (const part of candidatesIn(raw)) {
     try {
       const content = unpackReport(contentOf(part))
       const kind = kindOf(content)
       if (kind === 'dmarc') return { kind, report: readAggregateReport(content) }
       if (kind === 'tls') return { kind, report: readTlsReport(content) }
-      if (isPacked(contentOf(part))) damage ??= 'the attachment is neither a DMARC report nor a TLS report'
+      if (isPacked(contentOf(part))) damages.push('the attachment is neither a DMARC report nor a TLS report')
     } catch (error) {
       if (!(error instanceof DamagedReport)) throw error
-      damage ??= error.message
+      damages.push(error.message)
     }
+    if (damages.length === MAX_DAMAGED) break
   }
-  return damage === null ? { kind: 'none' } : { kind: 'damaged', why: damage }
+  const [why] = damages
+  return why === undefined ? { kind: 'none' } : { kind: 'damaged', why }
 }
 
 /** Reports have one or two parts; more than this are not looked at. */
 const MAX_PARTS = 20
+/** Each may unpack to ten megabytes; further parts are not looked at after this many that cannot be read. */
+const MAX_DAMAGED = 3
 /** XML of the largest size in base64. */
 const MAX_BYTES = 14_000_000
 

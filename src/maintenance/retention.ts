@@ -2,6 +2,7 @@ import { INSTALLATION, INSTALLATION_KEPT_DAYS, type Plan, UNLIMITED } from '../m
 import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import type { Task } from './loop.ts'
+import { createStepRunner } from './step-runner.ts'
 
 /** Interval of passes: expired data is removed at most this much later than its plan says. */
 const PASS_EVERY_MS = 10 * 60_000
@@ -9,9 +10,6 @@ const PASS_EVERY_MS = 10 * 60_000
 const FIRST_PASS_MS = 60_000
 /** Pause after each step while there is other work, so that removal uses at most a twentieth of the time. */
 const PAUSE_MS = 50
-/** Target time of a step. With its commit it must not hold the store for more than twice that. */
-const STEP_MS = 3
-const LONGEST_MS = 6
 const DAY_MS = 86_400_000
 /** Our choice: people unsubscribe from mail that may be two months old. */
 const UNSUBSCRIBABLE_MS = 60 * DAY_MS
@@ -75,21 +73,4 @@ export function createRetention(deps: {
 interface Expiring {
   organizationId: string
   before: number
-}
-
-/** Sets the time of each step. It shrinks if a step's commit took long, and grows back. */
-function createStepRunner(clock: Pick<Clock, 'now'>) {
-  let givenMs = STEP_MS
-  return async <T>(run: (timeIsUp: () => boolean) => Promise<T>): Promise<T> => {
-    // Measured from when the store begins, since a step may wait for the store.
-    let beganAt: number | null = null
-    const result = await run(() => {
-      const now = clock.now()
-      beganAt ??= now
-      return now - beganAt >= givenMs
-    })
-    const tookMs = beganAt === null ? 0 : clock.now() - beganAt
-    givenMs = tookMs > LONGEST_MS ? Math.max(1, givenMs / 2) : Math.min(STEP_MS, givenMs + 1)
-    return result
-  }
 }

@@ -17,6 +17,7 @@ import { checkDueDomains } from './domains.ts'
 import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
 import { createRetention } from './retention.ts'
+import { createStepRunner } from './step-runner.ts'
 
 /** The table of periodic tasks: name, whether each node runs it or the leader, interval, and the work of one run. What
  *  the leader runs may run on another node too for a moment, so it is harmless twice. */
@@ -66,6 +67,7 @@ export function maintenanceTasks(deps: {
 }): Task[] {
   const { store, mintId, isBusy } = deps
   let orphansAfter: string | null = null
+  const runErasure = createStepRunner(deps.clock)
   return [
     { name: 'key uses', of: 'node', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
     {
@@ -219,14 +221,17 @@ export function maintenanceTasks(deps: {
       name: 'erasures',
       of: 'installation',
       everyMs: 2_000,
-      run: async (now) => ((await store.erasures.step(now)) ? (isBusy() ? ERASURE_PAUSE_MS : true) : false),
+      run: async (now) => {
+        const isMore = await runErasure((timeIsUp) => store.erasures.step(now, timeIsUp))
+        return isMore && isBusy() ? ERASURE_PAUSE_MS : isMore
+      },
     },
     {
       name: 'content of streams',
       of: 'installation',
       erases: true,
       everyMs: MINUTE_MS,
-      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) === REDACTED ? REDACT_PAUSE_MS : false),
+      run: async (now) => ((await store.messages.redactDue(now, REDACTED)) > 0 ? REDACT_PAUSE_MS : false),
     },
     ...dedicatedTasks(deps),
     ...alertTasks(deps),

@@ -8,6 +8,15 @@ export interface Erasure {
   /** Null while it runs. */
   finishedAt: number | null
   removed: ErasedCounts
+  /** Places that named the address when it ended: only people can decide about them. Empty while it runs. */
+  remaining: RemainingPlace[]
+}
+
+/** A record of the organization that names an erased address and that no erasure changes. `id` is null where a record has
+ *  none, because the address itself is its key. */
+export interface RemainingPlace {
+  type: 'user' | 'invitation' | 'inbound_route' | 'forward_target'
+  id: string | null
 }
 
 /** What an erasure has removed so far. */

@@ -91,7 +91,7 @@ function fieldsOf(type: EventType, time: string, at: number): Record<string, unk
     case 'webhook.paused':
       return {
         webhook_id: 'whk_00000000000000000000000000',
-        url: 'https://hooks.example.com/mail',
+        url: 'https://hooks.example.com',
         reason: 'The endpoint returned 410.',
         mode: 'test',
         paused_at: time,

@@ -69,6 +69,9 @@ export const FIXED_LIMITS = {
   /** Stored sources per domain and day of the reports, with each reporter one; the messages of further ones are stored
    *  as one sum. */
   reportedSources: 1000,
+  /** Stored results of TLS reports per domain and day, with each reporter one; the sessions of further ones are stored as
+   *  one sum of successes and one of failures. Large domains have some hundred. */
+  reportedTlsResults: 1000,
 } as const
 
 /** Counts of past days are kept for a month, for questions about them. */

@@ -131,13 +131,13 @@ export function domainEvent(
   }
 }
 
-/** Webhook that was paused at `at` (ms UTC) → the event. Its own webhook does not receive it, because it is paused. The
- *  URL loses its query, which may contain a token, since keys that may not read webhooks can read events. */
+/** Webhook that was paused at `at` (ms UTC) → the event. Its own webhook does not receive it, because it is paused. Only
+ *  the origin of its URL is shown: path and query may contain a token, and keys that may not read webhooks can read events. */
 export function webhookPausedEvent(
   { id, organizationId, domainId, mode, url, disabledReason }: Webhook,
   at: number,
 ): OnDemandEvent {
-  const data = () => ({ webhook_id: id, url: withoutQuery(url), reason: disabledReason, mode, paused_at: iso(at) })
+  const data = () => ({ webhook_id: id, url: new URL(url).origin, reason: disabledReason, mode, paused_at: iso(at) })
   return {
     type: 'webhook.paused',
     cause: `${id} ${at}`,
@@ -148,10 +148,6 @@ export function webhookPausedEvent(
     createdAt: at,
     data,
   }
-}
-
-function withoutQuery(url: string): string {
-  return url.slice(0, url.search(/[?#]|$/))
 }
 
 /** Suppression that was added or removed at `at` (ms UTC) → the event. */

@@ -40,6 +40,9 @@ export interface DmarcSource extends ReportedSource {
 
 export const MAX_REPORTERS = 20
 
+/** Result of TLS sessions that failed for a reason nobody gives. */
+export const UNSPECIFIED_RESULT = 'unspecified'
+
 /** All sources of a domain over all reports of a time; also those beyond the limits. */
 export interface DmarcTotals extends ReportedCounts {
   /** Reports received. */

@@ -16,6 +16,7 @@ test('an erasure begins once for an address in any case, and its record does not
   const first = await ask('POST', '/v1/recipients/erase', { body: { email: 'Ann+News@Example.ORG' } })
   expect([first.status, first.body.status]).toEqual([202, 'running'])
   expect(first.body.address_hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(first.body.remaining).toEqual([])
   expect(JSON.stringify(first.body)).not.toContain('example.org')
   const second = await ask('POST', '/v1/recipients/erase', { body: { email: 'ann+news@example.org' } })
   expect(second.body.id).toBe(first.body.id)

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { ERASED_ADDRESS, ERASURES_TOGETHER } from '../../src/model/erasure.ts'
 import { firstId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import {
   ALL_EVENTS,
@@ -11,16 +12,21 @@ import {
   claim,
   found,
   idsByPage,
+  lateBounce,
   ORGANIZATION,
+  postAttempt,
   type Records,
   recordOf,
   START,
+  WORKER,
 } from './records.ts'
 
 const DAY = 86_400_000
 const ASKED_AT = START + DAY
 const ANN = 'ann+news@dest.example'
 const BEN = 'ben@dest.example'
+/** Of a step whose time is never up. */
+const NEVER = () => false
 const OVER = { status: 'delivered' as const, nextAttemptAt: null }
 
 /** Begins an erasure and runs it until nothing is due → the number of steps. */
@@ -32,7 +38,7 @@ export async function erase(store: Store, records: Records, email = ANN, now = A
 
 async function runAll(store: Store, now: number): Promise<number> {
   let steps = 0
-  while (await store.erasures.step(now)) steps++
+  while (await store.erasures.step(now, NEVER)) steps++
   return steps
 }
 
@@ -102,6 +108,7 @@ export function erasurePromises(holds: Holds): void {
 
   holds('queued mail is cancelled, and an attempt in progress ends first', async (store, records) => {
     await found(store, records)
+    await store.webhooks.create(records.webhook({ events: ['message.cancelled'] }), 'whsec_a')
     const waiting = await accept(
       store,
       records.accepted({ deliveries: [{ email: ANN, nextAttemptAt: START + 9 * DAY }] }),
@@ -123,11 +130,12 @@ export function erasurePromises(holds: Holds): void {
     expect(await store.messages.get(waiting.message.id)).toBeNull()
     expect(await store.messages.get(sent.message.id)).not.toBeNull()
     expect((await store.messages.deliveries(shared.message.id))[0]!.status).toBe('cancelled')
+    expect(await idsByPage((page) => store.events.list(ALL_EVENTS, page))).toEqual([])
     expect(await store.erasures.get(id)).toMatchObject({ finishedAt: null })
     expect(await claim(store, { now: START + 10 * DAY })).toEqual([])
 
     expect(await store.deliveries.record(recordOf(claimed!))).toBe('recorded')
-    expect(await store.erasures.step(ASKED_AT + 29_000)).toBe(false)
+    expect(await store.erasures.step(ASKED_AT + 29_000, NEVER)).toBe(false)
     await runAll(store, ASKED_AT + 30_000)
     expect(await idsOf(store)).toEqual([shared.message.id])
     expect((await store.messages.deliveries(shared.message.id))[0]!.email).toBe(ERASED_ADDRESS)
@@ -169,7 +177,8 @@ export function erasurePromises(holds: Holds): void {
     await found(store, records)
     const route = records.inboundRoute()
     await store.inboundRoutes.create(route, 'whsec_a')
-    const mails = [{ from: ANN }, { to: [ANN] }, { from: BEN, to: [BEN] }].map((change) => {
+    const notForwarded = [{ email: ANN, reason: 'stopped' as const }]
+    const mails = [{ from: ANN }, { to: [ANN] }, { from: BEN, to: [BEN], notForwarded }].map((change) => {
       const mail = records.acceptedInbound([route])
       Object.assign(mail.taken[0]!.message, change)
       return mail
@@ -178,6 +187,7 @@ export function erasurePromises(holds: Holds): void {
     await erase(store, records)
     const left = await idsByPage((page) => store.inbound.list(ALL_INBOUND, page))
     expect(left).toEqual([mails[2]!.taken[0]!.message.id])
+    expect((await store.inbound.get(left[0]!))!.notForwarded).toEqual([{ email: ERASED_ADDRESS, reason: 'stopped' }])
     expect(await store.inbound.raw(mails[0]!.taken[0]!.message.id)).toBeNull()
   })
 
@@ -220,7 +230,7 @@ export function erasurePromises(holds: Holds): void {
     }
     const asked = { organizationId: ORGANIZATION, email: ANN, now: ASKED_AT }
     const { id } = (await store.erasures.begin({ ...asked, id: 'era_00000000000000000000000001' }))!
-    expect(await store.erasures.step(ASKED_AT)).toBe(true)
+    expect(await store.erasures.step(ASKED_AT, NEVER)).toBe(true)
     expect((await idsOf(store)).length).toBe(25)
     const opened = await reopen()
     const again = await opened.erasures.begin({ ...asked, id: 'era_00000000000000000000000002' })
@@ -228,6 +238,171 @@ export function erasurePromises(holds: Holds): void {
     await runAll(opened, ASKED_AT)
     expect(await idsOf(opened)).toEqual([])
     expect(await opened.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { messages: 35 } })
+  })
+
+  // threat: erased-data-read-back
+  holds('what happens to an erased delivery later is not recorded', async (store, records) => {
+    await found(store, records)
+    const { deliveries } = await accept(
+      store,
+      records.accepted({
+        status: 'delivered',
+        deliveries: [
+          { ...OVER, email: ANN },
+          { ...OVER, email: BEN },
+        ],
+      }),
+    )
+    const [ann, ben] = deliveries.map(({ id }) => id) as [string, string]
+    await erase(store, records)
+    expect(await store.deliveries.get(ann)).toBeNull()
+    const late = (id: string) =>
+      store.deliveries.recordLate(lateBounce(id, records.report({ diagnostic: `550 ${ANN}` }), 'delivered'))
+    expect([await late(ann), await late(ben)]).toEqual(['unknown', 'recorded'])
+    for (const kind of ['opened', 'unsubscribed'] as const) {
+      const suppression = records.suppression({ email: ERASED_ADDRESS, reason: 'unsubscribe' })
+      const engaged = { deliveryId: ann, kind, machine: false, event: records.event(), suppression, now: ASKED_AT }
+      expect(await store.deliveries.recordEngagement(engaged)).toBe('unknown')
+    }
+    expect(await idsByPage((page) => store.events.list(ALL_EVENTS, page))).toEqual([])
+    expect(await store.suppressions.find(ORGANIZATION, ERASED_ADDRESS)).toEqual([])
+  })
+
+  holds('mail from the address goes with what a route forwarded of it; later mail stays', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute({ action: { type: 'forward', config: { to: [BEN] } } })
+    await store.inboundRoutes.create(route, 'whsec_a')
+    const mailAt = (receivedAt: number) => {
+      const mail = records.acceptedInbound([route], { from: ANN, receivedAt })
+      const forward = records.accepted({ createdAt: receivedAt, deliveries: [{ email: BEN }] })
+      Object.assign(mail.taken[0]!, { forward })
+      mail.taken[0]!.message.forwardedAs = forward.message.id
+      return { mail, id: mail.taken[0]!.message.id, forwarded: forward.message.id }
+    }
+    const [early, late] = [mailAt(START), mailAt(ASKED_AT + 1)]
+    for (const { mail, forwarded } of [early, late]) {
+      await store.inbound.accept(mail)
+      await store.events.append([records.event({ messageId: forwarded })])
+    }
+    const [claimed] = await claim(store)
+    const { id } = await erase(store, records)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: null, removed: { inboundMessages: 0 } })
+    await store.deliveries.record(recordOf(claimed!))
+    await runAll(store, ASKED_AT + 30_000)
+
+    expect(await idsByPage((page) => store.inbound.list(ALL_INBOUND, page))).toEqual([late.id])
+    expect(await idsOf(store)).toEqual([late.forwarded])
+    expect(await store.messages.content(early.forwarded)).toBeNull()
+    expect((await idsByPage((page) => store.events.list(ALL_EVENTS, page))).length).toBe(1)
+    const erasure = await store.erasures.get(id)
+    expect(erasure).toMatchObject({ finishedAt: ASKED_AT + 30_000, removed: { inboundMessages: 1, messages: 1 } })
+  })
+
+  holds('an event goes although it is being posted, and the post is recorded nowhere', async (store, records) => {
+    await found(store, records)
+    await store.webhooks.create(records.webhook(), 'whsec_a')
+    for (let at = 0; at < 2; at++) await store.events.append([records.event({ body: JSON.stringify({ to: ANN }) })])
+    const request = { now: START, limit: 1, worker: WORKER, freeFor: () => 1 }
+    const [posted] = await claimDue(store.webhookDeliveries, request)
+    expect(posted!.body).toContain(ANN)
+    const { id } = await erase(store, records)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { events: 2 } })
+    const record = {
+      ...{ deliveryId: posted!.id, worker: WORKER, attempt: postAttempt({ number: 1 }), status: 'failed' as const },
+      ...{ nextAttemptAt: null, pauseReason: 'it failed', now: ASKED_AT },
+    }
+    expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })
+    expect(await claimDue(store.webhookDeliveries, { ...request, now: ASKED_AT })).toEqual([])
+    expect((await store.webhooks.get(posted!.webhookId))?.status).toBe('active')
+  })
+
+  // threat: erasures-without-end
+  holds('events are read a hundred at a time, and those that keep coming do not hold it up', async (store, records) => {
+    await found(store, records)
+    const events = (count: number, to: string) =>
+      Array.from({ length: count }, () => records.event({ messageId: null, body: JSON.stringify({ to }) }))
+    await store.events.append([...events(150, ANN), ...events(100, BEN)])
+    const { id } = (await store.erasures.begin({
+      ...{ id: 'era_00000000000000000000000004', organizationId: ORGANIZATION, email: ANN, now: ASKED_AT },
+    }))!
+    let steps = 0
+    for (; steps < 30 && (await store.erasures.step(ASKED_AT, NEVER)); steps++) {
+      await store.events.append(events(100, BEN))
+    }
+    expect(steps).toBeLessThan(20)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT, removed: { events: 150 } })
+  })
+
+  holds('a slice ends when its time is up, wherever it is', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'whsec_a')
+    for (let at = 0; at < 3; at++) {
+      await accept(store, records.accepted({ status: 'delivered', deliveries: [{ ...OVER, email: ANN }] }))
+      await store.inbound.accept(records.acceptedInbound([route], { from: ANN }))
+    }
+    const asked = { organizationId: ORGANIZATION, email: ANN, now: ASKED_AT }
+    const { id } = (await store.erasures.begin({ ...asked, id: 'era_00000000000000000000000003' }))!
+    const counts: [number, number][] = []
+    while (await store.erasures.step(ASKED_AT, () => true)) {
+      const { messages, inboundMessages } = (await store.erasures.get(id))!.removed
+      counts.push([messages, inboundMessages])
+    }
+    const steps = counts.filter(([messages, inbound], at) => {
+      const [before, inboundBefore] = counts[at - 1] ?? [0, 0]
+      expect(messages - before + inbound - inboundBefore).toBeLessThanOrEqual(1)
+      return messages + inbound > before + inboundBefore
+    })
+    expect([steps.length, counts.at(-1)]).toEqual([6, [3, 3]])
+  })
+
+  holds('while something waits, the events are not read again', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{ email: ANN }] }))
+    const [claimed] = await claim(store)
+    const { id, steps } = await erase(store, records)
+    expect(steps).toBeGreaterThan(7)
+    for (const later of [30_000, 60_000]) expect(await runAll(store, ASKED_AT + later)).toBe(1)
+    await store.deliveries.record(recordOf(claimed!))
+    expect(await runAll(store, ASKED_AT + 90_000)).toBeGreaterThan(7)
+    expect(await store.erasures.get(id)).toMatchObject({ finishedAt: ASKED_AT + 90_000, removed: { messages: 1 } })
+  })
+
+  holds('the record lists who and what still names the address', async (store, records) => {
+    await found(store, records)
+    const user = { id: records.event().id.replace('evt', 'usr'), email: ANN, name: 'Ann', isOperator: false }
+    const times = { createdAt: START, disabledAt: null, lastSeenAt: null }
+    await store.users.create({ ...user, ...times, roles: { [ORGANIZATION]: 'viewer' } }, null)
+    const invitation = {
+      ...{ id: 'ivt_00000000000000000000000001', organizationId: ORGANIZATION, email: ANN, role: 'viewer' as const },
+      ...{ invitedBy: user.id, createdAt: START, expiresAt: ASKED_AT + DAY },
+    }
+    await store.invitations.create(invitation, records.hash())
+    const route = records.inboundRoute({ action: { type: 'forward', config: { to: [ANN] } } })
+    const other = records.inboundRoute({ action: { type: 'forward', config: { to: [BEN] } } })
+    for (const each of [route, other]) await store.inboundRoutes.create(each, 'whsec_a')
+    await store.forwardTargets.set(ORGANIZATION, ANN, 'confirmed', START)
+    const target = { type: 'forward_target' as const, id: null }
+    const people = [
+      { type: 'user' as const, id: user.id },
+      { type: 'invitation' as const, id: invitation.id },
+    ]
+    const remaining = async (now: number, organizationId: string = ORGANIZATION) => {
+      const id = `era_${now}`.padEnd(30, '0')
+      expect(await store.erasures.begin({ id, organizationId, email: ANN, now })).toMatchObject({ remaining: [] })
+      await runAll(store, now)
+      return (await store.erasures.get(id))!.remaining
+    }
+    expect(await remaining(ASKED_AT)).toEqual([...people, target, { type: 'inbound_route', id: route.id }])
+    expect(await remaining(ASKED_AT + 1, 'org_b')).toEqual([])
+
+    // Without the route nothing needs the confirmation. That the owner stopped the mail must hold for the next one.
+    await store.inboundRoutes.remove(route.id)
+    expect(await remaining(ASKED_AT + 2)).toEqual(people)
+    expect(await store.forwardTargets.status(ORGANIZATION, ANN)).toBe('pending')
+    await store.forwardTargets.set(ORGANIZATION, ANN, 'stopped', ASKED_AT)
+    expect(await remaining(ASKED_AT + 3)).toEqual([...people, target])
+    expect(await store.forwardTargets.status(ORGANIZATION, ANN)).toBe('stopped')
   })
 
   holds('stored responses that contain the address are removed', async (store, records) => {

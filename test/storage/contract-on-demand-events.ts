@@ -250,7 +250,7 @@ export function onDemandEventPromises(holds: Holds): void {
 
   holds('a webhook that is paused is reported to others, once, and not to itself', async (store, records) => {
     await found(store, records)
-    const paused = records.webhook({ url: 'https://one.example/mail?token=1', events: ['webhook.paused'] })
+    const paused = records.webhook({ url: 'https://one.example/services/token?key=1', events: ['webhook.paused'] })
     const other = records.webhook({ events: ['webhook.paused'] })
     const ofDomain = records.webhook({ events: ['webhook.paused'], domainId: DOMAIN })
     for (const each of [paused, other, ofDomain]) await create(store, each)
@@ -261,7 +261,7 @@ export function onDemandEventPromises(holds: Holds): void {
     expect(others).toEqual([])
     expect(event!.data).toEqual({
       webhook_id: paused.id,
-      url: 'https://one.example/mail',
+      url: 'https://one.example',
       reason: 'because',
       mode: 'live',
       paused_at: new Date(LATER).toISOString(),

@@ -166,6 +166,29 @@ export function policyReportPromises(holds: Holds): void {
     expect(sources.every(({ sourceIp }) => sourceIp !== '')).toBe(true)
   })
 
+  // threat: report-flood
+  holds('a day has a limited number of TLS results, and all sessions count', async (store) => {
+    const results = (report: number) => [
+      { policy: 'sts', result: '', host: '', sessions: 10 },
+      ...Array.from({ length: 99 }, (_, at) => ({
+        ...{ policy: 'sts', result: 'validation-failure', host: `mx${report}.${at}.example`, sessions: 1 },
+      })),
+    ]
+    for (let at = 0; at < 12; at++)
+      await addAll(store, [tlsOf(`${at}`, { content: { kind: 'tls', results: results(at) } })])
+    const found = (await store.policyReports.tls('dom_1', ALL, 10_000)).results
+    expect(found.length).toBeLessThanOrEqual(FIXED_LIMITS.reportedTlsResults)
+    const sum = (isSuccess: boolean) =>
+      found.filter(({ result }) => (result === '') === isSuccess).reduce((all, { sessions }) => all + sessions, 0)
+    expect([sum(true), sum(false)]).toEqual([12 * 10, 12 * 99])
+    expect(
+      found
+        .filter(({ policy }) => policy === 'unspecified')
+        .map(({ result }) => result)
+        .sort(),
+    ).toEqual(['', 'unspecified'])
+  })
+
   holds('TLS results are added up by policy, failure and host', async (store) => {
     expect(await store.policyReports.tls('dom_1', ALL, 9)).toEqual({ results: [], reports: 0 })
     await addAll(store, [tlsOf('1'), tlsOf('2', { reporter: 'another.test', endsAt: TODAY }), reportOf('1', [])])

@@ -269,8 +269,8 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /by_status \(organization_id=\? AND delivery_status=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /^select m\.number, m\.size_bytes as sizeBytes, m\.raw_number as rawNumber from inbound_addresses a/, // of an erasure
-    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
+    /^select m\.number, m\.size_bytes as sizeBytes, m\.raw_number as rawNumber, m\.forwarded_as/, // of an erasure
+    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
   ],
   [
     /^select m(?!\.number, m\.size_bytes as sizeBytes, m\.raw_number).* from inbound_addresses a/,

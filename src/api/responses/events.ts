@@ -88,7 +88,7 @@ const DATA: Record<EventType, z.ZodRawShape> = {
   'domain.failed': { ...ofDomain, failed_at: time, reason: z.enum(['mismatch', 'proof_lost', 'claimed']) },
   'webhook.paused': {
     webhook_id: z.string(),
-    url: z.string().describe('Without its query.'),
+    url: z.string().describe('Scheme, host and port only: the rest may contain a token.'),
     reason: z.string().nullable().describe('Null if a user paused it.'),
     mode,
     paused_at: time,

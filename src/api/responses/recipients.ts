@@ -23,6 +23,16 @@ const erasure = z
       responses: count.describe('Stored responses of requests with an idempotency key.'),
       suppressions: count.describe('Suppressions that now keep the hash only.'),
     }),
+    remaining: z
+      .array(
+        z.strictObject({
+          type: z.enum(['user', 'invitation', 'inbound_route', 'forward_target']),
+          id: z.string().nullable().describe('Null for a forward target, which has no ID.'),
+        }),
+      )
+      .describe(
+        'Records of your organization that still name the address when the erasure ends. Change them yourself.',
+      ),
   })
   .meta({ id: 'Erasure' })
 const example = {
@@ -32,6 +42,7 @@ const example = {
   created_at: EXAMPLE_TIME,
   finished_at: null,
   removed: { messages: 0, shared_messages: 0, events: 0, inbound_messages: 0, responses: 0, suppressions: 0 },
+  remaining: [],
 }
 
 export const erasureBegunResponses: ResponseShape[] = [

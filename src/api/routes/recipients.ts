@@ -25,7 +25,7 @@ export function recipientOperations({
       path: '/v1/recipients/erase',
       summary: 'Erase a recipient',
       description:
-        'Removes the address from live and test records: messages and inbound messages to nobody else, its part of other messages with their content, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. Runs in the background. Backups keep the address.',
+        'Removes the address from live and test records: messages to nobody else, its part of other messages with their content, inbound messages from or to it, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. `remaining` lists users, invitations, routes and forward targets that still name it. Runs in the background. Backups keep the address.',
       responses: async () => (await import('../responses/recipients.ts')).erasureBegunResponses,
       refusals: ['invalid_state'],
       example: { email: 'forget-me@customer.example' },
@@ -53,7 +53,7 @@ export function recipientOperations({
 }
 
 /** Erasure → its JSON record. */
-export function erasureRecord({ id, addressHash, createdAt, finishedAt, removed }: Erasure) {
+export function erasureRecord({ id, addressHash, createdAt, finishedAt, removed, remaining }: Erasure) {
   return {
     id,
     status: finishedAt === null ? ('running' as const) : ('done' as const),
@@ -68,5 +68,6 @@ export function erasureRecord({ id, addressHash, createdAt, finishedAt, removed 
       responses: removed.responses,
       suppressions: removed.suppressions,
     },
+    remaining,
   }
 }

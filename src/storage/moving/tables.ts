@@ -954,6 +954,7 @@ const RECORDS: readonly MovedTable[] = [
       is_waiting: 'boolean',
       next_at: 'bigint',
       removed: 'text',
+      remaining: 'text',
     },
     from: 'erasures',
     id: ['id', 'id'],

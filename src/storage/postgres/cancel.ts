@@ -26,24 +26,38 @@ export interface WaitingDelivery {
 
 /** Ends waiting deliveries as cancelled at `now`, with their events. `deliveries`: their states. */
 export async function cancelAll(
-  { statements, add }: Group,
+  group: Group,
   waiting: readonly WaitingDelivery[],
   deliveries: readonly Delivery[],
   now: number,
 ): Promise<void> {
-  const reported = waiting.filter(({ organizationId }) => add.onDemand.isNamed(organizationId, 'message.cancelled'))
-  const messageOf = await readMessages(statements, reported)
+  const { onDemand } = group.add
+  const reported = waiting.filter(({ organizationId }) => onDemand.isNamed(organizationId, 'message.cancelled'))
+  const messageOf = await readMessages(group.statements, reported)
+  for (const state of await cancelUnreported(group, waiting, deliveries)) {
+    const message = messageOf.get(state.messageId)
+    if (message !== undefined) onDemand.offer(cancelledEvent(message, state, now))
+  }
+}
+
+/** The same without events → the states of those that it ended. */
+export async function cancelUnreported(
+  { statements, add }: Group,
+  waiting: readonly WaitingDelivery[],
+  deliveries: readonly Delivery[],
+): Promise<Delivery[]> {
   const states = new Map(deliveries.map((delivery) => [delivery.id, delivery]))
+  const ended: Delivery[] = []
   for (const { id, messageId, organizationId, seq, isOnlyRecipient } of waiting) {
     const state = states.get(id)
     if (state === undefined || isFinal(state.status)) continue
     const deliveryId = id
     add.outcome({ ...state, deliveryId, seq: seq + 1, organizationId, status: 'cancelled', attempt: null })
     add.mark({ message: { id: messageId, organizationId }, status: 'cancelled', isOnlyRecipient })
-    const message = messageOf.get(messageId)
-    if (message !== undefined) add.onDemand.offer(cancelledEvent(message, state, now))
+    ended.push(state)
   }
   await statements.run(UNQUEUE, [textArray(waiting.map(({ id }) => id))])
+  return ended
 }
 
 /** Messages of deliveries, by their IDs. */

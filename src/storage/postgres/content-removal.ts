@@ -1,3 +1,4 @@
+import { REDACTION_PAUSE_MS } from '../roles/messages.ts'
 import type { ContentRemoval, Messages, RemovalReason } from '../store.ts'
 import type { Reads } from './reads.ts'
 import type { Statements } from './transactions.ts'
@@ -28,9 +29,6 @@ const DUE = `select m.id, r.after_ms::float8 as "afterMs", ${IS_OPEN} as "isOpen
 const LATER = 'update content_redactions set due_at = $2::bigint where message_id = $1'
 const DONE = 'delete from content_redactions where message_id = $1'
 
-/** How long a message with an open delivery waits until it is looked at again. */
-const LOOK_AGAIN_MS = 10 * 60_000
-
 /** Removes the content of a message inside a change → as Messages.removeContent. */
 export async function removeContentInside(
   { query, laneId }: Statements,
@@ -56,7 +54,7 @@ export function postgresContentRemoval(
       if (rows.length === 0) return 0
       await writer.write(async (statements) => {
         for (const { id, afterMs, isOpen, endedAt } of rows) {
-          const dueAt = isOpen ? now + LOOK_AGAIN_MS : endedAt + afterMs
+          const dueAt = isOpen ? now + REDACTION_PAUSE_MS : endedAt + afterMs
           if (dueAt > now) await statements.run(LATER, [id, dueAt])
           else {
             await removeContentInside(statements, { id, reason: 'stream', now })

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../model/delivery.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
 import { textArray } from './arrays.ts'
 import { type Chosen, FOUND, type Leased, MESSAGE, type Queue } from './claims.ts'
@@ -74,7 +75,7 @@ export function postgresDeliveries(
   }
 }
 
-/** A delivery with its message; null if there is none. */
+/** A delivery with its message; null if there is none, or if its recipient was erased. */
 async function readDelivery(
   queries: Queries,
   id: string,
@@ -82,6 +83,7 @@ async function readDelivery(
   const ids = textArray([id])
   const [delivery] = await queries.query<DeliveryRow>(DELIVERIES, [ids])
   const [message] = await queries.query<MessageRow>(MESSAGES, [ids])
+  if (delivery?.email === ERASED_ADDRESS) return null
   return delivery === undefined || message === undefined ? null : { delivery, message: toMessage(message) }
 }
 

@@ -1,3 +1,4 @@
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Deliveries } from '../store.ts'
 import type { MailLane } from './group.ts'
@@ -8,7 +9,8 @@ import { suppressOne } from './suppressions.ts'
 const FIND = `select d.organization_id as "organizationId", coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks,
     coalesce(e.machine_opens, 0) as "machineOpens", coalesce(e.machine_clicks, 0) as "machineClicks",
     e.unsubscribed_at::float8 as "unsubscribedAt"
-  from deliveries d left join engagement e on e.delivery_id = d.id where d.id = $1 for no key update of d`
+  from deliveries d left join engagement e on e.delivery_id = d.id where d.id = $1
+    and d.address <> '${ERASED_ADDRESS}' for no key update of d`
 
 interface Row {
   organizationId: string

@@ -4,11 +4,19 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
 import { addressOfHash, naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
+import {
+  ERASED_AT_ONCE,
+  type ErasureJob,
+  ROUTES_MAX,
+  type RouteTexts,
+  remainingPlaces,
+  routesNaming,
+} from '../erasure-rows.ts'
 import { createSenderAddress } from '../message-rows.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import { type Markable, marksOf } from '../search-tokens.ts'
 import { textArray } from './arrays.ts'
-import { cancelAll, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
+import { cancelUnreported, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { removeContentInside } from './content-removal.ts'
 import type { Group } from './group.ts'
 import { DELIVERY_COLUMNS, DELIVERY_STATE } from './message-row.ts'
@@ -17,16 +25,9 @@ import { foldedSubject, searchVector } from './search-words.ts'
 import type { Statements } from './transactions.ts'
 import type { Usage } from './usage.ts'
 
-/** Messages of one step. */
-const MESSAGES_MAX = 10
-const EVENTS_MAX = 100
-/** A stored response of a batch has a hundred kilobytes. */
-const RESPONSES_MAX = 20
-const UNSUBSCRIBABLES_MAX = 200
-
 const MESSAGES_TO = `select distinct message_id as id from deliveries
-  where organization_id = $1 and address = $2 and message_id > $3 order by message_id limit ${MESSAGES_MAX}`
-const MESSAGE = `select id, created_at::float8 as "createdAt", tags, recipients, subject, metadata, sender,
+  where organization_id = $1 and address = $2 and message_id > $3 order by message_id limit ${ERASED_AT_ONCE.messages}`
+const MESSAGE = `select id, organization_id as "organizationId", created_at::float8 as "createdAt", tags, recipients, subject, metadata, sender,
     template_id as "templateId", domain_id as "domainId", mode, stream, message_id_header as "messageIdHeader",
     (select split_part(lexeme, '=', 1) from unnest(words) where position('=' in lexeme) > 0 limit 1) as code
   from messages where id = $1`
@@ -34,7 +35,7 @@ const WAITING = `select ${WAITING_COLUMNS} from delivery_queue where message_id 
 const LOCK_DELIVERIES = 'select id, address, email from deliveries where message_id = $1 order by position for update'
 const STATES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.message_id = $1`
 const UNQUEUE = 'delete from delivery_queue where message_id = $1'
-const EVENTS_OF = `select id, place::float8 as place from events where message_id = $1 limit ${EVENTS_MAX}`
+const EVENTS_OF = `select id, place::float8 as place from events where message_id = $1 limit ${ERASED_AT_ONCE.events}`
 const ERASE_MESSAGE = `update messages set recipients = $2, subject = $3, metadata = $4, folded_subject = $5,
     words = $6::tsvector where id = $1`
 const ERASE_DELIVERIES = [
@@ -44,41 +45,55 @@ const ERASE_DELIVERIES = [
     where delivery_id = any($1::text[])`,
   'delete from reports where delivery_id = any($1::text[])',
 ]
+const NEWEST_EVENT = `select coalesce(max(place), 0)::float8 as place from events where organization_id = $1`
 const EVENTS = `select id, place::float8 as place, message_id as "messageId", body from events
-  where organization_id = $1 and (place, id) > ($2::bigint, $3) order by place, id limit ${EVENTS_MAX}`
-const INBOUND = `select m.id, m.content_id as "contentId" from inbound_addresses a
-    join inbound_messages m on m.id = a.message_id
-  where a.organization_id = $1 and a.field = $2 and a.address = $3 order by a.message_id limit ${MESSAGES_MAX}`
+  where organization_id = $1 and (place, id) > ($2::bigint, $3) and place <= $4::bigint
+  order by place, id limit ${ERASED_AT_ONCE.events}`
+const INBOUND = `select m.id, m.content_id as "contentId", m.forwarded_as as "forwardedAs",
+    m.received_at::float8 as "receivedAt"
+  from inbound_addresses a join inbound_messages m on m.id = a.message_id
+  where a.organization_id = $1 and a.field = $2 and a.address = $3 and a.message_id > $4
+  order by a.message_id limit ${ERASED_AT_ONCE.inbound}`
+const NOT_FORWARDED = `select id, received_at::float8 as "receivedAt", not_forwarded as targets from inbound_messages
+  where (organization_id, id) > ($1, $2) and (organization_id, id) < ($1, '~')
+  order by organization_id, id limit ${ERASED_AT_ONCE.notForwarded}`
+const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = $2 where id = $1'
 const RESPONSES = `select encode(key_hash, 'hex') as key, body from idempotency
-  where organization_id = $1 and key_hash > decode($2, 'hex') order by key_hash limit ${RESPONSES_MAX}`
+  where organization_id = $1 and key_hash > decode($2, 'hex') order by key_hash limit ${ERASED_AT_ONCE.responses}`
 const REMOVE_RESPONSES = counting(`delete from idempotency where organization_id = $1
     and key_hash in (select decode(key, 'hex') from unnest($3::text[]) key)
   returning organization_id, octet_length(body) as bytes`)
 const UNSUBSCRIBABLES = `select delivery_id as id, organization_id as "organizationId", email from unsubscribables
-  where delivery_id > $1 order by delivery_id limit ${UNSUBSCRIBABLES_MAX}`
+  where delivery_id > $1 order by delivery_id limit ${ERASED_AT_ONCE.unsubscribables}`
 const REMOVE_UNSUBSCRIBABLES = 'delete from unsubscribables where delivery_id = any($1::text[])'
 const SUPPRESSIONS = 'select id from suppressions where organization_id = $1 and email = $2 for update'
 const HASH_SUPPRESSION = `update suppressions s set email = $2, message_id = null, evidence = null
   where id = $1 and not exists (select from suppressions o where o.organization_id = s.organization_id
     and o.email = $2 and o.domain_id = s.domain_id and o.mode = s.mode)`
 const REMOVE_SUPPRESSION = 'delete from suppressions where id = $1'
-
-/** An erasure in progress, for one of its steps. */
-export interface ErasureJob {
-  organizationId: string
-  /** Folded. */
-  address: string
-  addressHash: string
-  createdAt: number
-  now: number
-}
+const USER = `select u.id from users u join user_roles r on r.user_id = u.id where u.email = $1 and r.organization_id = $2`
+const INVITATION = 'select id from invitations where email = $1 and organization_id = $2'
+const ROUTES = `select id, name, match_value as value, config from inbound_routes where organization_id = $1
+  order by id limit ${ROUTES_MAX}`
+const FORGET_TARGET = `delete from forward_targets where organization_id = $1 and address = $2 and status <> 'stopped'`
+const TARGET = 'select 1 from forward_targets where organization_id = $1 and address = $2'
 
 /** One kind of record: erases some after a place ('' = from the beginning), inside a change. */
 export type ErasureWork = (group: Group, job: ErasureJob, after: string) => Promise<ErasureStep>
 
-/** What an erasure does, in order. Suppressions come last: an attempt that ends meanwhile may add one. */
+/** What an erasure does, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
 export function erasureWork(usage: Usage): readonly ErasureWork[] {
-  return [messages, events, inbound('from'), inbound('to'), responses, unsubscribables, suppressionWork(usage)]
+  return [
+    messages,
+    events,
+    inbound('from'),
+    inbound('to'),
+    notForwarded,
+    responses,
+    unsubscribables,
+    suppressionWork(usage),
+    places,
+  ]
 }
 
 const messages: ErasureWork = async (group, job, after) => {
@@ -95,42 +110,54 @@ const messages: ErasureWork = async (group, job, after) => {
       if (result === 'shared') step.removed.sharedMessages++
     }
     step.after = id
+    if (job.timeIsUp()) return step
   }
-  return rows.length < MESSAGES_MAX ? { ...step, after: null } : step
+  return rows.length < ERASED_AT_ONCE.messages ? { ...step, after: null } : step
 }
 
 /** `more`: it has more events than one step removes. `waits`: it must be looked at again. */
-async function eraseMessage(
-  group: Group,
-  row: MessageRow,
-  job: ErasureJob,
-): Promise<'removed' | 'shared' | 'more' | 'waits'> {
-  const { statements } = group
-  const { query, run } = statements
-  const waiting = await query<WaitingDelivery>(WAITING, [row.id])
-  const deliveries = await query<DeliveryRow>(LOCK_DELIVERIES, [row.id])
+type Erased = 'removed' | 'shared' | 'more' | 'waits'
+
+async function eraseMessage(group: Group, row: MessageRow, job: ErasureJob): Promise<Erased> {
+  const { query, run } = group.statements
+  const { waiting, deliveries } = await lockMessage(group.statements, row.id)
   const [own, others] = partition(deliveries, ({ address }) => address === job.address)
+  if (others.length === 0) return removeWhole(group.statements, row, { waiting, job })
   const ids = new Set(own.map(({ id }) => id))
   const open = waiting.filter(({ id }) => ids.has(id))
   if (open.some(({ worker }) => worker !== null)) return 'waits'
-  if (others.length === 0) {
-    const found = await query<{ id: string; place: number }>(EVENTS_OF, [row.id])
-    if (found.length > 0 && !(await removeEvents(statements, found, job))) return 'more'
-    if (found.length === EVENTS_MAX) return 'more'
-    await run(UNQUEUE, [row.id])
-    await messageRecords.remove(statements, [{ ...row, isYoung: false, isOver: true, bytes: 0 }], requestOf(job))
-    return 'removed'
-  }
   if (open.length > 0) {
-    // Their outcomes are written at the end of the transaction; the next pass erases.
-    await cancelAll(group, open, await query<Delivery>(STATES, [row.id]), job.now)
+    // Without events, which would name the address. The outcomes are written at the end of the transaction; the next pass
+    // erases.
+    await cancelUnreported(group, open, await query<Delivery>(STATES, [row.id]))
     return 'waits'
   }
   if (waiting.length > 0) return 'waits'
-  await removeContentInside(statements, { id: row.id, reason: 'erasure', now: job.now })
-  await eraseTexts(statements, row, { address: job.address, others })
+  await removeContentInside(group.statements, { id: row.id, reason: 'erasure', now: job.now })
+  await eraseTexts(group.statements, row, { address: job.address, others })
   for (const text of ERASE_DELIVERIES) await run(text, [textArray([...ids])])
   return 'shared'
+}
+
+/** Message → its waiting deliveries and all of them, locked until the transaction ends. */
+async function lockMessage({ query }: Statements, id: string) {
+  const waiting = await query<WaitingDelivery>(WAITING, [id])
+  return { waiting, deliveries: await query<DeliveryRow>(LOCK_DELIVERIES, [id]) }
+}
+
+/** Removes a message with its events. */
+async function removeWhole(
+  statements: Statements,
+  row: MessageRow,
+  { waiting, job }: { waiting: readonly WaitingDelivery[]; job: ErasureJob },
+): Promise<'removed' | 'more' | 'waits'> {
+  if (waiting.some(({ worker }) => worker !== null)) return 'waits'
+  const found = await statements.query<{ id: string; place: number }>(EVENTS_OF, [row.id])
+  if (found.length > 0 && !(await removeEvents(statements, found, job))) return 'more'
+  if (found.length === ERASED_AT_ONCE.events) return 'more'
+  await statements.run(UNQUEUE, [row.id])
+  await messageRecords.remove(statements, [{ ...row, isYoung: false, isOver: true, bytes: 0 }], requestOf(job))
+  return 'removed'
 }
 
 async function eraseTexts(
@@ -151,20 +178,26 @@ async function eraseTexts(
   await run(ERASE_MESSAGE, [row.id, recipients, subject, metadata, foldedSubject(subject), words])
 }
 
+/** Last place, and place and ID of the event read last. The version before wrote others. */
+const CURSOR = /^(\d{1,16}) (\d{1,16}) (\S*)$/
+
+/** Up to the newest event when it begins, so that an organization whose events keep coming has an end too. */
 const events: ErasureWork = async ({ statements }, job, after) => {
   const names = naming(job.address)
-  const [place = '0', id = ''] = after.split(' ')
-  const rows = await statements.query<{ id: string; place: number; messageId: string | null; body: string }>(EVENTS, [
-    job.organizationId,
-    Number(place),
-    id,
-  ])
+  const known = CURSOR.exec(after)
+  const [newest] = known === null ? await statements.query<{ place: number }>(NEWEST_EVENT, [job.organizationId]) : []
+  const [, end = String(newest?.place ?? 0), place = '0', id = ''] = known ?? []
+  const values = [job.organizationId, Number(place), id, Number(end)]
+  const rows = await statements.query<{ id: string; place: number; messageId: string | null; body: string }>(
+    EVENTS,
+    values,
+  )
   const later = firstId('msg', job.createdAt + 1)
   const found = rows.filter(({ messageId, body }) => (messageId === null || messageId < later) && names(body))
-  if (found.length > 0 && !(await removeEvents(statements, found, job))) return { after: after || '0 ' }
+  if (found.length > 0 && !(await removeEvents(statements, found, job))) return { after: `${end} ${place} ${id}` }
   const last = rows.at(-1)
-  const isEnd = last === undefined || rows.length < EVENTS_MAX
-  return { after: isEnd ? null : `${last.place} ${last.id}`, removed: { events: found.length } }
+  const isEnd = last === undefined || rows.length < ERASED_AT_ONCE.events
+  return { after: isEnd ? null : `${end} ${last.place} ${last.id}`, removed: { events: found.length } }
 }
 
 /** False: they have more webhook deliveries than one step removes. */
@@ -177,18 +210,58 @@ function removeEvents(
   return eventRecords.remove(statements, removed, requestOf(job))
 }
 
+/** Removes inbound messages, each with the message that forwarded it. */
 const inbound =
   (field: 'from' | 'to'): ErasureWork =>
-  async ({ statements }, job) => {
-    const found = await statements.query<{ id: string; contentId: string }>(INBOUND, [
-      job.organizationId,
-      field,
-      job.address,
-    ])
-    const rows = found.map((row) => ({ ...row, isYoung: false, isOver: true, bytes: 0 }))
-    if (rows.length > 0) await inboundMessages.remove(statements, rows, requestOf(job))
-    return { after: rows.length < MESSAGES_MAX ? null : 'more', removed: { inboundMessages: rows.length } }
+  async ({ statements }, job, after) => {
+    const { organizationId, address, createdAt } = job
+    const from = after === 'more' ? '' : after // of the version before
+    const rows = await statements.query<InboundRow>(INBOUND, [organizationId, field, address, from])
+    const step = { after, removed: { inboundMessages: 0, messages: 0 }, isWaiting: false }
+    for (const row of rows.filter(({ receivedAt }) => receivedAt <= createdAt)) {
+      const result = row.forwardedAs === null ? 'none' : await removeForward(statements, row.forwardedAs, job)
+      if (result === 'more') return step
+      if (result === 'waits') step.isWaiting = true
+      else {
+        if (result === 'removed') step.removed.messages++
+        const found = [{ ...row, isYoung: false, isOver: true, bytes: 0 }]
+        await inboundMessages.remove(statements, found, requestOf(job))
+        step.removed.inboundMessages++
+      }
+      step.after = row.id
+      if (job.timeIsUp()) return step
+    }
+    const last = rows.at(-1)
+    return { ...step, after: last === undefined || rows.length < ERASED_AT_ONCE.inbound ? null : last.id }
   }
+
+async function removeForward(
+  statements: Statements,
+  id: string,
+  job: ErasureJob,
+): Promise<'removed' | 'more' | 'waits' | 'none'> {
+  const [row] = await statements.query<MessageRow>(MESSAGE, [id])
+  if (row === undefined || row.organizationId !== job.organizationId) return 'none'
+  const { waiting } = await lockMessage(statements, id)
+  return removeWhole(statements, row, { waiting, job })
+}
+
+/** Mail to others that a route did not forward to the address. */
+const notForwarded: ErasureWork = async ({ statements }, { organizationId, address, createdAt }, after) => {
+  const names = naming(address)
+  const rows = await statements.query<{ id: string; receivedAt: number; targets: string | null }>(NOT_FORWARDED, [
+    organizationId,
+    after,
+  ])
+  for (const { id, targets } of rows) {
+    if (targets !== null && names(targets)) {
+      await statements.run(SET_NOT_FORWARDED, [id, withoutAddress(targets, address)])
+    }
+  }
+  const last = rows.at(-1)
+  const isEnd = rows.length < ERASED_AT_ONCE.notForwarded || rows.every(({ receivedAt }) => receivedAt > createdAt)
+  return { after: isEnd || last === undefined ? null : last.id }
+}
 
 const responses: ErasureWork = async ({ statements }, { organizationId, address }, after) => {
   const names = naming(address)
@@ -198,7 +271,7 @@ const responses: ErasureWork = async ({ statements }, { organizationId, address 
     await statements.run(REMOVE_RESPONSES, [organizationId, statements.laneId, textArray(found.map(({ key }) => key))])
   }
   return {
-    after: rows.length < RESPONSES_MAX ? null : (rows.at(-1)?.key ?? null),
+    after: rows.length < ERASED_AT_ONCE.responses ? null : (rows.at(-1)?.key ?? null),
     removed: { responses: found.length },
   }
 }
@@ -207,7 +280,26 @@ const unsubscribables: ErasureWork = async ({ statements }, { organizationId, ad
   const rows = await statements.query<{ id: string; organizationId: string; email: string }>(UNSUBSCRIBABLES, [after])
   const own = rows.filter((row) => row.organizationId === organizationId && suppressionKey(row.email) === address)
   if (own.length > 0) await statements.run(REMOVE_UNSUBSCRIBABLES, [textArray(own.map(({ id }) => id))])
-  return { after: rows.length < UNSUBSCRIBABLES_MAX ? null : (rows.at(-1)?.id ?? null) }
+  return { after: rows.length < ERASED_AT_ONCE.unsubscribables ? null : (rows.at(-1)?.id ?? null) }
+}
+
+/** Records that only people decide about. A forward target that no route names is removed, unless its owner stopped the
+ *  mail: that must hold for the next route too. */
+const places: ErasureWork = async ({ statements }, { organizationId, address }) => {
+  const { query, run } = statements
+  const routes = await query<RouteTexts>(ROUTES, [organizationId])
+  const named = routesNaming(routes, naming(address))
+  if (named.length === 0 && routes.length < ROUTES_MAX) await run(FORGET_TARGET, [organizationId, address])
+  const users = await query<{ id: string }>(USER, [address, organizationId])
+  const invitations = await query<{ id: string }>(INVITATION, [address, organizationId])
+  const targets = await query(TARGET, [organizationId, address])
+  const remaining = remainingPlaces({
+    users: users.map(({ id }) => id),
+    invitations: invitations.map(({ id }) => id),
+    routes: named,
+    isTarget: targets.length > 0,
+  })
+  return { after: null, remaining }
 }
 
 const suppressionWork =
@@ -231,6 +323,14 @@ const requestOf = ({ organizationId }: ErasureJob) => ({
   timeIsUp: () => false,
 })
 
+interface InboundRow {
+  id: string
+  contentId: string
+  /** ID of the message that forwarded it. */
+  forwardedAs: string | null
+  receivedAt: number
+}
+
 interface DeliveryRow {
   id: string
   address: string
@@ -239,6 +339,7 @@ interface DeliveryRow {
 
 type MessageRow = Omit<Markable, 'senderAddress'> & {
   id: string
+  organizationId: string
   createdAt: number
   tags: string
   recipients: string

@@ -1,3 +1,4 @@
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { type DeliveryStatus, isFinal } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import type { Deliveries, LateRecord } from '../store.ts'
@@ -11,7 +12,7 @@ import type { Reads } from './reads.ts'
 const LOCK = 'select id from deliveries where id = $1 for no key update'
 const STATE = `select ${DELIVERY_COLUMNS}, d.organization_id as "organizationId", coalesce(o.seq, 0) as seq,
     not exists (select 1 from deliveries s where s.message_id = d.message_id and s.id <> d.id) as "isOnlyRecipient"
-  from deliveries d ${DELIVERY_STATE} where d.id = $1`
+  from deliveries d ${DELIVERY_STATE} where d.id = $1 and d.address <> '${ERASED_ADDRESS}'`
 const IS_KNOWN = 'select 1 from reports where delivery_id = $1 and digest = $2'
 const UNQUEUE = 'delete from delivery_queue where id = $1'
 const NOTE_SEQ = 'update delivery_queue set seq = $2, status = $3 where id = $1'

@@ -3,6 +3,7 @@ import {
   type DmarcSourceRow,
   isEnough,
   messagesOf,
+  resultsWithinDay,
   type TotalsRow,
   type WithReporters,
   withinDay,
@@ -14,20 +15,22 @@ import type { Reads } from './reads.ts'
 import type { Statements } from './transactions.ts'
 import type { Writer } from './writer.ts'
 
+// One report of a domain after the other, whichever nodes received them: limits hold, and no two wait for each other in a
+// circle.
+const LOCK = `select pg_advisory_xact_lock(hashtextextended('policy reports ' || $1, 0))`
 const OF_DAY = `select count(*)::int as "all", (count(*) filter (where reporter = $3))::int as own from policy_reports
   where domain_id = $1 and received_day = $2`
 const ADD = `insert into policy_reports
   (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
-  values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
 const IS_KNOWN = `select 1 from policy_reports
   where domain_id = $1 and kind = $2 and reporter = $3 and report_id = $4`
 const SOURCES_OF_DAY = 'select count(*)::int as count from dmarc_sources where domain_id = $1 and day = $2'
-// In the order of the key, so that reports of one day do not wait for each other in a circle.
+const RESULTS_OF_DAY = 'select count(*)::int as count from tls_results where domain_id = $1 and day = $2'
 const ADD_SOURCES = `insert into dmarc_sources as present (domain_id, day, reporter, organization_id, begins_at, ends_at,
     source_ip, messages, spf_aligned, dkim_aligned, passed, quarantined, rejected)
   select $1, $2, $3, $4, $5, $6, given.* from unnest($7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
     $12::bigint[], $13::bigint[]) as given (source_ip, messages, spf, dkim, passed, quarantined, rejected)
-  order by given.source_ip
   on conflict (domain_id, day, source_ip, reporter) do update set messages = present.messages + excluded.messages,
     spf_aligned = present.spf_aligned + excluded.spf_aligned,
     dkim_aligned = present.dkim_aligned + excluded.dkim_aligned, passed = present.passed + excluded.passed,
@@ -75,12 +78,12 @@ export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyRepor
       writer.write(async (statements) => {
         const { organizationId, domainId, reporter, reportId, receivedAt, content } = report
         const key = [domainId, content.kind, reporter, reportId]
+        await statements.query(LOCK, [domainId])
         if ((await statements.query(IS_KNOWN, key)).length > 0) return 'repeated'
         const day = dayStart(receivedAt)
         const [sent] = await statements.query<{ all: number; own: number }>(OF_DAY, [domainId, day, reporter])
         if (sent !== undefined && isEnough(sent)) return 'limit'
-        const added = await statements.run(ADD, [...key, organizationId, receivedAt, day, messagesOf(report)])
-        if (added === 0) return 'repeated' // by another node at the same time
+        await statements.run(ADD, [...key, organizationId, receivedAt, day, messagesOf(report)])
         await addContent(statements, report)
         return 'stored'
       }),
@@ -111,7 +114,8 @@ async function addContent({ query, run }: Statements, report: ReceivedReport): P
   const { organizationId, domainId, reporter, beginsAt, endsAt, content } = report
   const day = dayStart(beginsAt)
   if (content.kind === 'tls') {
-    for (const { policy, result, host, sessions } of content.results) {
+    const [stored] = await query<{ count: number }>(RESULTS_OF_DAY, [domainId, day])
+    for (const { policy, result, host, sessions } of resultsWithinDay(content.results, stored?.count ?? 0)) {
       const key = [domainId, day, reporter, policy, result, host]
       await run(ADD_RESULT, [...key, organizationId, sessions, beginsAt, endsAt])
     }

@@ -41,7 +41,7 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
   /** Writes the result of a claim. `lease_lost` if the row is no longer at that attempt of that worker: nothing is
    *  written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
-  /** Delivery with its message; null if retention removed it or it never existed. */
+  /** Delivery with its message; null if retention removed it, its recipient was erased, or it never existed. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
   /** Writes a late report. `duplicate` if this report (by digest) is already stored; `changed` if the delivery is no
    *  longer in `expected`, so that the decision must be made again. Nothing is written in either case. */

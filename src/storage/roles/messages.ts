@@ -77,6 +77,9 @@ export interface ContentRemoval {
   reason: RemovalReason
 }
 
+/** How long the removal of a stream's content waits before it looks again at a message with an open delivery. */
+export const REDACTION_PAUSE_MS = 10 * 60_000
+
 export interface Messages {
   /** Writes all messages, the volume and the idempotency record in one transaction, with an event of the acceptance of each
    *  recipient that an active webhook receives. `volume_exceeded` if the monthly
@@ -101,7 +104,7 @@ export interface Messages {
   /** When and why the content of a message was removed; null if it is there, or retention removed it. */
   contentRemoval(id: string): Promise<ContentRemoval | null>
   /** Removes the contents whose stream asks for it by `now` (AcceptedMessage.redactAfterMs). Looks at up to `limit`
-   *  messages → how many. Those with an open delivery wait for its end. */
+   *  messages, fewer if they are large → how many; 0 at the end. Those with an open delivery wait for its end. */
   redactDue(now: number, limit: number): Promise<number>
   /** Those of the IDs whose message has content, also of other organizations. */
   existing(ids: readonly string[]): Promise<Set<string>>

@@ -4,7 +4,7 @@ import type { DmarcSource, DmarcTotals, ReceivedReport, TlsResultSum } from '../
 export interface PolicyReports {
   /** Stores a report. `repeated`: one of this kind with the same domain, reporter and ID is stored. `limit`: the domain or
    *  the reporter has as many reports of that UTC day as FIXED_LIMITS allow. Both change nothing. Sources beyond the
-   *  limit of a day are stored as one sum. */
+   *  limit of a day are stored as one sum, TLS results as one of successes and one of failures. */
   add(report: ReceivedReport): Promise<'stored' | 'repeated' | 'limit'>
   /** The sources with the most messages, at most `limit`, and the totals of all. */
   dmarc(domainId: string, period: ReportPeriod, limit: number): Promise<{ sources: DmarcSource[]; totals: DmarcTotals }>

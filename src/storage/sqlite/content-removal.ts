@@ -1,7 +1,9 @@
 import { FINAL_STATUSES } from '../outcome-statuses.ts'
+import { REDACTION_PAUSE_MS } from '../roles/messages.ts'
 import type { Messages, RemovalReason } from '../store.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
+import { SLICE_BYTES } from './retention.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
@@ -13,16 +15,13 @@ const CHANGE_BYTES = `update messages set stored_bytes = ${STORED_BYTES_OF_MESSA
 const NOTE = 'insert into removed_contents (message_number, removed_at, reason) values (?, ?, ?) on conflict do nothing'
 const NOTED = `select removed_at as removedAt, reason from removed_contents
   where message_number = (select number from messages where id = ?)`
-const DUE = `select r.message_number as number, m.id, r.after_ms as afterMs,
+const DUE = `select r.message_number as number, m.id, m.size_bytes as sizeBytes, r.after_ms as afterMs,
     exists (select 1 from deliveries d where d.message_number = m.number and d.status not in (${FINAL_STATUSES})) as isOpen,
     coalesce((select max(d.last_attempt_at) from deliveries d where d.message_number = m.number), m.created_at) as endedAt
   from content_redactions r join messages m on m.number = r.message_number
   where r.due_at <= ? order by r.due_at limit ?`
 const LATER = 'update content_redactions set due_at = ? where message_number = ?'
 const DONE = 'delete from content_redactions where message_number = ?'
-
-/** How long a message with an open delivery waits until it is looked at again. */
-export const LOOK_AGAIN_MS = 10 * 60_000
 
 /** Removes the content of a message inside a change → as Messages.removeContent. */
 export type RemoveContentInside = (
@@ -69,16 +68,20 @@ export function sqliteContentRemoval(
     redactDue: async (now, limit) => {
       if (due.get(now, 1) === undefined) return 0
       return writer.write(() => {
-        const rows = due.all(now, limit)
-        for (const { number, id, afterMs, isOpen, endedAt } of rows) {
-          const dueAt = isOpen === 1 ? now + LOOK_AGAIN_MS : endedAt + afterMs
+        let looked = 0
+        let bytes = 0
+        for (const { number, id, sizeBytes, afterMs, isOpen, endedAt } of due.all(now, limit)) {
+          looked++
+          const dueAt = isOpen === 1 ? now + REDACTION_PAUSE_MS : endedAt + afterMs
           if (dueAt > now) later.run(dueAt, number)
           else {
             removeContent(id, 'stream', now)
             done.run(number)
+            bytes += sizeBytes
           }
+          if (bytes >= SLICE_BYTES) break // the commit writes blank pages
         }
-        return rows.length
+        return looked
       })
     },
   }
@@ -94,6 +97,7 @@ interface MessageRow {
 interface DueRow {
   number: number
   id: string
+  sizeBytes: number
   afterMs: number
   isOpen: number
   /** When the last attempt of a delivery began. */

@@ -1,4 +1,5 @@
 import { trackingHostOf } from '../../model/domain.ts'
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
 import { type DueIndex, type DueTime, dueTimeOf, mayStart, NO_END, refill } from '../due-index.ts'
 import { tlsOf } from '../message-rows.ts'
@@ -68,7 +69,7 @@ const WAITS_SINCE =
   'coalesce(d.last_attempt_at, (select m.created_at from messages m where m.number = d.message_number))'
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
-  where d.id = +?`
+  where d.id = +? and d.address <> '${ERASED_ADDRESS}'`
 // A worker that is attempting it loses its lease.
 const END_LATE = `update deliveries set status = ?, smtp_response = ?, bounce_type = ?, bounce_code = ?,
     delivered_at = iif(?, coalesce(delivered_at, ?), null), worker = null, next_attempt_at = null

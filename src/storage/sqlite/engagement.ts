@@ -1,3 +1,4 @@
+import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { EngagementRecord } from '../store.ts'
 import type { Connection } from './driver.ts'
@@ -6,7 +7,7 @@ import type { SuppressInside } from './suppressions.ts'
 
 const FIND = `select number, opens, clicks, machine_opens as machineOpens, machine_clicks as machineClicks,
     unsubscribed_at as unsubscribedAt
-  from deliveries where id = ?`
+  from deliveries where id = ? and address <> '${ERASED_ADDRESS}'`
 const COUNT = `update deliveries set opens = opens + ?, clicks = clicks + ?, machine_opens = machine_opens + ?,
     machine_clicks = machine_clicks + ?
   where number = ?`

@@ -1,8 +1,17 @@
 import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
-import { type ErasureJobRow, type ErasureRow, placeOfAddress, toErasure, withRemoved } from '../erasure-rows.ts'
-import { ERASURE_PAUSE_MS, type ErasureStep } from '../roles/erasures.ts'
+import {
+  type ErasureJob,
+  type ErasureJobRow,
+  type ErasureRow,
+  placeOfAddress,
+  placeOfStep,
+  progressOf,
+  toErasure,
+  toJob,
+} from '../erasure-rows.ts'
+import type { ErasureStep } from '../roles/erasures.ts'
 import type { Erasures } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { ErasedOrganizations } from './erased-organizations.ts'
@@ -11,7 +20,7 @@ import type { Space } from './space.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, address_hash as addressHash, created_at as createdAt,
-  finished_at as finishedAt, removed`
+  finished_at as finishedAt, removed, remaining`
 const GET = `select ${COLUMNS} from erasures where id = ?`
 const RUNNING_OF = `select ${COLUMNS} from erasures where finished_at is null and address_hash = ? and organization_id = ?`
 const RUNNING = 'select count(*) as count from erasures where finished_at is null and organization_id = ?'
@@ -20,18 +29,8 @@ const DUE = `select ${COLUMNS}, address, step, after, is_waiting as isWaiting fr
 const ADD = `insert into erasures (id, organization_id, address_hash, address, created_at, step, after, is_waiting, next_at,
     removed)
   values (?, ?, ?, ?, ?, 0, '', 0, ?, ?)`
-const MOVE = 'update erasures set step = ?, after = ?, is_waiting = ?, next_at = ?, removed = ? where id = ?'
-const FINISH = 'update erasures set finished_at = ?, address = null, removed = ? where id = ?'
-
-/** An erasure in progress, for one of its steps. */
-export interface ErasureJob {
-  organizationId: string
-  /** Folded. */
-  address: string
-  addressHash: string
-  createdAt: number
-  now: number
-}
+const CONTINUE = `update erasures set step = ?, after = ?, is_waiting = ?, next_at = ?, finished_at = ?, removed = ?,
+    remaining = ?, address = iif(? is null, address, null) where id = ?`
 
 /** One kind of record: erases some after a place ('' = from the beginning), inside a change. */
 export type ErasureWork = (job: ErasureJob, after: string) => ErasureStep
@@ -52,30 +51,18 @@ export function sqliteErasures(
   const get = db.prepare<unknown[], ErasureRow>(GET)
   const runningOf = db.prepare<unknown[], ErasureRow>(RUNNING_OF)
   const runningIn = db.prepare<unknown[], { count: number }>(RUNNING)
-  const due = db.prepare<unknown[], Job>(DUE)
+  const due = db.prepare<unknown[], ErasureJobRow>(DUE)
   const add = db.prepare(ADD)
-  const move = db.prepare(MOVE)
-  const finish = db.prepare(FINISH)
+  const proceed = db.prepare(CONTINUE)
 
-  const perform = (row: Job, now: number): boolean => {
+  /** True if that was its last step. */
+  const perform = (row: ErasureJobRow, now: number, timeIsUp: () => boolean): boolean => {
     const address = encryption.decrypt(row.address, placeOfAddress(row.id)).toString()
-    const {
-      after,
-      removed = {},
-      isWaiting = false,
-    } = work[row.step]?.({ ...row, address, now }, row.after) ?? {
-      after: null,
-    }
-    const counts = withRemoved(row.removed, removed)
-    const waits = row.isWaiting === 1 || isWaiting
-    if (after !== null) move.run(row.step, after, Number(waits), now, counts, row.id)
-    else if (row.step + 1 < work.length) move.run(row.step + 1, '', Number(waits), now, counts, row.id)
-    else if (waits) move.run(0, '', 0, now + ERASURE_PAUSE_MS, counts, row.id)
-    else {
-      finish.run(now, counts, row.id)
-      return true
-    }
-    return false
+    const done = work[placeOfStep(row.step)]?.(toJob(row, address, now, timeIsUp), row.after) ?? null
+    const next = progressOf(row, done, { steps: work.length, now })
+    const { step, after, isWaiting, nextAt, finishedAt, removed, remaining } = next
+    proceed.run(step, after, Number(isWaiting), nextAt, finishedAt, removed, remaining, finishedAt, row.id)
+    return finishedAt !== null
   }
 
   return {
@@ -87,7 +74,7 @@ export function sqliteErasures(
         if (one(runningIn, organizationId).count >= ERASURES_TOGETHER) return null
         const address = encryption.encrypt(email, placeOfAddress(id))
         add.run(id, organizationId, hash, address, now, now, JSON.stringify(NOTHING_ERASED))
-        return { id, organizationId, addressHash: hash, createdAt: now, finishedAt: null, removed: NOTHING_ERASED }
+        return toErasure(one(get, id))
       })
       organizations.drop(organizationId)
       return erasure
@@ -96,11 +83,12 @@ export function sqliteErasures(
       const row = get.get(id)
       return row === undefined ? null : toErasure(row)
     },
-    step: async (now) => {
+    step: async (now, timeIsUp) => {
       if (due.get(now) === undefined) return false
       const isFinished = await writer.write(() => {
+        timeIsUp()
         const row = due.get(now)
-        return row !== undefined && perform(row, now)
+        return row !== undefined && perform(row, now, timeIsUp)
       })
       await nextTurn()
       // The log still has pages from before.
@@ -110,5 +98,3 @@ export function sqliteErasures(
     },
   }
 }
-
-type Job = ErasureJobRow<number>

@@ -1,5 +1,5 @@
 import { dayStart, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
-import { isEnough, messagesOf, type WithReporters, withinDay, withReporters } from '../report-rows.ts'
+import { isEnough, messagesOf, resultsWithinDay, type WithReporters, withinDay, withReporters } from '../report-rows.ts'
 import { createSourceSums, type SourceOfDay } from '../source-sums.ts'
 import type { PolicyReports, ReportPeriod } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -14,6 +14,7 @@ const ADD = `insert into policy_reports
   (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
   values (?, ?, ?, ?, ?, ?, ?, ?)`
 const SOURCES_OF_DAY = 'select count(*) from dmarc_sources where domain_id = ? and day = ?'
+const RESULTS_OF_DAY = 'select count(*) from tls_results where domain_id = ? and day = ?'
 const ADD_SOURCE = `insert into dmarc_sources (domain_id, day, source_ip, reporter, organization_id, messages, spf_aligned,
     dkim_aligned, passed, quarantined, rejected, begins_at, ends_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -52,6 +53,7 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
   const ofDay = db.prepare<unknown[], { all: number; own: number }>(OF_DAY)
   const add = db.prepare(ADD)
   const sourcesOfDay = db.prepare<unknown[], number>(SOURCES_OF_DAY).pluck()
+  const resultsOfDay = db.prepare<unknown[], number>(RESULTS_OF_DAY).pluck()
   const addSource = db.prepare(ADD_SOURCE)
   const addResult = db.prepare(ADD_RESULT)
   const nextDay = db.prepare<unknown[], number>(NEXT_DAY).pluck()
@@ -63,7 +65,8 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
   const addContent = ({ organizationId, domainId, reporter, beginsAt, endsAt, content }: ReceivedReport) => {
     const day = dayStart(beginsAt)
     if (content.kind === 'tls') {
-      for (const { policy, result, host, sessions } of content.results) {
+      const results = resultsWithinDay(content.results, one(resultsOfDay, domainId, day))
+      for (const { policy, result, host, sessions } of results) {
         addResult.run(domainId, day, reporter, policy, result, host, organizationId, sessions, beginsAt, endsAt)
       }
       return

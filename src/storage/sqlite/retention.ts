@@ -57,7 +57,7 @@ const LOOKS = 100
 const YOUNG_MAX = 100
 /** Content removed in one transaction: only the commit, which the caller's time limit does not cover, writes its
  *  blank pages. */
-const SLICE_BYTES = 2 * PART_BYTES
+export const SLICE_BYTES = 2 * PART_BYTES
 /** Webhook deliveries of one event removed at once: a millisecond. */
 const DELIVERIES_MAX = 50
 /** Messages removed from the search index before it is merged, which skips them at once: some milliseconds, thirty

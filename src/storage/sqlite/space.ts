@@ -21,6 +21,9 @@ export interface Space {
   /** Inside a transaction: removes deleted rows from the search index, until the time is up; true while there is
    *  more. */
   mergeSearch(timeIsUp: () => boolean): boolean
+  /** Inside a transaction: makes `mergeSearch` rewrite all segments of the search index. By itself it leaves a segment
+   *  alone in which few rows were deleted, with their words. */
+  beginSearchPurge(): void
   /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
    *  would do that inside some later change. Never throws. */
   copyLog(): void
@@ -42,6 +45,10 @@ export function createSpace(db: Connection, { parts, reading }: { parts: Content
 
   return {
     mergeSearch,
+    // A negative number of pages begins a merge of all segments. sqlite.org/fts5.html#the_merge_command
+    beginSearchPurge: () => {
+      merge(-MERGE_PAGES)
+    },
     giveBack: (timeIsUp) => {
       if (parts.removeSome(timeIsUp)) return true
       if (mergeSearch(timeIsUp)) return true

@@ -3,19 +3,23 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEventStream } from '../../../src/event-stream/event-stream.ts'
+import type { ReportedSource } from '../../../src/mail/aggregate-report.ts'
 import { destinationOf } from '../../../src/model/delivery.ts'
+import { FIXED_LIMITS } from '../../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
+import type { ReceivedReport } from '../../../src/model/policy-report.ts'
 import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
 import type { NodeOptions } from '../../../src/storage/postgres/distribution.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { slotOf } from '../../../src/storage/slots.ts'
-import { AlreadyRemembered, type Store, StoreUnavailable } from '../../../src/storage/store.ts'
+import { AlreadyRemembered, type ClaimedDelivery, type Store, StoreUnavailable } from '../../../src/storage/store.ts'
 import { ANY } from '../../support/claim.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
+import { reportOf } from '../contract-policy-reports.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
 
 /** Long enough for a busy machine to send a beat, short enough to wait for. */
@@ -213,6 +217,87 @@ describeWithPostgres('two nodes on one database', () => {
     expect(await schedule(two)).toMatchObject({ kind: 'accepted' })
     expect(await schedule(one)).toMatchObject(refused)
     expect((await two.usage.of(ORGANIZATION, START)).scheduledMessages).toBe(3)
+  }, 60_000)
+
+  test('a report that both nodes receive counts once, and the limits of reports hold over both', async () => {
+    const one = await open()
+    const two = await open()
+    const nodes = [one, two]
+    const sources = (name: string, count: number): ReportedSource[] =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ sourceIp: `${name}.${String(n).padStart(4, '0')}`, messages: 1, spfAligned: 0, dkimAligned: 0 },
+        ...{ passed: 1, quarantined: 0, rejected: 0 },
+      }))
+    const add = (report: ReceivedReport) => Promise.all(nodes.map((node) => node.policyReports.add(report)))
+    const most = FIXED_LIMITS.reportsOfReporter
+    const reports = Array.from({ length: most + 2 }, (_, n) => reportOf(String(n), sources('a', 1)))
+    const results = (await Promise.all(reports.map(add))).flat()
+    const counts = Map.groupBy(results, (result) => result)
+    expect(counts.get('stored')).toHaveLength(most)
+    expect(counts.get('repeated')!.length + counts.get('limit')!.length).toBe(most + 4)
+
+    const many = FIXED_LIMITS.reportedSources - 400
+    await Promise.all(
+      nodes.map((node, n) =>
+        node.policyReports.add(reportOf('many', sources(`b${n}`, many), { reporter: `r${n}.test` })),
+      ),
+    )
+    const all = { from: 0, to: START }
+    for (const node of nodes) {
+      const { totals } = await node.policyReports.dmarc('dom_1', all, 1)
+      expect(totals).toMatchObject({ reports: most + 2, messages: most + 2 * many })
+    }
+    expect(sql(`select count(*) from dmarc_sources`)).toBe(String(FIXED_LIMITS.reportedSources))
+
+    // Its results in the other order at the other node: neither waits for the other for good.
+    const sessionsOf = Array.from({ length: 40 }, (_, n) => ({ policy: 'sts', result: `r${n}`, host: '', sessions: 1 }))
+    const tls = (reportId: string, of: typeof sessionsOf) =>
+      reportOf(reportId, [], { reporter: 'tls.test', content: { kind: 'tls', results: of } })
+    await Promise.all([
+      ...Array.from({ length: 5 }, (_, n) => one.policyReports.add(tls(`t${n}`, sessionsOf))),
+      ...Array.from({ length: 5 }, (_, n) => two.policyReports.add(tls(`u${n}`, sessionsOf.toReversed()))),
+    ])
+    const kept = (await two.policyReports.tls('dom_1', all, 99)).results
+    expect(kept.map(({ sessions }) => sessions)).toEqual(Array(40).fill(10))
+
+    // The reporter sends again what the ended node had stored.
+    await one.close()
+    stores.splice(stores.indexOf(one), 1)
+    expect(await two.policyReports.add(reports[0]!)).toBe(results[0] === 'limit' ? 'limit' : 'repeated')
+  }, 60_000)
+
+  test('both nodes perform the steps of an erasure, and each record is counted once', async () => {
+    const one = await open()
+    await found(one, records)
+    const two = await open()
+    const closed = { email: 'ann@dest.example', status: 'delivered' as const, nextAttemptAt: null }
+    for (let n = 0; n < 25; n++) await accept(one, records.accepted({ status: 'delivered', deliveries: [closed] }))
+    const { message } = await accept(two, records.accepted({ deliveries: [{ email: closed.email }] }))
+    const claimed: ClaimedDelivery[] = []
+    await until(async () => claimed.push(...(await claim(one)), ...(await claim(two))) > 0)
+    const asked = { organizationId: ORGANIZATION, email: closed.email, now: START }
+    const begun = await Promise.all(
+      [one, two].map((node, n) => node.erasures.begin({ ...asked, id: `era_${n}`.padEnd(30, '0') })),
+    )
+    expect(begun[0]!.id).toBe(begun[1]!.id)
+    const run = async (now: number) => {
+      const step = (node: Store) => node.erasures.step(now, () => false)
+      while ((await Promise.all([one, two, one].map(step))).includes(true));
+    }
+    await run(START)
+    const waiting = await two.erasures.get(begun[0]!.id)
+    expect(waiting).toMatchObject({ finishedAt: null, removed: { messages: 25 } })
+    const [delivery] = claimed
+    const holder = sql(`select count(*) from delivery_queue where message_id = '${message.id}'`)
+    expect([claimed.length, holder]).toEqual([1, '1'])
+    const results = await Promise.all([one, two].map((node) => node.deliveries.record(recordOf(delivery!))))
+    expect(results).toContain('recorded')
+    await run(START + 30_000)
+    expect(await one.erasures.get(begun[0]!.id)).toMatchObject({
+      finishedAt: START + 30_000,
+      removed: { messages: 26 },
+    })
+    expect(sql('select count(*) from messages')).toBe('0')
   }, 60_000)
 
   test('of requests with one idempotency key at both nodes one is accepted', async () => {
