@@ -16,8 +16,7 @@ export function canarySource(deps: {
     if (!leads()) return []
     const problems: Problem[] = []
     for (const mailbox of mailboxes) {
-      const ended = (await store.canaries.latest(mailbox, MOST_ON_THE_WAY)).filter(({ result }) => result !== 'pending')
-      problems.push(...problemsOf(mailbox, ended.slice(0, 2), open))
+      problems.push(...problemsOf(mailbox, await store.canaries.latestEnded(mailbox, 2), open))
     }
     return [{ at: now, node: '', problems, covers: ({ kind }) => KINDS.includes(kind) }]
   }
@@ -55,4 +54,3 @@ const KIND_OF: Readonly<Partial<Record<CanaryResult, AlertKind>>> = {
   unchecked: 'canary_unchecked',
 }
 const KINDS = Object.values(KIND_OF)
-const MOST_ON_THE_WAY = 20

@@ -1,5 +1,5 @@
 import type { CanaryWords } from '../mail/canary-address.ts'
-import { arrivalOf, CANARY_SOUGHT_MS, type Canary } from '../model/canary.ts'
+import { arrivalOf, CANARY_SOUGHT_MS, type Canary, MOST_ON_THE_WAY } from '../model/canary.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
@@ -14,8 +14,9 @@ export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words
 
 /** Looks for canary mails in mailboxes elsewhere. */
 export interface SeedMailboxes {
-  /** Looks into every mailbox with mail on its way, if a look is due. */
-  look(now: number): Promise<void>
+  /** Looks into a mailbox if a mail is on its way and a look is due. `sent`: the last mails to it, the last one first. Nothing
+   *  for a name that is not in the config. */
+  look(name: string, sent: readonly Canary[], now: number): Promise<void>
 }
 
 export interface SeedMailboxesDeps {
@@ -34,26 +35,18 @@ export interface SeedMailboxesDeps {
 /** The result is stored before the mail is deleted. Mail that is missing is looked for together with the next one, so that
  *  it is deleted if it arrives after all. */
 export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
-  const { store, mailboxes } = deps
   const lookedAt = new Map<string, number>()
-  const isDue = (name: string, canaries: readonly Canary[], now: number) => {
-    const newest = canaries.findLast(({ result }) => result === 'pending')
+  const isDue = (name: string, sought: readonly Canary[], now: number) => {
+    const newest = sought.find(({ result }) => result === 'pending')
     return newest !== undefined && now - (lookedAt.get(name) ?? 0) >= Math.max(LEAST_MS, (now - newest.sentAt) / 5)
   }
   return {
-    look: async (now) => {
-      if (mailboxes.length === 0) return
-      const byName = Map.groupBy(
-        await store.canaries.sought(now - CANARY_SOUGHT_MS, MOST_SOUGHT),
-        (each) => each.mailbox,
-      )
-      const due = mailboxes.filter(({ name }) => isDue(name, byName.get(name) ?? [], now))
-      await Promise.all(
-        due.map(async (mailbox) => {
-          lookedAt.set(mailbox.name, now)
-          await lookFor((byName.get(mailbox.name) ?? []).slice(-MOST_WORDS), mailbox, now, deps)
-        }),
-      )
+    look: async (name, sent, now) => {
+      const mailbox = deps.mailboxes.find((each) => each.name === name)
+      const sought = sent.filter(({ arrivedAt, sentAt }) => arrivedAt === null && now - sentAt < CANARY_SOUGHT_MS)
+      if (mailbox === undefined || !isDue(name, sought, now)) return
+      lookedAt.set(name, now)
+      await lookFor(sought.slice(0, MOST_WORDS), mailbox, now, deps)
     },
   }
 }
@@ -114,7 +107,6 @@ const checked = ({ found, error }: MailboxAnswer, words: readonly string[]): Mai
 })
 
 const LEAST_MS = 20_000
-const MOST_SOUGHT = 1000
 /** The oldest of more are given up. */
-const MOST_WORDS = 20
+const MOST_WORDS = 2 * MOST_ON_THE_WAY
 const MOST_ERROR = 500

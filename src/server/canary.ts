@@ -60,7 +60,13 @@ export function openCanaries(config: Config, deps: Deps): OpenCanaries | null {
     log,
     mailboxes: seeds,
   })
-  return { ...canaries, words, stop: async () => seeds?.stop() }
+  return {
+    ...canaries,
+    // What a node saw before another one took over is old.
+    latest: () => (store.leases.leads() ? canaries.latest() : []),
+    words,
+    stop: async () => seeds?.stop(),
+  }
 }
 
 /** Null without mailboxes, or if this process does not look into them. */
