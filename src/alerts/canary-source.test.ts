@@ -19,7 +19,15 @@ async function problems(results: CanaryResult[], open: string[] = [], mailboxes 
     }),
   )
   const look = canarySource({
-    store: { canaries: { latestEnded: async () => canaries.toReversed().filter(({ result }) => result !== 'pending').slice(0, 2) } as never },
+    store: {
+      canaries: {
+        latestEnded: async () =>
+          canaries
+            .toReversed()
+            .filter(({ result }) => result !== 'pending')
+            .slice(0, 2),
+      } as never,
+    },
     leads: () => true,
     mailboxes,
   })
