@@ -5,7 +5,7 @@ import type { Store } from '../storage/store.ts'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
 
 /** A configured mailbox elsewhere; config/canary-mailboxes.ts explains the fields. */
-export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words' | 'isRemoval'> {
+export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words' | 'isRemoval' | 'timeoutMs'> {
   name: string
   address: string
   passwordFile: string
@@ -54,7 +54,7 @@ export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
 async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: number, deps: SeedMailboxesDeps) {
   const { encode } = await deps.words()
   const byWord = new Map(canaries.map((canary) => [encode(canary.id), canary]))
-  const { found, error } = await asked(mailbox, [...byWord.keys()], false, deps)
+  const { found, error } = await lookInto(mailbox, { words: [...byWord.keys()] }, deps)
   const recorded: string[] = []
   // The inbox comes first; a copy in spam changes nothing.
   for (const each of found) {
@@ -69,7 +69,7 @@ async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: n
     deps,
   )
   if (recorded.length === 0) return
-  const removed = await asked(mailbox, recorded, true, deps)
+  const removed = await lookInto(mailbox, { words: recorded, isRemoval: true }, deps)
   if (removed.error !== null) {
     deps.log.warn('canary mail not deleted', { mailbox: mailbox.name, reason: removed.error })
   }
@@ -86,26 +86,35 @@ async function noteError(canaries: readonly Canary[], error: string | null, { st
   }
 }
 
-async function asked(
+/** Looks into a mailbox for mails with these words, or deletes them. Without words it tries login and folders. Never
+ *  rejects. */
+export async function lookInto(
   { passwordFile, caFile, name: _, address: __, ...rest }: SeedMailbox,
-  words: readonly string[],
-  isRemoval: boolean,
-  deps: SeedMailboxesDeps,
+  {
+    words,
+    isRemoval = false,
+    timeoutMs = LOOK_MS,
+  }: { words: readonly string[]; isRemoval?: boolean; timeoutMs?: number },
+  deps: Pick<SeedMailboxesDeps, 'run' | 'readSecret' | 'readFile'>,
 ): Promise<MailboxAnswer> {
   try {
     const password = deps.readSecret(passwordFile).trim()
+    if (password === '') throw new Error('the password file is empty')
     const ca = caFile === null ? null : deps.readFile(caFile)
-    return checked(await deps.run({ ...rest, password, ca, words, isRemoval }), words)
+    return checked(await deps.run({ ...rest, password, ca, words, isRemoval, timeoutMs }), words)
   } catch (error) {
-    return { found: [], error: error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error) }
+    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
+    return { found: [], spamFolder: null, error: reason }
   }
 }
 
-const checked = ({ found, error }: MailboxAnswer, words: readonly string[]): MailboxAnswer => ({
+const checked = ({ found, error, ...rest }: MailboxAnswer, words: readonly string[]): MailboxAnswer => ({
+  ...rest,
   found: found.filter(({ word }) => words.includes(word)),
   error: error === null ? null : error.slice(0, MOST_ERROR),
 })
 
+const LOOK_MS = 30_000
 const LEAST_MS = 20_000
 /** The oldest of more are given up. */
 const MOST_WORDS = 2 * MOST_ON_THE_WAY
