@@ -758,7 +758,7 @@ test\` tries every channel.`,
       channels: key(alertChannels, {
         about: `Where alerts go, as tables [[alerts.channels]] with name and type: "mail", "webhook", "slack", "discord" or "teams".
 All but mail need url_file, a file with the secret URL, or the URL itself; "webhook" also secret_file, a file with a signing secret (whsec_…).
-"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), username, password_file and from it goes through that
+"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), ca_file, username, password_file and from it goes through that
 mail server, which works when ours does not. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
         fallback: [],
       }),
