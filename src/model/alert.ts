@@ -110,7 +110,7 @@ export const ALERT_KINDS = {
     ...CHECKED,
   },
   node_lost: {
-    title: 'Node lost',
+    title: 'Nodes need attention',
     advice: 'Start the node again, or take it off the list with `postrider node forget`.',
     ...CHECKED,
   },
