@@ -21,6 +21,7 @@ let zone: Zone
 let resolver: Resolver
 /** Of a server whose authority it does not send. */
 let signed: { keyPem: string; certificatePem: string }
+let elsewhere: typeof signed
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'postrider-alert-mail-'))
   zone = await startZone(
@@ -31,8 +32,8 @@ beforeAll(async () => {
     })),
   )
   resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
-  signed = signWith('ca')
-  signWith('stranger')
+  signed = signWith('ca', 'IP:127.0.0.1')
+  elsewhere = signWith('stranger', 'IP:192.0.2.1')
   writeFileSync(join(folder, 'password'), `${LOGIN.password}\n`, { mode: 0o600 })
 })
 afterAll(async () => {
@@ -41,8 +42,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Creates an authority in `<name>.pem` → a certificate by it for smtp.inside.example and its key. */
-function signWith(name: string) {
+/** Creates an authority in `<name>.pem` → a certificate by it for smtp.inside.example and the address, and its key. */
+function signWith(name: string, address: string) {
   const file = (end: string) => join(folder, `${name}${end}`)
   const openssl = (...args: string[]) => {
     const { exitCode, stderr } = Bun.spawnSync(['openssl', ...args])
@@ -51,7 +52,7 @@ function signWith(name: string) {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '20000']
   openssl('req', '-x509', ...key, '-subj', '/CN=Inside', '-keyout', file('.key'), '-out', file('.pem'))
   const by = ['-CA', file('.pem'), '-CAkey', file('.key'), '-addext', 'basicConstraints=CA:false']
-  const names = ['-subj', '/CN=smtp', '-addext', 'subjectAltName=DNS:smtp.inside.example']
+  const names = ['-subj', '/CN=smtp', '-addext', `subjectAltName=DNS:smtp.inside.example,${address}`]
   openssl('req', '-x509', ...key, ...names, ...by, '-keyout', file('-server.key'), '-out', file('-server.pem'))
   return {
     keyPem: readFileSync(file('-server.key'), 'utf8'),
@@ -109,6 +110,14 @@ describe('a mail server with a certificate of a private authority', () => {
     expect(await tell(remote.port, { ca_file: join(folder, 'stranger.pem') })).toContain('certificate matches none')
     expect(await tell(remote.port, { host: 'other.inside.example' })).toContain('not for other.inside.example')
     expect(remote.mails).toEqual([])
+  })
+
+  test('may be an address, if its certificate names it', async () => {
+    expect(await tell(remote.port, { host: '127.0.0.1' })).toBeNull()
+    const other = await startRemoteMx({ tls: elsewhere, login: LOGIN })
+    const change = { host: '127.0.0.1', ca_file: join(folder, 'stranger.pem') }
+    expect(await tell(other.port, change)).toContain('not for 127.0.0.1')
+    await other.stop()
   })
 
   test('refuses a wrong password, and the reply says so', async () => {
