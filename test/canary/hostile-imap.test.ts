@@ -218,6 +218,7 @@ describe('the password goes to the right server only', () => {
       /certificate/i,
     ],
     ['without TLS', {}, { tls: 'implicit' }, /./],
+    ['with a handshake that never ends', { at: { greeting: () => true } }, { tls: 'implicit', timeoutMs: 1_000 }, /./],
   ]
   for (const [what, options, change, reason] of cases) {
     test(what, async () => {

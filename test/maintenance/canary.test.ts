@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createCanaries } from '../../src/canary/canary.ts'
 import type { SeedMailboxes } from '../../src/canary/mailboxes.ts'
+import { makeConfig } from '../../src/config/load.ts'
 import { createCanaryWords } from '../../src/mail/canary-address.ts'
 import { MOST_ON_THE_WAY } from '../../src/model/canary.ts'
 import { silentLog } from '../../src/os/log.ts'
+import { systemRandom } from '../../src/os/random.ts'
+import { openCanaries } from '../../src/server/canary.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 
@@ -101,6 +104,28 @@ test('a mailbox whose server does not answer delays no other one, and is not mis
   await Promise.all(ticks)
   await canaries.tick(START + 46 * MINUTE)
   expect(await results('slow')).toEqual(['pending', 'pending', 'missing', 'missing'])
+})
+
+test('metrics show results on the node that leads only', async () => {
+  let isLeader = true
+  const config = makeConfig({
+    hostname: 'mail.example',
+    data_dir: '/nowhere',
+    smtp: { inbound: { listen: '127.0.0.1:2525' } },
+    canary: { every_minutes: 15, from: 'canary@nowhere.example' },
+  })
+  const canaries = openCanaries(config, {
+    store: { ...store, leases: { ...store.leases, leads: () => isLeader } },
+    userMail: { send: async () => null, unsuppress: async () => {} } as never,
+    random: systemRandom,
+    mintId: () => `cnr_${++minted}`,
+    publicUrl: () => 'https://mail.example',
+    log: silentLog,
+  })!
+  await canaries.tick(START)
+  expect(canaries.latest()).toMatchObject([{ mailbox: 'self', result: 'missing' }])
+  isLeader = false
+  expect(canaries.latest()).toEqual([])
 })
 
 // threat: canary-flood
