@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import type { MailboxAnswer, MailboxJob } from '../../src/canary/job.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
@@ -16,11 +17,15 @@ const MOST_BYTES = 2 ** 22 + 12 * 2 ** 20
 
 const events: string[] = []
 const pool = openMailboxPool({ clock: systemClock.steady, log: silentLog, onEvent: ({ kind }) => events.push(kind) })
-let server: TestImapServer
-afterEach(() => server.stop())
+let server: TestImapServer | undefined
+afterEach(async () => {
+  await server?.stop()
+  server = undefined
+})
 afterAll(() => pool.stop())
 
 const look = async (options: ImapOptions, change: Partial<MailboxJob> = {}): Promise<MailboxAnswer> => {
+  await server?.stop()
   server = await startImapServer(options)
   return pool.run({
     host: '127.0.0.1',
@@ -117,7 +122,7 @@ describe('the look ends in time, with a reason and without much memory', () => {
       expect(error!.length).toBeLessThan(500)
       expect(found).toEqual([])
       expect(performance.now() - startedAt).toBeLessThan(timeoutMs + 5_000)
-      expect(server.written()).toBeLessThan(MOST_BYTES)
+      expect(server!.written()).toBeLessThan(MOST_BYTES)
     })
   }
 
@@ -160,10 +165,34 @@ describe('the look ends in time, with a reason and without much memory', () => {
   test('of many matches, ten are looked at', async () => {
     const { found, error } = await look({ at: { SEARCH: saying(`* SEARCH${' 7'.repeat(5_000)}`) } })
     expect([found.length, error]).toEqual([2, null])
-    const fetches = server.lines.filter((line) => line.includes('FETCH'))
+    const fetches = server!.lines.filter((line) => line.includes('FETCH'))
     for (const line of fetches) expect(line.length).toBeLessThan(100)
   })
 })
+
+// threat: hostile-imap-server
+test('a flood from another machine costs the main thread and memory little', async () => {
+  const code = `import { flood, startImapServer } from ${JSON.stringify(new URL('../support/imap-server.ts', import.meta.url).href)}
+    const server = await startImapServer({ at: { LIST: ({ socket }) => flood(socket, '* LIST () "/" x\\r\\n'.repeat(1000)) } })
+    console.log(server.port)`
+  const flooding = Bun.spawn([process.execPath, '-e', code], { stdout: 'pipe' })
+  try {
+    const { value } = await flooding.stdout.getReader().read()
+    const port = Number(new TextDecoder().decode(value))
+    const [cpuMs, rss] = [mainThreadMs(), process.memoryUsage.rss()]
+    for (let at = 0; at < 3; at++) expect((await look({}, { port })).error).toMatch(/too much/)
+    expect(mainThreadMs() - cpuMs).toBeLessThan(200)
+    expect(process.memoryUsage.rss() - rss).toBeLessThan(100 * 2 ** 20)
+  } finally {
+    flooding.kill()
+  }
+})
+
+/** CPU time of the main thread. Its clock has 100 ticks a second. */
+function mainThreadMs(): number {
+  const fields = readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
 
 const certificateOf = (name: string) => selfSignedCertificate({ names: [name], now: systemClock.now() })
 const [other, here] = await Promise.all([certificateOf('other.example'), certificateOf('localhost')])
@@ -225,7 +254,7 @@ describe('the password goes to the right server only', () => {
       const { found, error } = await look(options, change)
       expect(error).toMatch(reason)
       expect(found).toEqual([])
-      expect(server.lines.filter((line) => line.includes('LOGIN') || line.includes('AUTHENTICATE'))).toEqual([])
+      expect(server!.lines.filter((line) => line.includes('LOGIN') || line.includes('AUTHENTICATE'))).toEqual([])
     })
   }
 
@@ -233,7 +262,7 @@ describe('the password goes to the right server only', () => {
     const { certificatePem: ca } = here
     const { error } = await look({ tls: withTls(here, true) }, { tls: 'implicit', host: 'localhost', ca })
     expect(error).toBeNull()
-    expect(server.lines.some((line) => line.includes('LOGIN'))).toBe(true)
+    expect(server!.lines.some((line) => line.includes('LOGIN'))).toBe(true)
   })
 })
 
