@@ -746,8 +746,8 @@ the HTTP listener serves it.`,
   }),
   health: section('Checks of `postrider doctor`, which the server also runs every hour.', {
     look_outside: key(kinds.flag, {
-      about: `Also query blocklists and time servers, and connect to the mail servers of large mailbox providers without sending
-mail. If false, check only this machine and the DNS of its own names.`,
+      about: `Also query blocklists and time servers, log in to relays and canary mailboxes, and connect to the mail servers of large
+mailbox providers without sending mail. If false, check only this machine and the DNS of its own names.`,
       fallback: true,
     }),
   }),
