@@ -7,6 +7,10 @@ const START = 1_795_262_400_000
 
 /** Results of a mailbox, the last one last, and the kinds of open alerts → the kinds of problems. */
 async function problems(results: CanaryResult[], open: string[] = [], mailboxes = ['gmail']) {
+  return (await problemsOf(results, open, mailboxes)).map(({ kind }) => kind)
+}
+
+async function problemsOf(results: CanaryResult[], open: string[], mailboxes: string[]) {
   const canaries = results.map(
     (result, at): Canary => ({
       id: `cnr_${at}`,
@@ -19,7 +23,15 @@ async function problems(results: CanaryResult[], open: string[] = [], mailboxes 
     }),
   )
   const look = canarySource({
-    store: { canaries: { latest: async () => canaries.toReversed() } as never },
+    store: {
+      canaries: {
+        latestEnded: async () =>
+          canaries
+            .toReversed()
+            .filter(({ result }) => result !== 'pending')
+            .slice(0, 2),
+      } as never,
+    },
     leads: () => true,
     mailboxes,
   })
@@ -27,7 +39,7 @@ async function problems(results: CanaryResult[], open: string[] = [], mailboxes 
     START,
     open.map((kind) => ({ kind, subject: 'gmail' }) as Alert),
   )
-  return found!.problems.map(({ kind }) => kind)
+  return found!.problems
 }
 
 test('an alert begins after two bad messages in a row, with what the last one says', async () => {
@@ -48,4 +60,9 @@ test('it ends after two messages in a row that do not say so', async () => {
 
 test('nothing is left of a mailbox that is no longer in the configuration', async () => {
   expect(await problems(['missing', 'missing'], ['canary_missing'], [])).toEqual([])
+})
+
+test('the text says what became of the last message', async () => {
+  const [problem] = await problemsOf(['late', 'spam'], [], ['gmail'])
+  expect(problem).toMatchObject({ message: 'The last mail to the mailbox gmail is in spam', severity: 'warning' })
 })

@@ -1,4 +1,4 @@
-import { ALERT_KINDS, type Alert, type AlertKind, type Problem } from '../model/alert.ts'
+import type { Alert, AlertKind, Problem } from '../model/alert.ts'
 import { type Canary, type CanaryResult, OWN_LISTENER } from '../model/canary.ts'
 import type { Store } from '../storage/store.ts'
 import type { Source } from './sources.ts'
@@ -16,8 +16,7 @@ export function canarySource(deps: {
     if (!leads()) return []
     const problems: Problem[] = []
     for (const mailbox of mailboxes) {
-      const ended = (await store.canaries.latest(mailbox, MOST_ON_THE_WAY)).filter(({ result }) => result !== 'pending')
-      problems.push(...problemsOf(mailbox, ended.slice(0, 2), open))
+      problems.push(...problemsOf(mailbox, await store.canaries.latestEnded(mailbox, 2), open))
     }
     return [{ at: now, node: '', problems, covers: ({ kind }) => KINDS.includes(kind) }]
   }
@@ -25,16 +24,16 @@ export function canarySource(deps: {
 
 /** The last two mails, the last one first → the problems. */
 function problemsOf(mailbox: string, lastTwo: readonly Canary[], open: readonly Alert[]): Problem[] {
-  const begins = lastTwo.length === 2 && lastTwo.every(({ result }) => KIND_OF[result] !== undefined)
+  const begins = lastTwo.length === 2 && lastTwo.every(({ result }) => RESULTS[result] !== undefined)
   return lastTwo.flatMap((canary, at) => {
-    const kind = KIND_OF[canary.result]
+    const kind = RESULTS[canary.result]?.kind
     if (kind === undefined || (at === 1 && lastTwo[0]?.result === canary.result)) return []
     const isOpen = open.some((alert) => alert.kind === kind && alert.subject === mailbox)
     return isOpen || (begins && at === 0) ? [problemOf(kind, canary)] : []
   })
 }
 
-function problemOf(kind: AlertKind, { mailbox, sentAt, arrivedAt, detail }: Canary): Problem {
+function problemOf(kind: AlertKind, { mailbox, sentAt, result, arrivedAt, detail }: Canary): Problem {
   const where = mailbox === OWN_LISTENER ? 'this server itself' : `the mailbox ${mailbox}`
   const after = arrivedAt === null ? '' : `, after ${Math.round((arrivedAt - sentAt) / 1000)} s`
   const said = detail === null ? '' : `: ${detail}`
@@ -42,17 +41,17 @@ function problemOf(kind: AlertKind, { mailbox, sentAt, arrivedAt, detail }: Cana
     kind,
     subject: mailbox,
     severity: kind === 'canary_missing' ? 'critical' : 'warning',
-    message: `${ALERT_KINDS[kind].title}: to ${where}${after}${said}`,
+    message: `The last mail to ${where} ${RESULTS[result]?.words}${after}${said}`,
     advice: null,
   }
 }
 
-const KIND_OF: Readonly<Partial<Record<CanaryResult, AlertKind>>> = {
-  missing: 'canary_missing',
-  late: 'canary_late',
-  spam: 'canary_spam',
-  unauthenticated: 'canary_unauthenticated',
-  unchecked: 'canary_unchecked',
+/** Bad results. */
+const RESULTS: Readonly<Partial<Record<CanaryResult, { kind: AlertKind; words: string }>>> = {
+  missing: { kind: 'canary_missing', words: 'did not arrive' },
+  late: { kind: 'canary_late', words: 'arrived late' },
+  spam: { kind: 'canary_spam', words: 'is in spam' },
+  unauthenticated: { kind: 'canary_unauthenticated', words: 'is not authenticated' },
+  unchecked: { kind: 'canary_unchecked', words: 'could not be looked for' },
 }
-const KINDS = Object.values(KIND_OF)
-const MOST_ON_THE_WAY = 20
+const KINDS = Object.values(RESULTS).map(({ kind }) => kind)

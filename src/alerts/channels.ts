@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { AlertChannel } from '../config/load.ts'
 import { parseMailbox } from '../mail/address.ts'
 import type { Alert, NoticeKey } from '../model/alert.ts'
@@ -32,6 +33,8 @@ export interface ChannelDeps {
   resolver: Resolver
   /** Reads a file with a secret. Throws if it cannot be read, or if everybody can. */
   readSecret: (path: string) => string
+  /** Reads any other file. Throws if it cannot be read. */
+  readFile: (path: string) => string
   /** Sender of mail that names none; '' = there is none. */
   mailFrom: string
   about: AboutServer
@@ -120,9 +123,10 @@ function mailTo({ to, from, server }: AlertChannel, deps: ChannelDeps): Send {
     const id = 'test' in telling ? telling.test : noticeId(telling.notice)
     const mail = { ...writtenUserMail(text, deps.about.publicUrl()), id, from: sender, to: recipient, at }
     const readSecret = () => secretIn('password_file', server.passwordFile, deps)
+    const readCertificates = (path: string) => certificatesIn('ca_file', path, deps)
     const { resolver, about } = deps
     return {
-      error: await sendThrough(server, mail, { hostname: about.hostname, resolver, readSecret }),
+      error: await sendThrough(server, mail, { hostname: about.hostname, resolver, readSecret, readCertificates }),
       retryAfterMs: null,
     }
   }
@@ -140,10 +144,21 @@ function secretIn(key: string, file: string | null, { readSecret }: ChannelDeps)
   return text
 }
 
+function certificatesIn(key: string, file: string, { readFile }: ChannelDeps): Uint8Array[] {
+  try {
+    const found = readFile(file).match(PEM_CERTIFICATE) ?? []
+    if (found.length === 0) throw new Error('the file contains no PEM certificate')
+    return found.map((pem) => new X509Certificate(pem).raw)
+  } catch (error) {
+    throw new ChannelFault(`${key}: ${reasonOf(error)}`)
+  }
+}
+
 const reasonOf = (error: unknown) =>
   (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.message : String(error))
 
 const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{16,200}={0,2}$/
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
 const MOST_SECRET = 2000
 const POST_MS = 30_000
 /** Older news of an alert is worth nothing. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Alert } from '../model/alert.ts'
+import { type Alert, MOST_ALERT_TEXT } from '../model/alert.ts'
 import { discordBody, noticeId, slackBody, teamsBody, webhookBody } from './formats.ts'
 import { alertText, testText } from './text.ts'
 
@@ -70,13 +70,66 @@ describe('no format makes a mention, a link or markup of the words of others', (
   })
 })
 
-test('all texts stay within the limits of the services, however long the parts are', () => {
-  const long = alertText({ ...alert, message: '*'.repeat(1000), advice: '<'.repeat(1000) }, 'firing', 0, about)
-  const slack = slackBody(long) as { blocks: { text?: { text: string } }[] }
-  for (const { text } of slack.blocks) if (text) expect(text.text.length).toBeLessThan(3001)
-  const [embed] = (discordBody(long) as { embeds: { title: string; description: string }[] }).embeds
-  expect(embed!.description.length).toBeLessThan(4096 + 1)
-  expect(JSON.stringify(teamsBody(long)).length).toBeLessThan(28_000)
+describe('the longest texts fit', () => {
+  const host = `${'h'.repeat(63)}.`.repeat(4).slice(0, 253)
+  for (const [what, letter] of [
+    ['markup', '*'],
+    ['escapes', '&'],
+    ['wide letters', '漢'],
+    ['pairs', '😀'],
+    ['lines', '\n'],
+  ] as const) {
+    const text = letter.repeat(MOST_ALERT_TEXT / letter.length)
+    const worst: Alert = {
+      ...alert,
+      subject: host,
+      node: 'n'.repeat(63),
+      message: text,
+      advice: text,
+      resolvedAt: START,
+    }
+    const long = alertText(worst, 'firing', 2, { hostname: host, publicUrl: () => `https://${host}` })
+    const sizes = (texts: string[], most: number) => {
+      for (const each of texts) expect(each.length).toBeWithin(1, most + 1)
+    }
+
+    test(`of ${what}: Slack`, () => {
+      const { text: notice, blocks } = slackBody(long) as {
+        text: string
+        blocks: { type: string; text?: { text: string }; elements?: { text: string }[] }[]
+      }
+      sizes([notice], 4_000)
+      sizes([blocks[0]!.text!.text], 150)
+      sizes(
+        blocks.slice(1).flatMap(({ text, elements = [] }) => [text ?? [], elements].flat().map((each) => each.text)),
+        3_000,
+      )
+      expect(blocks.at(-1)!.elements!.length).toBeLessThan(11)
+      expect(JSON.stringify(blocks)).not.toMatch(/\\ud[89a-f]/)
+    })
+
+    test(`of ${what}: Discord`, () => {
+      const [embed] = (
+        discordBody(long) as {
+          embeds: { title: string; description: string; fields: { name: string; value: string }[] }[]
+        }
+      ).embeds
+      const { title, description, fields } = embed!
+      sizes([title], 256)
+      sizes([description], 4_096)
+      sizes(
+        fields.map(({ value }) => value),
+        1_024,
+      )
+      sizes([[title, description, ...fields.flatMap(({ name, value }) => [name, value])].join('')], 6_000)
+      expect(JSON.stringify(embed)).not.toMatch(/\\ud[89a-f]/)
+    })
+
+    test(`of ${what}: Teams`, () => {
+      // 28 KB, also if each character counts twice.
+      expect(Buffer.byteLength(JSON.stringify(teamsBody(long)))).toBeLessThan(14_000)
+    })
+  }
 })
 
 test('our own webhook has a type, and an ID that is the same in each attempt', () => {

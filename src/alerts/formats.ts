@@ -3,10 +3,12 @@ import { iso } from '../model/event.ts'
 import type { AboutServer, AlertText } from './text.ts'
 
 /** Bodies of the posts to channels. Texts contain words of tenants and of other servers: no format may turn them into a
- *  mention, a link or markup. All lengths are far below the limits of the services, because stored texts are short. */
+ *  mention, a link or markup. Stored texts have at most MOST_ALERT_TEXT characters; what an escape or a name makes longer
+ *  than a service takes is cut. */
 
 /** A Slack incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks. `text` is shown
- *  in notifications. A header has at most 150 characters, a section 3000. */
+ *  in notifications. A header has at most 150 characters, a section and an element of a context 3000; a context has at most
+ *  10 elements. https://docs.slack.dev/reference/block-kit/blocks */
 export function slackBody({ title, message, advice, facts, url }: AlertText): object {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } })
   const sections = [slackText(message), ...(advice === null ? [] : [`*What to do*\n${slackText(advice)}`])]
@@ -15,7 +17,7 @@ export function slackBody({ title, message, advice, facts, url }: AlertText): ob
     text: slackText(title),
     unfurl_links: false,
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: title.slice(0, 150), emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: cut(title, 150), emoji: false } },
       ...sections.map(section),
       { type: 'context', elements: context.map((text) => ({ type: 'mrkdwn', text })) },
     ],
@@ -23,18 +25,19 @@ export function slackBody({ title, message, advice, facts, url }: AlertText): ob
 }
 
 /** A Discord webhook: https://docs.discord.com/developers/resources/webhook#execute-webhook. An embed has a title of at
- *  most 256 characters and a description of 4096. Nobody is mentioned, whatever the text says. */
+ *  most 256 characters, a description of 4096, values of fields of 1024, and 6000 in all. Nobody is mentioned, whatever the
+ *  text says. https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
 export function discordBody({ event, title, severity, message, advice, facts, url }: AlertText): object {
   const description = [message, ...(advice === null ? [] : [`What to do: ${advice}`])].map(markdownText).join('\n\n')
   const fields = facts.map(([name, value]) => ({ name, value: markdownText(value), inline: true }))
   const color = event === 'firing' ? (severity === 'critical' ? RED : AMBER) : GREEN
   return {
-    embeds: [{ title: title.slice(0, 256), description, url, color, fields }],
+    embeds: [{ title: cut(title, 256), description, url, color, fields }],
     allowed_mentions: { parse: [] },
   }
 }
 
-/** A Teams webhook, also of Workflows: a message with an Adaptive Card.
+/** A Teams webhook, also of Workflows: a message with an Adaptive Card, of at most 28 KB. Only an empty line breaks a line.
  *  https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using */
 export function teamsBody({ event, title, severity, message, advice, facts, url }: AlertText): object {
   const color = event === 'firing' ? (severity === 'critical' ? 'Attention' : 'Warning') : 'Good'
@@ -51,7 +54,7 @@ export function teamsBody({ event, title, severity, message, advice, facts, url 
           version: '1.4',
           body: [
             { type: 'TextBlock', text: markdownText(title), weight: 'Bolder', size: 'Medium', wrap: true, color },
-            ...texts.map((text) => ({ type: 'TextBlock', text: markdownText(text), wrap: true })),
+            ...texts.map((text) => ({ type: 'TextBlock', text: cardText(text), wrap: true })),
             { type: 'FactSet', facts: facts.map(([name, value]) => ({ title: name, value: markdownText(value) })) },
           ],
           actions: [{ type: 'Action.OpenUrl', title: 'Health', url }],
@@ -93,14 +96,22 @@ export const noticeId = ({ alertId, event, round }: NoticeKey): string => `${ale
 function slackText(text: string): string {
   const escaped = (part: string) => part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const whole = escaped(text)
-  return whole.length <= SLACK_MOST ? whole : `${escaped(text.slice(0, SLACK_MOST / 5))}…`
+  return whole.length <= SLACK_MOST ? whole : escaped(cut(text, SLACK_MOST / LONGEST_ESCAPE))
 }
 
 /** The characters of links, mentions, code and strong text, with a backslash. `_` stays: names of checks have it, and it
  *  changes the type face alone. */
 const markdownText = (text: string) => text.replaceAll(/[\\`*~|[\]<>]/g, String.raw`\$&`)
 
+const cardText = (text: string) => markdownText(text).replaceAll('\n', '\n\n')
+
+/** The beginning of a text, whole characters only. */
+const cut = (text: string, most: number) =>
+  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`
+
 const SLACK_MOST = 2900
+/** Of `&amp;`. */
+const LONGEST_ESCAPE = 5
 
 const RED = 0xc0392b
 const AMBER = 0xd68910

@@ -79,5 +79,5 @@ function short(text: string): string {
   const clean = text
     .slice(0, MOST_ALERT_TEXT + 1)
     .replaceAll(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, ' ')
-  return clean.length > MOST_ALERT_TEXT ? `${clean.slice(0, MOST_ALERT_TEXT - 1)}…` : clean
+  return clean.length > MOST_ALERT_TEXT ? `${clean.slice(0, MOST_ALERT_TEXT - 1).toWellFormed()}…` : clean
 }

@@ -24,13 +24,20 @@ export interface OperatorMail {
 }
 
 /** Sends a mail through the mail server of a channel, in at most SEND_MS → null, or why it was not accepted. A password is
- *  sent to a verified server only, as with a smarthost. Never rejects for failures of the server or the network. */
+ *  sent to a verified server only, as with a smarthost, and with `caFile` nothing is sent to another one. Never rejects for
+ *  failures of the server or the network; throws what the readers throw. */
 export async function sendThrough(
   server: NonNullable<AlertChannel['server']>,
   mail: OperatorMail,
-  deps: { hostname: string; resolver: Resolver; readSecret: (path: string) => string },
+  deps: {
+    hostname: string
+    resolver: Resolver
+    readSecret: (path: string) => string
+    /** Reads certificates (DER), at least one. */
+    readCertificates: (path: string) => Uint8Array[]
+  },
 ): Promise<string | null> {
-  const { host, port, tls, username, passwordFile } = server
+  const { host, port, tls, username, passwordFile, caFile } = server
   const { addresses } = await findAddresses(host, deps.resolver, () => true)
   const [address] = addresses
   if (address === undefined) return `DNS has no address for ${host}`
@@ -45,7 +52,11 @@ export async function sendThrough(
     login,
     pins: [],
   } as const
-  const peer = relayPeer(relay, address, { demand: 'none' })
+  const proof =
+    caFile === null
+      ? ({ demand: 'none' } as const)
+      : ({ demand: 'verified', tlsa: deps.readCertificates(caFile).map(anchorOf) } as const)
+  const peer = relayPeer(relay, address, proof)
   const transport = createTransport({ hostname: deps.hostname, sourceAddress: null, timeouts: timeoutsWithin(STEP_MS) })
   try {
     const { answer } = await transport.offer({
@@ -63,6 +74,9 @@ export async function sendThrough(
     await transport.stop()
   }
 }
+
+/** A trusted authority as a TLSA record: its certificate as a whole, which the server need not send. RFC 7671 §5.2.2 */
+const anchorOf = (certificate: Uint8Array) => ({ usage: 2, selector: 0, matchingType: 0, certificate })
 
 function composed({ id, from, to, subject, text, html, at }: OperatorMail): Uint8Array {
   return compose({

@@ -1,5 +1,5 @@
 import type { CanaryWords } from '../mail/canary-address.ts'
-import { type Canary, type CanaryEnd, OWN_LISTENER } from '../model/canary.ts'
+import { type Canary, type CanaryEnd, MOST_ON_THE_WAY, OWN_LISTENER } from '../model/canary.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
@@ -8,10 +8,11 @@ import type { SeedMailbox, SeedMailboxes } from './mailboxes.ts'
 
 /** Sends canary mails and looks for them. */
 export interface Canaries {
-  /** Sends one to every mailbox now → what was written. Rejects with the error of the store. */
+  /** Sends one to every mailbox now, except where MOST_ON_THE_WAY are pending → what was written. Rejects with the error of
+   *  the store. */
   run(now: number): Promise<Canary[]>
-  /** Sends what is due, looks for what is on its way, and ends what is missing; does nothing during another call. Never
-   *  rejects. */
+  /** Sends what is due, looks for what is on its way, and ends what is missing; leaves out mailboxes with which an earlier
+   *  call is busy. Never rejects. */
   tick(now: number): Promise<void>
   /** The last mail to each mailbox that has ended, as of the last tick. */
   latest(): readonly Canary[]
@@ -36,12 +37,12 @@ export interface CanaryDeps {
 }
 
 /** The row of a mail is written before the mail is queued: after a crash in between it counts as missing. Each interval
- *  has one row for each mailbox, so that two leaders do not both send. */
+ *  has one row for each mailbox, so that two leaders do not both send. A mailbox whose server is slow delays no other one. */
 export function createCanaries(deps: CanaryDeps & { mailboxes: SeedMailboxes | null }): Canaries {
   const { store, settings, log, mailboxes } = deps
   let sentFor = Number.NaN
-  let isTicking = false
-  let latest: readonly Canary[] = []
+  const busy = new Set<string>()
+  const latest = new Map<string, Canary>()
 
   const sendDue = async (now: number) => {
     const dueAt = Math.floor(now / settings.everyMs) * settings.everyMs
@@ -49,30 +50,39 @@ export function createCanaries(deps: CanaryDeps & { mailboxes: SeedMailboxes | n
     await sendAll(dueAt, now, deps)
     sentFor = dueAt
   }
-  const endMissing = async (now: number) => {
-    const sought = await store.canaries.sought(now - 4 * settings.missingAfterMs, MOST_SOUGHT)
-    for (const { id, result, sentAt, detail } of sought) {
-      if (result !== 'pending' || now - sentAt < settings.missingAfterMs) continue
-      await store.canaries.record(id, { result: detail === null ? 'missing' : 'unchecked', arrivedAt: null, detail })
+  const follow = async (mailbox: string, now: number) => {
+    const sent = await store.canaries.latest(mailbox, MOST_FOLLOWED)
+    await mailboxes?.look(mailbox, sent, now)
+    await endMissing(mailbox, now, deps)
+    const ended = await store.canaries.latestEnded(mailbox, 1)
+    if (ended[0] !== undefined) latest.set(mailbox, ended[0])
+  }
+  const exclusively = async (name: string, work: () => Promise<void>) => {
+    if (busy.has(name)) return
+    busy.add(name)
+    try {
+      await work()
+    } catch (error) {
+      log.error('canaries failed', { mailbox: name, error })
+    } finally {
+      busy.delete(name)
     }
   }
   return {
     run: (now) => sendAll(now, now, deps),
-    latest: () => latest,
+    latest: () => [...latest.values()],
     tick: async (now) => {
-      if (isTicking) return
-      isTicking = true
-      try {
-        await sendDue(now)
-        await mailboxes?.look(now)
-        await endMissing(now)
-        latest = await lastEnded(deps)
-      } catch (error) {
-        log.error('canaries failed', { error })
-      } finally {
-        isTicking = false
-      }
+      await exclusively('', () => sendDue(now))
+      await Promise.all(namesOf(settings).map((name) => exclusively(name, () => follow(name, now))))
     },
+  }
+}
+
+/** A mailbox that could not be read shows no missing mail. */
+async function endMissing(mailbox: string, now: number, { store, settings }: CanaryDeps) {
+  for (const { id, result, sentAt, detail } of await store.canaries.latest(mailbox, MOST_FOLLOWED)) {
+    if (result !== 'pending' || now - sentAt < settings.missingAfterMs) continue
+    await store.canaries.record(id, { result: detail === null ? 'missing' : 'unchecked', arrivedAt: null, detail })
   }
 }
 
@@ -85,6 +95,7 @@ export const namesOf = ({ mailboxes }: Pick<CanarySettings, 'mailboxes'>) => [
 async function sendAll(dueAt: number, now: number, deps: CanaryDeps): Promise<Canary[]> {
   const sent: Canary[] = []
   for (const mailbox of namesOf(deps.settings)) {
+    if (await isCrowded(mailbox, deps)) continue
     const id = deps.mintId('cnr')
     const canary: Canary = { id, mailbox, dueAt, sentAt: now, result: 'pending', arrivedAt: null, detail: null }
     if (!(await deps.store.canaries.add(canary))) continue
@@ -101,6 +112,12 @@ async function sendAll(dueAt: number, now: number, deps: CanaryDeps): Promise<Ca
     sent.push({ ...canary, ...end })
   }
   return sent
+}
+
+/** True if so many mails to it are on their way that another one could not be followed: somebody runs canaries in a loop. */
+async function isCrowded(mailbox: string, { store }: CanaryDeps): Promise<boolean> {
+  const sent = await store.canaries.latest(mailbox, MOST_FOLLOWED)
+  return sent.filter(({ result }) => result === 'pending').length >= MOST_ON_THE_WAY
 }
 
 /** Queues the mail → null, or why it is not queued. */
@@ -123,11 +140,5 @@ async function queue({ id, mailbox }: Canary, now: number, deps: CanaryDeps): Pr
   return userMail.send({ to: seed?.address ?? `${word}@${host}`, text, expiresAt: now + settings.missingAfterMs }, now)
 }
 
-async function lastEnded({ store, settings }: CanaryDeps): Promise<Canary[]> {
-  const all = await Promise.all(namesOf(settings).map((name) => store.canaries.latest(name, MOST_ON_THE_WAY)))
-  return all.flatMap((canaries) => canaries.find(({ result }) => result !== 'pending') ?? [])
-}
-
-const MOST_SOUGHT = 1000
-/** Mails to one mailbox that may be on their way. */
-const MOST_ON_THE_WAY = 20
+/** Of these, at most MOST_ON_THE_WAY are pending: older ones have ended. */
+const MOST_FOLLOWED = 100

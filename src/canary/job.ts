@@ -15,6 +15,8 @@ export interface MailboxJob {
   words: readonly string[]
   /** Delete the mails instead. */
   isRemoval: boolean
+  /** Time for all of it, ms. */
+  timeoutMs: number
 }
 
 export interface MailboxFound {
@@ -24,8 +26,10 @@ export interface MailboxFound {
   at: number | null
 }
 
-/** `error`: why the mailbox could not be read, and what was found before. */
+/** `error`: why the mailbox could not be read; then the rest is what was found before. */
 export interface MailboxAnswer {
   found: MailboxFound[]
+  /** Null: the server marks no folder as \Junk. */
+  spamFolder: string | null
   error: string | null
 }

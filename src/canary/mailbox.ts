@@ -1,3 +1,4 @@
+import type { Transform } from 'node:stream'
 import type { ImapFlow } from 'imapflow'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
 
@@ -7,26 +8,28 @@ export async function lookInto(job: MailboxJob): Promise<MailboxAnswer> {
   const { ImapFlow } = await import('./imap-library.ts')
   const client = new ImapFlow(optionsOf(job))
   const found: MailboxFound[] = []
+  let spamFolder: string | null = null
   let fault: string | null = null
   const fail = (reason: string) => {
     fault ??= reason
     client.close()
   }
   client.on('error', (error: unknown) => fail(reasonOf(error)))
-  const timer = setTimeout(() => fail(`no result after ${LOOK_MS / 1000} s`), LOOK_MS)
-  const meter = setInterval(() => {
-    if (client.stats().received > MOST_BYTES) fail('the server sends too much')
-  }, METER_MS)
+  const timer = setTimeout(() => fail(`no result after ${job.timeoutMs / 1000} s`), job.timeoutMs)
+  const meter = limitAnswers(client, () => fail('the server sends too much'))
   try {
     await client.connect()
-    for (const [path, place] of await foldersOf(job, client)) {
-      await client.mailboxOpen(path, { readOnly: !job.isRemoval })
+    spamFolder = job.spamFolder ?? (await junkOf(client))
+    // The inbox first: a mail in both counts as arrived.
+    for (const [path, place] of [[job.folder, 'inbox'] as const, [spamFolder, 'spam'] as const]) {
+      if (path === null) continue
+      await open(client, path, job)
       for (const word of job.words) found.push(...(await search(client, job, word, place)))
     }
     await client.logout()
-    return { found, error: fault }
+    return { found, spamFolder, error: fault }
   } catch (error) {
-    return { found, error: fault ?? reasonOf(error) }
+    return { found, spamFolder, error: fault ?? reasonOf(error) }
   } finally {
     clearTimeout(timer)
     clearInterval(meter)
@@ -34,7 +37,23 @@ export async function lookInto(job: MailboxJob): Promise<MailboxAnswer> {
   }
 }
 
-function optionsOf({ host, port, tls, username, password, ca }: MailboxJob) {
+/** Calls `onExcess` when the server has sent too many answers or bytes → a timer to clear. The library turns to no timer while
+ *  it takes a large chunk apart, so its stream of answers has to count; the timer sees what makes no answer. */
+function limitAnswers(client: ImapFlow, onExcess: () => void): NodeJS.Timeout {
+  const { streamer } = client as unknown as { streamer: Transform } // not declared; the build checks the version
+  const push = streamer.push.bind(streamer)
+  let answers = 0
+  const isExcess = () => answers > MOST_ANSWERS || client.stats().received > MOST_BYTES
+  streamer.push = (answer) => {
+    answers++
+    if (!isExcess()) return push(answer)
+    onExcess()
+    return false
+  }
+  return setInterval(() => isExcess() && onExcess(), METER_MS)
+}
+
+function optionsOf({ host, port, tls, username, password, ca, timeoutMs }: MailboxJob) {
   return {
     host,
     port,
@@ -46,24 +65,22 @@ function optionsOf({ host, port, tls, username, password, ca }: MailboxJob) {
     disableAutoIdle: true,
     disableAutoEnable: true,
     disableCompression: true,
-    connectionTimeout: STEP_MS,
-    greetingTimeout: STEP_MS,
-    socketTimeout: STEP_MS,
+    connectionTimeout: timeoutMs / 2,
+    greetingTimeout: timeoutMs / 2,
+    socketTimeout: timeoutMs,
     maxLineLength: MOST_OF_ANSWER,
     maxLiteralSize: MOST_OF_ANSWER,
     maxResponseSize: 2 * MOST_OF_ANSWER,
   }
 }
 
-/** The inbox first: a mail in both counts as arrived. */
-async function foldersOf({ folder, spamFolder }: MailboxJob, client: ImapFlow): Promise<[string, 'inbox' | 'spam'][]> {
-  const junk = spamFolder ?? (await client.list()).find(({ specialUse }) => specialUse === '\\Junk')?.path
-  return junk === undefined
-    ? [[folder, 'inbox']]
-    : [
-        [folder, 'inbox'],
-        [junk, 'spam'],
-      ]
+const junkOf = async (client: ImapFlow): Promise<string | null> =>
+  (await client.list()).find(({ specialUse }) => specialUse === '\\Junk')?.path ?? null
+
+async function open(client: ImapFlow, path: string, { isRemoval }: MailboxJob): Promise<void> {
+  await client.mailboxOpen(path, { readOnly: !isRemoval }).catch((error) => {
+    throw new Error(`folder ${path}: ${reasonOf(error)}`)
+  })
 }
 
 async function search(
@@ -99,11 +116,10 @@ function reasonOf(error: unknown): string {
   return code === undefined ? said : `${said} (${String(code).slice(0, MOST_REASON)})`
 }
 
-const LOOK_MS = 30_000
-const STEP_MS = 15_000
 const METER_MS = 50
 /** A list of thousands of folders has less. */
 const MOST_BYTES = 2 ** 22
+const MOST_ANSWERS = 20_000
 const MOST_OF_ANSWER = 65_536
 /** Mails with the same word. */
 const MOST_COPIES = 10

@@ -1,11 +1,11 @@
 import type { CanaryWords } from '../mail/canary-address.ts'
-import { arrivalOf, CANARY_SOUGHT_MS, type Canary } from '../model/canary.ts'
+import { arrivalOf, CANARY_SOUGHT_MS, type Canary, MOST_ON_THE_WAY } from '../model/canary.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
 
 /** A configured mailbox elsewhere; config/canary-mailboxes.ts explains the fields. */
-export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words' | 'isRemoval'> {
+export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words' | 'isRemoval' | 'timeoutMs'> {
   name: string
   address: string
   passwordFile: string
@@ -14,8 +14,9 @@ export interface SeedMailbox extends Omit<MailboxJob, 'password' | 'ca' | 'words
 
 /** Looks for canary mails in mailboxes elsewhere. */
 export interface SeedMailboxes {
-  /** Looks into every mailbox with mail on its way, if a look is due. */
-  look(now: number): Promise<void>
+  /** Looks into a mailbox if a mail is on its way and a look is due. `sent`: the last mails to it, the last one first. Nothing
+   *  for a name that is not in the config. */
+  look(name: string, sent: readonly Canary[], now: number): Promise<void>
 }
 
 export interface SeedMailboxesDeps {
@@ -34,26 +35,18 @@ export interface SeedMailboxesDeps {
 /** The result is stored before the mail is deleted. Mail that is missing is looked for together with the next one, so that
  *  it is deleted if it arrives after all. */
 export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
-  const { store, mailboxes } = deps
   const lookedAt = new Map<string, number>()
-  const isDue = (name: string, canaries: readonly Canary[], now: number) => {
-    const newest = canaries.findLast(({ result }) => result === 'pending')
+  const isDue = (name: string, sought: readonly Canary[], now: number) => {
+    const newest = sought.find(({ result }) => result === 'pending')
     return newest !== undefined && now - (lookedAt.get(name) ?? 0) >= Math.max(LEAST_MS, (now - newest.sentAt) / 5)
   }
   return {
-    look: async (now) => {
-      if (mailboxes.length === 0) return
-      const byName = Map.groupBy(
-        await store.canaries.sought(now - CANARY_SOUGHT_MS, MOST_SOUGHT),
-        (each) => each.mailbox,
-      )
-      const due = mailboxes.filter(({ name }) => isDue(name, byName.get(name) ?? [], now))
-      await Promise.all(
-        due.map(async (mailbox) => {
-          lookedAt.set(mailbox.name, now)
-          await lookFor((byName.get(mailbox.name) ?? []).slice(-MOST_WORDS), mailbox, now, deps)
-        }),
-      )
+    look: async (name, sent, now) => {
+      const mailbox = deps.mailboxes.find((each) => each.name === name)
+      const sought = sent.filter(({ arrivedAt, sentAt }) => arrivedAt === null && now - sentAt < CANARY_SOUGHT_MS)
+      if (mailbox === undefined || !isDue(name, sought, now)) return
+      lookedAt.set(name, now)
+      await lookFor(sought.slice(0, MOST_WORDS), mailbox, now, deps)
     },
   }
 }
@@ -61,7 +54,7 @@ export function createSeedMailboxes(deps: SeedMailboxesDeps): SeedMailboxes {
 async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: number, deps: SeedMailboxesDeps) {
   const { encode } = await deps.words()
   const byWord = new Map(canaries.map((canary) => [encode(canary.id), canary]))
-  const { found, error } = await asked(mailbox, [...byWord.keys()], false, deps)
+  const { found, error } = await lookInto(mailbox, { words: [...byWord.keys()] }, deps)
   const recorded: string[] = []
   // The inbox comes first; a copy in spam changes nothing.
   for (const each of found) {
@@ -76,7 +69,7 @@ async function lookFor(canaries: readonly Canary[], mailbox: SeedMailbox, now: n
     deps,
   )
   if (recorded.length === 0) return
-  const removed = await asked(mailbox, recorded, true, deps)
+  const removed = await lookInto(mailbox, { words: recorded, isRemoval: true }, deps)
   if (removed.error !== null) {
     deps.log.warn('canary mail not deleted', { mailbox: mailbox.name, reason: removed.error })
   }
@@ -93,28 +86,36 @@ async function noteError(canaries: readonly Canary[], error: string | null, { st
   }
 }
 
-async function asked(
+/** Looks into a mailbox for mails with these words, or deletes them. Without words it tries login and folders. Never
+ *  rejects. */
+export async function lookInto(
   { passwordFile, caFile, name: _, address: __, ...rest }: SeedMailbox,
-  words: readonly string[],
-  isRemoval: boolean,
-  deps: SeedMailboxesDeps,
+  {
+    words,
+    isRemoval = false,
+    timeoutMs = LOOK_MS,
+  }: { words: readonly string[]; isRemoval?: boolean; timeoutMs?: number },
+  deps: Pick<SeedMailboxesDeps, 'run' | 'readSecret' | 'readFile'>,
 ): Promise<MailboxAnswer> {
   try {
     const password = deps.readSecret(passwordFile).trim()
+    if (password === '') throw new Error('the password file is empty')
     const ca = caFile === null ? null : deps.readFile(caFile)
-    return checked(await deps.run({ ...rest, password, ca, words, isRemoval }), words)
+    return checked(await deps.run({ ...rest, password, ca, words, isRemoval, timeoutMs }), words)
   } catch (error) {
-    return { found: [], error: error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error) }
+    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
+    return { found: [], spamFolder: null, error: reason }
   }
 }
 
-const checked = ({ found, error }: MailboxAnswer, words: readonly string[]): MailboxAnswer => ({
+const checked = ({ found, error, ...rest }: MailboxAnswer, words: readonly string[]): MailboxAnswer => ({
+  ...rest,
   found: found.filter(({ word }) => words.includes(word)),
   error: error === null ? null : error.slice(0, MOST_ERROR),
 })
 
+const LOOK_MS = 30_000
 const LEAST_MS = 20_000
-const MOST_SOUGHT = 1000
 /** The oldest of more are given up. */
-const MOST_WORDS = 20
+const MOST_WORDS = 2 * MOST_ON_THE_WAY
 const MOST_ERROR = 500

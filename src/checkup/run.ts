@@ -7,7 +7,9 @@ import { createNetworkFacts } from '../health/network-facts.ts'
 import { warmupWaits } from '../health/warmup-waits.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
+import { silentLog } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
+import { probeMailboxes } from '../server/canary.ts'
 import { nodeHosts } from '../server/name-server.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
@@ -90,6 +92,10 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
       find: store.domains.findByName,
       isReady,
       unreadable: () => config.canary.mailboxes.flatMap(({ name, passwordFile }) => unreadable(name, passwordFile)),
+      probe:
+        deps.looksOutside && config.canary.mailboxes.length > 0
+          ? () => probeMailboxes(config, { clock: options.clock.steady, log: silentLog })
+          : null,
     },
   })
 }

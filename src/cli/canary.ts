@@ -14,7 +14,7 @@ export async function listCanaries({ config: file, json }: Options): Promise<voi
   await withStore(requireConfig(file), async ({ operator }) => {
     const list = await operator.run('canary_list', { organizationId: '' })
     if (json) return printJson(list)
-    if (list.every_minutes === 0) return print('canary messages are off: canary.every_minutes')
+    if (list.every_minutes === 0) return print('canary messages are off: set canary.every_minutes in the config')
     const rows = list.data.flatMap(({ canaries }) => canaries.slice(0, SHOWN))
     print(rows.length === 0 ? 'no canary messages yet' : shown(rows))
   })
@@ -25,7 +25,11 @@ export async function runCanaries({ config: file, json }: Options): Promise<void
   await withStore(requireConfig(file), async ({ operator }) => {
     const { data } = await operator.run('canary_run', { organizationId: '' })
     if (json) return printJson({ data })
-    print(`${shown(data)}\nThe running server looks for them. Results: postrider canary list`)
+    if (data.length === 0) return print('nothing sent: too many canary messages are on their way')
+    print(shown(data))
+    if (data.some(({ result }) => result === 'pending')) {
+      print('The running server looks for them. Results: postrider canary list')
+    }
   })
 }
 

@@ -26,6 +26,8 @@ export interface AlertChannel {
     tls: 'starttls' | 'implicit' | 'none'
     username: string | null
     passwordFile: string | null
+    /** Null: the system's authorities. */
+    caFile: string | null
   } | null
 }
 
@@ -55,6 +57,7 @@ const row = z.strictObject({
   tls: z.enum(['starttls', 'implicit', 'none']).default('starttls'),
   username: z.string().min(1).max(500).optional(),
   password_file: path,
+  ca_file: path,
 })
 type Row = z.output<typeof row>
 
@@ -74,6 +77,7 @@ export const alertChannels: Kind<readonly AlertChannel[], readonly z.input<typeo
     tls: 'one of "starttls", "implicit", "none"',
     username: 'a user of the mail server, together with password_file',
     password_file: 'the path of a file with the password, together with username',
+    ca_file: 'the path of a file with PEM certificates, together with host and TLS',
   },
   secretRows: ['url'],
   schema: z
@@ -93,7 +97,11 @@ export const alertChannels: Kind<readonly AlertChannel[], readonly z.input<typeo
       ...channel,
       urlFile: channel.urlFile && locate(channel.urlFile),
       secretFile: channel.secretFile && locate(channel.secretFile),
-      server: server && { ...server, passwordFile: server.passwordFile && locate(server.passwordFile) },
+      server: server && {
+        ...server,
+        passwordFile: server.passwordFile && locate(server.passwordFile),
+        caFile: server.caFile && locate(server.caFile),
+      },
     })),
 }
 
@@ -103,6 +111,7 @@ export function filesOfChannels(channels: readonly AlertChannel[]): [key: string
     [`alerts.channels.${at}.url_file`, urlFile],
     [`alerts.channels.${at}.secret_file`, secretFile],
     [`alerts.channels.${at}.password_file`, server?.passwordFile ?? null],
+    [`alerts.channels.${at}.ca_file`, server?.caFile ?? null],
   ])
 }
 
@@ -119,6 +128,7 @@ function misfits(row: Row): (keyof Row)[] {
   if (row.port !== undefined && row.host === undefined) found.push('port')
   if (row.username !== undefined && (row.host === undefined || row.password_file === undefined)) found.push('username')
   if (row.password_file !== undefined && row.username === undefined) found.push('password_file')
+  if (row.ca_file !== undefined && (row.host === undefined || row.tls === 'none')) found.push('ca_file')
   return found
 }
 
@@ -133,6 +143,7 @@ function channelOf(row: Row): AlertChannel {
           tls,
           username: row.username ?? null,
           passwordFile: row.password_file ?? null,
+          caFile: row.ca_file ?? null,
         }
   return {
     name,

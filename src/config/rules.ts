@@ -123,6 +123,13 @@ export const rules: readonly Rule[] = [
         : `expected more than canary.late_after_minutes (${lateAfterMinutes}), found ${missingAfterMinutes}`,
   },
   {
+    keys: ['canary.missing_after_minutes', 'canary.every_minutes'],
+    broken: ({ canary: { everyMinutes, missingAfterMinutes } }) =>
+      everyMinutes === 0 || missingAfterMinutes <= MOST_INTERVALS * everyMinutes
+        ? null
+        : `expected at most ${MOST_INTERVALS} times canary.every_minutes (${everyMinutes}), found ${missingAfterMinutes}`,
+  },
+  {
     keys: ['oidc.issuer', 'oidc.client_id', 'oidc.scope', 'oidc.only'],
     broken: ({ oidc: { issuer, clientId, scope, only } }) => {
       if (issuer === null) return only ? 'expected oidc.issuer, because oidc.only is set' : null
@@ -275,6 +282,8 @@ function ownAddresses(): Rule[] {
 }
 
 const LEAST_ROTATION_DAYS = 14
+/** Canary messages on their way to a mailbox by schedule: half of what a mailbox may have (model/canary.ts). */
+const MOST_INTERVALS = 10
 
 const listOf = (at: Endpoint | null | readonly Endpoint[]) => (at === null ? [] : [at].flat())
 

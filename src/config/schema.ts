@@ -757,8 +757,8 @@ the HTTP listener serves it.`,
   }),
   health: section('Checks of `postrider doctor`, which the server also runs every hour.', {
     look_outside: key(kinds.flag, {
-      about: `Also query blocklists and time servers, and connect to the mail servers of large mailbox providers without sending
-mail. If false, check only this machine and the DNS of its own names.`,
+      about: `Also query blocklists and time servers, log in to relays and canary mailboxes, and connect to the mail servers of large
+mailbox providers without sending mail. If false, check only this machine and the DNS of its own names.`,
       fallback: true,
     }),
   }),
@@ -769,7 +769,7 @@ test\` tries every channel.`,
       channels: key(alertChannels, {
         about: `Where alerts go, as tables [[alerts.channels]] with name and type: "mail", "webhook", "slack", "discord" or "teams".
 All but mail need url_file, a file with the secret URL, or the URL itself; "webhook" also secret_file, a file with a signing secret (whsec_…).
-"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), username, password_file and from it goes through that
+"mail" needs to; with host, port, tls ("starttls", "implicit", "none"), ca_file, username, password_file and from it goes through that
 mail server, which works when ours does not. min_severity = "critical" leaves out warnings. Empty: no alerts.`,
         fallback: [],
       }),

@@ -110,7 +110,7 @@ export const ALERT_KINDS = {
     ...CHECKED,
   },
   node_lost: {
-    title: 'Node lost',
+    title: 'Nodes need attention',
     advice: 'Start the node again, or take it off the list with `postrider node forget`.',
     ...CHECKED,
   },
@@ -157,7 +157,7 @@ export const ALERT_KINDS = {
   },
   canary_spam: {
     title: 'Canary mail in spam',
-    advice: 'Compare DNS records, blocklists and complaints: postrider doctor. The manual has more: deliverability.',
+    advice: 'Run `postrider doctor`, and compare DNS records, blocklists and complaints.',
     ...DECIDED_ELSEWHERE,
   },
   canary_unauthenticated: {

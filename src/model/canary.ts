@@ -39,6 +39,8 @@ export function arrivalOf(
   return { result: arrivedAt - sentAt > lateAfterMs ? 'late' : 'inbox', arrivedAt, detail: null }
 }
 
+/** Mails to one mailbox that may be on their way at a time. */
+export const MOST_ON_THE_WAY = 20
 /** How long results are kept. */
 export const CANARIES_KEPT_MS = 30 * 24 * 3_600_000
 /** How long after it was sent a mail that did not arrive is still looked for. */

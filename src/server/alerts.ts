@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { canarySource } from '../alerts/canary-source.ts'
 import { type ChannelDeps, createChannel } from '../alerts/channels.ts'
 import { checkSource, QUICK_CHECKS } from '../alerts/check-source.ts'
@@ -27,6 +28,7 @@ export function alertChannels(
   const means: ChannelDeps = {
     ...rest,
     readSecret: readSecretFile,
+    readFile: (path) => readFileSync(path, 'utf8'),
     mailFrom: config.users.mailFrom,
     about: { hostname: config.hostname, publicUrl },
     userAgent: `Postrider/${VERSION}`,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { type Canaries, createCanaries } from '../canary/canary.ts'
 import type { MailboxAnswer, MailboxJob } from '../canary/job.ts'
-import { createSeedMailboxes, type SeedMailboxes } from '../canary/mailboxes.ts'
+import { createSeedMailboxes, lookInto, type SeedMailboxes } from '../canary/mailboxes.ts'
 import { type Config, readSecretFile } from '../config/load.ts'
+import type { MailboxProbe } from '../health/canary.ts'
 import { parseMailbox } from '../mail/address.ts'
 import { type CanaryWords, createCanaryWords } from '../mail/canary-address.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -10,7 +11,7 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
-import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
+import { createThreadPool, type PoolEvent, type ThreadPool, threadRunner } from '../os/thread-pool.ts'
 import type { Store } from '../storage/store.ts'
 import type { UserMail } from '../submission/user-mail.ts'
 import { startMailboxThread } from '../threads.ts'
@@ -60,7 +61,13 @@ export function openCanaries(config: Config, deps: Deps): OpenCanaries | null {
     log,
     mailboxes: seeds,
   })
-  return { ...canaries, words, stop: async () => seeds?.stop() }
+  return {
+    ...canaries,
+    // What a node saw before another one took over is old.
+    latest: () => (store.leases.leads() ? canaries.latest() : []),
+    words,
+    stop: async () => seeds?.stop(),
+  }
 }
 
 /** Null without mailboxes, or if this process does not look into them. */
@@ -71,31 +78,55 @@ function openMailboxes(
 ): (SeedMailboxes & { stop(): Promise<void> }) | null {
   if (looks === undefined || canary.mailboxes.length === 0) return null
   const { clock, metrics } = looks
-  const pool = createThreadPool<MailboxJob, MailboxAnswer>({
-    name: 'mailboxes',
-    start: threadRunner(startMailboxThread),
-    count: 1,
-    perRunner: LOOKS_AT_ONCE,
-    computeMs: COMPUTE_MS,
-    totalMs: TOTAL_MS,
-    idleMs: IDLE_MS,
-    ownerOf: ({ host }) => host,
-    describe: ({ host }) => ({ imap_host: host }),
-    clock,
-    log: deps.log,
-    onEvent: metrics.pools.onEvent,
-  })
+  const pool = openMailboxPool({ clock, log: deps.log, onEvent: metrics.pools.onEvent })
   metrics.pools.add('mailboxes', pool.state)
   const seeds = createSeedMailboxes({
     ...deps,
     mailboxes: canary.mailboxes,
     lateAfterMs: lateAfterMs(canary),
+    ...FILES,
     run: pool.run,
-    readSecret: readSecretFile,
-    readFile: (path) => readFileSync(path, 'utf8'),
   })
   return { ...seeds, stop: pool.stop }
 }
+
+/** The thread that looks into mailboxes, because it parses what their servers send. It starts with its first job. */
+export function openMailboxPool(
+  deps: { clock: Clock; log: Log; onEvent?: (event: PoolEvent) => void },
+  looksAtOnce = LOOKS_AT_ONCE,
+): ThreadPool<MailboxJob, MailboxAnswer> {
+  return createThreadPool<MailboxJob, MailboxAnswer>({
+    ...deps,
+    name: 'mailboxes',
+    start: threadRunner(startMailboxThread),
+    count: 1,
+    perRunner: looksAtOnce,
+    computeMs: COMPUTE_MS,
+    totalMs: TOTAL_MS,
+    idleMs: IDLE_MS,
+    ownerOf: ({ host }) => host,
+    describe: ({ host }) => ({ imap_host: host }),
+  })
+}
+
+/** Tries login and folders of every configured mailbox, in at most PROBE_MS → for each, why it cannot be read, or null, and
+ *  its folder of spam. */
+export async function probeMailboxes({ canary }: Config, deps: { clock: Clock; log: Log }): Promise<MailboxProbe[]> {
+  const pool = openMailboxPool(deps, canary.mailboxes.length)
+  try {
+    return await Promise.all(
+      canary.mailboxes.map(async (mailbox) => {
+        const how = { words: [], timeoutMs: PROBE_MS }
+        const { error, spamFolder } = await lookInto(mailbox, how, { ...FILES, run: pool.run })
+        return { name: mailbox.name, fault: error, spamFolder }
+      }),
+    )
+  } finally {
+    await pool.stop()
+  }
+}
+
+const FILES = { readSecret: readSecretFile, readFile: (path: string) => readFileSync(path, 'utf8') }
 
 export const lateAfterMs = ({ lateAfterMinutes }: Config['canary']) => lateAfterMinutes * MINUTE_MS
 
@@ -106,3 +137,5 @@ const COMPUTE_MS = 3_000
 /** More than a look may take by itself. */
 const TOTAL_MS = 45_000
 const IDLE_MS = 30_000
+/** Less than a health check may take. */
+const PROBE_MS = 4_500

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { startZone } from '../../src/cli/try/zone-server.ts'
@@ -163,6 +163,45 @@ test(
     await run('link', 'unblock', 'evil.example')
     await run('config', 'check')
     await run('config', 'print')
+    expect(text()).toMatchSnapshot()
+  },
+  LIMIT_MS,
+)
+
+test(
+  'canary messages',
+  async () => {
+    const { place, run, text } = open()
+    await run('canary', 'list')
+    await run('canary', 'run')
+    const config = readFileSync(place.file, 'utf8').replace('listen = "off"', 'listen = "127.0.0.1:0"')
+    const seed =
+      'name = "provider"\naddress = "seed@provider.example"\nhost = "imap.provider.example"\npassword_file = "p"\n'
+    writeFileSync(join(place.folder, 'p'), 'secret\n', { mode: 0o600 })
+    const from = '[canary]\nevery_minutes = 15\nfrom = "canary@shop.example"\n'
+    writeFileSync(place.file, `${config}${from}[[canary.mailboxes]]\n${seed}`)
+    await run('canary', 'list')
+    await run('org', 'create', 'Shop', '--plan', 'pro')
+    await run('canary', 'run')
+    writeFileSync(place.file, `[sending]\nrequire_verified_domain = false\n`, { flag: 'a' })
+    await run('domain', 'add', 'shop.example')
+    const sent = JSON.parse(await run('canary', 'run', '--json'))
+    expect(sent.data.map(({ mailbox, result }: { mailbox: string; result: string }) => [mailbox, result])).toEqual([
+      ['self', 'pending'],
+      ['provider', 'pending'],
+    ])
+    const store = await openStore({ dataDir: place.dataDir, now: Date.now() })
+    for (const [at, { id, sent_at }] of sent.data.entries()) {
+      const arrivedAt = Date.parse(sent_at) + 4_000
+      await store.canaries.record(id, { result: at === 0 ? 'inbox' : 'spam', arrivedAt, detail: null })
+    }
+    await store.close()
+    await run('canary', 'list')
+    const { data } = JSON.parse(await run('canary', 'list', '--json'))
+    expect(data.map(({ mailbox, address }: { mailbox: string; address: string }) => [mailbox, address])).toEqual([
+      ['self', null],
+      ['provider', 'seed@provider.example'],
+    ])
     expect(text()).toMatchSnapshot()
   },
   LIMIT_MS,

@@ -36,14 +36,22 @@ export function canaryPromises(holds: Holds): void {
     const missing = { result: 'missing', arrivedAt: null, detail: null } as const
     expect(await canaries.record('cnr_1', missing)).toBeTrue()
     expect(await canaries.record('cnr_1', { ...missing, result: 'unchecked' })).toBeFalse()
-    expect(await canaries.sought(START, 9)).toEqual([canaryOf({ result: 'missing' })])
-    expect(await canaries.sought(START + 1, 9)).toEqual([])
     expect(await canaries.record('cnr_1', { result: 'late', arrivedAt: START + 9, detail: null })).toBeTrue()
     expect(await canaries.record('cnr_1', { result: 'spam', arrivedAt: START + 10, detail: null })).toBeFalse()
     expect(await canaries.record('cnr_1', missing)).toBeFalse()
-    expect(await canaries.sought(START, 9)).toEqual([])
     expect(await canaries.get('cnr_1')).toEqual(canaryOf({ result: 'late', arrivedAt: START + 9 }))
     expect(await canaries.record('cnr_9', missing)).toBeFalse()
+  })
+
+  holds('those that have ended are read without those on their way', async ({ canaries }) => {
+    const results = ['inbox', 'pending', 'missing', 'spam', 'pending'] as const
+    for (const [at, result] of results.entries()) {
+      await canaries.add(canaryOf({ id: `cnr_${at}`, dueAt: START + at, result }))
+      await canaries.add(canaryOf({ id: `cnr_self_${at}`, mailbox: 'self', dueAt: START + at, result: 'late' }))
+    }
+    expect((await canaries.latestEnded('gmail', 2)).map(({ id }) => id)).toEqual(['cnr_3', 'cnr_2'])
+    expect((await canaries.latestEnded('gmail', 9)).map(({ id }) => id)).toEqual(['cnr_3', 'cnr_2', 'cnr_0'])
+    expect(await canaries.latestEnded('other', 9)).toEqual([])
   })
 
   holds('old canaries are deleted, the oldest first', async ({ canaries }) => {

@@ -13,6 +13,8 @@ export interface Postfix {
   port: number
   /** Without TLS, where it offers the login in clear. */
   plainPort: number
+  /** Its own authority, for `relay.provider.example`. PEM */
+  certificatePem: string
   /** SHA-256 of its certificate, in hex. */
   fingerprint: string
   login: { user: string; password: string }
@@ -37,6 +39,7 @@ export async function startPostfix(options: { next: number; returns: number; ret
   return {
     port,
     plainPort,
+    certificatePem: certificate.certificatePem,
     fingerprint: fingerprintOf(certificate.certificatePem),
     login: LOGIN,
     log,

@@ -246,6 +246,16 @@ export const THREATS: Threat[] = [
     attack: 'mail to their address, so that a message arrives that did not',
   },
   {
+    id: 'canary-flood',
+    asset: 'the queue, and the results of canary messages',
+    attack: 'canary runs in a loop',
+  },
+  {
+    id: 'hostile-imap-server',
+    asset: 'memory, the main thread, and the results of other mailboxes',
+    attack: 'an IMAP server of a canary mailbox that sends too much, too slowly, nonsense, or another certificate',
+  },
+  {
     id: 'erasures-without-end',
     asset: 'erasures of other organizations',
     attack: 'thousands of erasures of invented addresses, each of which reads all events',

@@ -44,7 +44,7 @@ export function canaryOperations(deps: {
       method: 'POST',
       path: '/v1/canary/run',
       summary: 'Send canary messages now',
-      description: 'Sends one to every mailbox. Results follow in the list.',
+      description: 'Sends one to every mailbox with fewer than 20 on their way. Results follow in the list.',
       responses: async () => (await import('../responses/canary.ts')).canaryRunResponses,
       body: z.strictObject({}),
       bodyOptional: true,

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 
 /** The records usable for SMTP: DANE-TA(2) and DANE-EE(3) with a known selector, matching type and plausible data.
@@ -30,7 +31,8 @@ export function daneProblem(
   if (anchors.length === 0 || !isAnchored(own, certificates, anchors, now)) {
     return 'the certificate matches none of the TLSA records'
   }
-  return own.checkHost(host, { subject: 'never' }) === undefined ? `the certificate is not for ${host}` : null
+  const name = isIP(host) === 0 ? own.checkHost(host, { subject: 'never' }) : own.checkIP(host)
+  return name === undefined ? `the certificate is not for ${host}` : null
 }
 
 /** Records → a key that is equal for equal sets in any order. */

@@ -29,6 +29,7 @@ import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
 import relays from './migrations/0067_relays.sql' with { type: 'text' }
+import canaryIndex from './migrations/0071_canary_index.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
 
 export interface Migration {
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0065_erasure', sql: erasure },
   { name: '0066_canaries', sql: canaries },
   { name: '0067_relays', sql: relays },
+  { name: '0071_canary_index', sql: canaryIndex },
   { name: '0073_erasure_places', sql: erasurePlaces },
 ]
 

@@ -8,10 +8,10 @@ export interface Canaries {
   /** Stores a result. False, without a change, if the mail has arrived already, or if it has ended and `end` does not say
    *  that it arrived after all. */
   record(id: string, end: CanaryEnd): Promise<boolean>
-  /** Mails sent since then that did not arrive, the oldest first. */
-  sought(since: number, limit: number): Promise<Canary[]>
   /** Mails to a mailbox, the last one first. */
   latest(mailbox: string, limit: number): Promise<Canary[]>
+  /** The same, without those on their way. */
+  latestEnded(mailbox: string, limit: number): Promise<Canary[]>
   /** Deletes at most `limit` mails sent before `before`; returns the number deleted. */
   prune(before: number, limit: number): Promise<number>
 }

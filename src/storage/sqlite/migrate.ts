@@ -25,6 +25,7 @@ import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0023_canaries.sql' with { type: 'text' }
 import relays from './migrations/0024_relays.sql' with { type: 'text' }
+import canaryIndex from './migrations/0028_canary_index.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0030_erasure_places.sql' with { type: 'text' }
 
 export interface Migration {
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0022_erasure', sql: erasure },
   { name: '0023_canaries', sql: canaries },
   { name: '0024_relays', sql: relays },
+  { name: '0028_canary_index', sql: canaryIndex },
   { name: '0030_erasure_places', sql: erasurePlaces },
 ]
 

@@ -1,0 +1,2 @@
+-- Canaries are read by mailbox.
+drop index canaries_sought;
