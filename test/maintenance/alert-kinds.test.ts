@@ -81,7 +81,7 @@ function start() {
       { address: '192.0.2.9', rests: blocked ? [{ destination: 'big.example', rule: 'blocked' }] : [] },
     ]),
     canarySource({ store, leads, mailboxes: MAILBOXES }),
-    strangerSource({ store, sourceNames: { namesOf: async () => new Map() }, leads }),
+    strangerSource({ store, sourceNames: { namesOf: async () => new Map() }, leads, own: [] }),
   ]
   const note: Tell = async (telling) => {
     if ('test' in telling) throw new Error('no test here')
