@@ -79,6 +79,8 @@ interface SettledRoute {
 
 /** Wait after the store could not read a content. */
 const UNAVAILABLE_MS = 30_000
+/** Wait for the warm-up of the only address that a mail may use. */
+const USED_UP_MS = 60_000
 
 /** Carries out claimed deliveries: attempt → outcome → next attempt → record. */
 export class Deliverer {
@@ -106,11 +108,13 @@ export class Deliverer {
     if (waitMs > 0) return this.#giveBack(claim, granted, 'reserved', clock.now() + waitMs)
     const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
     if (storeWaitMs > 0) return this.#giveBack(claim, grant, 'reserved', clock.now() + storeWaitMs)
-    const counted = grant.warmup === null ? null : await this.#count(claim, grant)
+    const counted = grant.warmup === null ? null : await this.#count(claim, grant, isKept)
     if (counted === 'not counted') return
     const startedAt = clock.steady.now()
-    const ended = await this.#attemptOrExpire(claim, grant)
-    if ('waitMs' in ended) return this.#giveBack(claim, grant, counted, clock.now() + ended.waitMs)
+    const ended =
+      counted === 'too old' ? expired(claim, 'max_age', clock.now()) : await this.#attemptOrExpire(claim, grant)
+    const key = counted === 'too old' ? null : counted
+    if ('waitMs' in ended) return this.#giveBack(claim, grant, key, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
     const address = addressFacts(tried, grant)
@@ -120,7 +124,7 @@ export class Deliverer {
       startedAt,
       address,
       from: sourceOf(tried, grant),
-      ...(counted !== null && { warmup: { counted, result: warmupResult(tried, counted, grant) } }),
+      ...(key !== null && { warmup: { counted: key, result: warmupResult(tried, key, grant) } }),
     })
     const again =
       typeof address?.blockedBy === 'string' ? this.#tryOtherWay(claim, grant, tried, address.source, !isKept) : null
@@ -170,16 +174,25 @@ export class Deliverer {
   }
 
   /** Counts the mail for the warm-up of its address, before anything is sent. If its allowance is used up, the mail is due
-   *  again at once and waits for the next part or another address; while the store cannot count, it waits. */
-  async #count(claim: ClaimedDelivery, grant: Grant): Promise<WarmupKey | 'not counted'> {
+   *  again at once and waits for the next part, another address or a relay. A mail that must keep its route (`isKept`) waits
+   *  for the address alone, until it is too old. While the store cannot count, it waits. */
+  async #count(claim: ClaimedDelivery, grant: Grant, isKept: boolean): Promise<WarmupKey | 'not counted' | 'too old'> {
     const { admission, clock, log } = this.#deps
     const counted = await admission.count(grant).catch((error) => {
       log.error('mail not counted for the warm-up of its address', { delivery_id: claim.delivery.id, error })
       return undefined
     })
     if (counted) return counted
-    await this.#giveBack(claim, grant, null, clock.now() + (counted === null ? 0 : UNAVAILABLE_MS))
+    if (counted === null && isKept && this.#isTooOld(claim)) return 'too old'
+    const waitMs = counted === undefined ? UNAVAILABLE_MS : isKept ? USED_UP_MS : 0
+    await this.#giveBack(claim, grant, null, clock.now() + waitMs)
     return 'not counted'
+  }
+
+  #isTooOld({ message }: ClaimedDelivery): boolean {
+    const { clock, clockGoodSince, settings } = this.#deps
+    const since = Math.max(message.scheduledAt ?? message.createdAt, clockGoodSince())
+    return clock.now() - since > settings.maxAgeSeconds * 1000
   }
 
   async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | NotNow> {

@@ -142,6 +142,8 @@ function reasonWords({ rule, because }: RelayUse): string {
       return `fail-over of relay rule ${rule}, because outgoing connections to port 25 are blocked`
     case 'direct_failing':
       return `fail-over of relay rule ${rule}, because direct attempts kept failing`
+    case 'warmup_used_up':
+      return `fail-over of relay rule ${rule}, because the warm-up of the sending addresses allows no more messages there now`
     case 'same_route':
       return 'an earlier attempt through it may have been accepted'
   }
@@ -284,10 +286,22 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
   const end = `If the message is not delivered by ${iso(givesUpAt)}, Postrider gives up and reports a soft bounce.`
   return [
     ...next,
-    ...whereTo(known.route),
+    ...(keptWords(known) ?? whereTo(known.route)),
     ...tlsWords(known.route, message.requireTls),
     ...destinationWords(known.destination),
     end,
+  ]
+}
+
+/** A message keeps the route of an attempt that the server may have accepted, if it could change; null if there is none. */
+function keptWords({ route, attempts = [] }: Known): string[] | null {
+  const mayChange =
+    route?.kind === 'relay' ? route.use.because !== 'rule' : route?.kind === 'hosts' && route.failOver !== null
+  const kept = mayChange ? attempts.find(({ outcome }) => outcome === 'unknown') : undefined
+  if (kept === undefined) return null
+  const way = kept.relay === undefined ? 'directly' : `through the relay ${kept.relay.name}`
+  return [
+    `The server may have accepted attempt ${kept.number}, so Postrider repeats it only on the same route, ${way}: another route could deliver a second copy.`,
   ]
 }
 
