@@ -122,15 +122,37 @@ describe('an address in warm-up', () => {
     expect(explanation).toContain('Mail beyond that goes from another address of the pool.')
   })
 
-  test('counts a complaint about its mail, once', async () => {
+  // threat: complaints-hold-warm-up
+  test('counts a complaint of the provider that accepted the mail, once a day, and none that a recipient wrote', async () => {
     await open([NEW], { values: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
-    await sent(await send(2))
-    const [returnPath] = remote.heard.flatMap((line) => /^MAIL FROM:<([^>]+)>/.exec(line)?.[1] ?? [])
-    const report = complaintAbout({ mailFrom: returnPath!, raw: remote.mails[0]! })
-    for (let times = 0; times < 2; times++) await deliver(server, returnPath!, report, 'staff@isp.example')
-    const counts = { sent: 2, complaints: 1 }
-    await until('the complaint to be counted', async () => (await today())[0]?.complaints === 1)
-    expect(await today()).toMatchObject([counts])
+    await sent(await send(3))
+    const paths = remote.heard.flatMap((line) => /^MAIL FROM:<([^>]+)>/.exec(line)?.[1] ?? [])
+    for (const domain of ['remote.example', 'attacker.example']) {
+      server.zone.set(domain, 'TXT', [['v=spf1 ip4:127.0.0.1 -all']])
+    }
+    const report = (path: number, from: string, note = '') =>
+      deliver(
+        server,
+        paths[path]!,
+        complaintAbout({ mailFrom: paths[path]!, raw: Buffer.from(`${note}\n`) }, from),
+        from,
+      )
+    const reports = async () => (await server.read('/v1/events?type=message.complained')).data.length
+    const complaints = async () => (await today())[0]?.complaints
+
+    // The recipient of one mail can write as many reports as they like, about this mail and in any name.
+    for (const note of ['a', 'b']) expect(await report(0, 'fbl@attacker.example', note)).toStartWith('250')
+    expect(await report(0, 'fbl@nobody.example', 'c')).toStartWith('250')
+    await until('the reports', async () => (await reports()) > 0)
+    expect(await complaints()).toBe(0)
+
+    // Of a provider, several about one mail count once, and so do several recipients of `others` on one day.
+    for (const note of ['a', 'b', 'c']) await report(1, 'fbl@remote.example', note)
+    await report(2, 'fbl@remote.example')
+    await until('the complaint to be counted', async () => (await complaints()) === 1)
+    expect(await today()).toMatchObject([{ sent: 3, complaints: 1 }])
+    const { explanation } = await server.read('/v1/explain?to=ann@a.remote.example')
+    expect(explanation.join(' ')).not.toContain('hold it until')
   })
 })
 
