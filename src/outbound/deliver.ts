@@ -53,6 +53,8 @@ export interface DelivererDeps {
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
   }
+  /** Passwords of relays: `refresh` reads them again, `version` increases when one has changed. */
+  logins?: { version(): number; refresh(): void }
   /** Called once the result of an attempt through a relay is stored. */
   onRelayed?: (relay: string, outcome: Outcome) => void
   notify: Notify
@@ -111,11 +113,17 @@ export class Deliverer {
     const counted = grant.warmup === null ? null : await this.#count(claim, grant, isKept)
     if (counted === 'not counted') return
     const startedAt = clock.steady.now()
+    const loginVersion = this.#deps.logins?.version()
     const ended =
       counted === 'too old' ? expired(claim, 'max_age', clock.now()) : await this.#attemptOrExpire(claim, grant)
     const key = counted === 'too old' ? null : counted
     if ('waitMs' in ended) return this.#giveBack(claim, grant, key, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
+    const renewed = grant.relay === null ? null : this.#tryNewLogin(claim, tried, loginVersion)
+    if (renewed !== null) {
+      admission.returned(grant, key)
+      return this.#recordUntilWritten(this.#toRecord(claim, renewed.tried, renewed.verdict))
+    }
     const { outcome, attempt } = tried
     const address = addressFacts(tried, grant)
     admission.ended(grant, {
@@ -138,7 +146,21 @@ export class Deliverer {
     const way = admission.otherWay(grant, source, mayRelay)
     if (way === null) return null
     const next = way === 'address' ? 'another address' : `the relay ${grant.failOver}`
-    return this.#failOver.retry(claim.delivery, tried, { source, next, now: clock.now() })
+    const { outcome } = tried
+    const rule = outcome.kind === 'delivered' ? '' : outcome.cause.rule
+    const note = `${source || 'this server'} cannot send there (${rule}) and rests; ${next} is tried at once`
+    return this.#failOver.retry(claim.delivery, tried, note, clock.now())
+  }
+
+  /** A relay that refused the login is no trouble if its password has changed since `version`: the mail is due again at
+   *  once. Null if it has not, or there was another result. */
+  #tryNewLogin({ delivery }: ClaimedDelivery, tried: Tried, version: number | undefined) {
+    const { logins, clock } = this.#deps
+    const { outcome } = tried
+    if (logins === undefined || outcome.kind !== 'deferred' || outcome.cause.class !== 'login') return null
+    logins.refresh()
+    if (logins.version() === version) return null
+    return this.#failOver.retry(delivery, tried, 'the password has changed; the relay is tried at once', clock.now())
   }
 
   /** The final route of an attempt that a fail-over may change: that of an earlier attempt that the server may have accepted,

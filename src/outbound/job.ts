@@ -109,6 +109,8 @@ export type ToWorker =
   | { kind: 'attempt'; jobs: SentJob[] }
   /** The results of these deliveries are in the store. */
   | { kind: 'written'; deliveryIds: string[] }
+  /** Replaces WorkerSettings.relays: a password has changed. */
+  | { kind: 'relays'; relays: readonly Relay[] }
   /** Finish running jobs, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }
 
