@@ -37,6 +37,8 @@ function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
         return work.written(message.deliveryIds)
       case 'relays':
         return work.useRelays(message.relays)
+      case 'close_idle':
+        return work.closeIdle(message.destination)
       case 'stop':
         return void work.stop().then(() => post({ kind: 'stopped' }))
     }
@@ -143,6 +145,9 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
         const lane = held.get(id)
         if (lane !== undefined && held.delete(id)) lanes.leave(lane)
       }
+    },
+    closeIdle(destination: string) {
+      transport.closeIdle(destination)
     },
     useRelays(relays: ThreadSettings['relays']) {
       settings.relays = relays

@@ -22,6 +22,8 @@ export interface Workers {
   written(deliveryId: string): void
   /** Replaces the relays of the settings, for jobs that are submitted from now on. */
   useRelays(relays: readonly Relay[]): void
+  /** Sends QUIT on idle connections to a destination. */
+  closeIdle(destination: string): void
   /** Jobs submitted and not yet answered. */
   underWay(): number
   /** Running threads, and jobs waiting for one to start. */
@@ -65,6 +67,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     submit: (jobs) => threads.submit(jobs),
     written: (deliveryId) => threads.written(deliveryId),
     useRelays: (relays) => threads.useRelays(relays),
+    closeIdle: (destination) => threads.closeIdle(destination),
     underWay: () => threads.underWay(),
     state: () => threads.state(),
     stop: (timeoutMs) => threads.stop(timeoutMs),
@@ -146,6 +149,10 @@ class DeliveryThreads implements Workers {
   useRelays(relays: readonly Relay[]): void {
     this.#relays = relays
     for (const thread of this.#supervisor.runners) send(thread, { kind: 'relays', relays })
+  }
+
+  closeIdle(destination: string): void {
+    for (const thread of this.#supervisor.runners) send(thread, { kind: 'close_idle', destination })
   }
 
   underWay(): number {

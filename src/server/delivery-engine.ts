@@ -221,6 +221,7 @@ function createLoop(
     },
     relays: relaySettingsOf(config),
     logins: parts.logins,
+    closeIdle: workers.closeIdle,
     isPort25Blocked: deps.isPort25Blocked,
     onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),

@@ -4,6 +4,7 @@ import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
+import type { SharedLimits } from '../relays/shared-limits.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
 import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
@@ -120,6 +121,8 @@ export function createAdmission(options: {
   senders?: Senders
   /** Absent: all mail is sent directly. */
   relays?: RelayChoice
+  /** Limits of relays for all nodes together; absent: there are none. */
+  shared?: SharedLimits
 }): Admission {
   const { routes, shares, clock, clockGoodSince, overdueMs, senders, relays } = options
   const warmups = senders?.warmups
@@ -326,7 +329,12 @@ export function createAdmission(options: {
       else if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
-    freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],
+    freed: () => [
+      ...concurrency.freed(),
+      ...shares.freed(),
+      ...(warmups?.freed() ?? []),
+      ...(options.shared?.freed() ?? []),
+    ],
     stateOf: (destination, queue = '') => {
       if (relays?.isRelay(destination)) return stateOnWallClock(concurrency.stateOf(destination, now()))
       const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
