@@ -56,9 +56,11 @@ export function explainDelivery(
     case 'delivered':
       return [
         ...failOverWords(known.attempts),
-        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
+        `${whoAccepted(delivery, last)} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
         ...lastRelayWords(last),
-        'That server decides between inbox and spam folder. A bounce or complaint may still arrive.',
+        relayOf(last) === null
+          ? 'That server decides between inbox and spam folder. A bounce or complaint may still arrive.'
+          : 'The relay sends it on. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
       return [
@@ -156,7 +158,9 @@ export function tlsPolicyOn(route: RouteShown, requireTls: boolean): TlsPolicy {
 }
 
 function tlsWords(route: RouteShown | null, requireTls: boolean): string[] {
-  return route === null ? [] : [TLS_WORDS[tlsPolicyOn(route, requireTls)]]
+  // The config of a relay says what TLS must prove.
+  const isRelay = route?.kind === 'relay' && route.use.name !== SMARTHOST
+  return route === null || (isRelay && !requireTls) ? [] : [TLS_WORDS[tlsPolicyOn(route, requireTls)]]
 }
 
 const TLS_WORDS: Record<TlsPolicy, string> = {
@@ -255,10 +259,20 @@ function fromWords(last: Attempt | null, { attempts }: Known): string {
   return attempts === undefined || last === null || last.sourceAddress === null ? '' : `, from ${last.sourceAddress}`
 }
 
+function whoAccepted({ mxHost }: Delivery, last: Attempt | null): string {
+  const use = relayOf(last)
+  if (use !== null) return `The relay ${use.name}${mxHost === null ? '' : ` (${mxHost})`}`
+  return `The recipient's server${mxHost === null ? '' : ` ${mxHost}`}`
+}
+
 /** The smarthost goes without saying. */
+function relayOf(last: Attempt | null): RelayUse | null {
+  return last?.relay === undefined || last.relay.name === SMARTHOST ? null : last.relay
+}
+
 function lastRelayWords(last: Attempt | null): string[] {
-  const use = last?.relay
-  if (last === null || use === undefined || use.name === SMARTHOST) return []
+  const use = relayOf(last)
+  if (last === null || use === null) return []
   return [`Attempt ${last.number} went through the relay ${use.name}: ${reasonWords(use)}.`]
 }
 

@@ -111,9 +111,12 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
       tls_verified: true,
       relay: { name: 'provider', rule: 1, because: 'rule' },
     })
-    expect(await explained(id)).toContain('Attempt 1 went through the relay provider: relay rule 1 says so.')
+    const said = await explained(id)
+    expect(said[0]).toStartWith('The relay provider (127.0.0.1) accepted the message at ')
+    expect(said).toContain('Attempt 1 went through the relay provider: relay rule 1 says so.')
     const { explanation } = await server.read('/v1/explain?to=bob@one.remote.example')
     expect(explanation[0]).toBe('Mail goes through the relay provider (127.0.0.1): relay rule 1 says so.')
+    expect(explanation.join(' ')).not.toContain('opportunistic TLS')
 
     const direct = await send({ to: 'ann@two.remote.example' })
     await server.ended(direct)
