@@ -249,7 +249,8 @@ export const THREATS: Threat[] = [
   {
     id: 'complaints-hold-warm-up',
     asset: 'the sending address',
-    attack: 'a recipient writes complaints that hold the warm-up of an address: many about one mail, in a provider’s name',
+    attack:
+      'a recipient writes complaints that hold the warm-up of an address: many about one mail, in a provider’s name',
   },
   {
     id: 'tenant-moves-mail-to-relay',
