@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { complaintAbout, deliver } from '../support/late-reports.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
 /** A sending address in warm-up, with real delivery over loopback: every address of 127.0.0.0/8 is one of this machine. The
  *  clock stands at noon of the first day: 28 of its 50 mails may be sent. */
@@ -166,7 +166,7 @@ describe('mail beyond the warm-up of all addresses, with a relay as fail-over,',
   test('goes through the relay once each, within its limit per minute, and the plan holds', async () => {
     await open([NEW], { overflow: { max_mails_per_minute: 60 } })
     const ids = await send(32)
-    await server.clock.advance(10_000)
+    await untilInTime(server.clock, 'all mail', () => mails(remote) + mails(relay) === 32)
     await sent(ids)
     expect([mails(remote), mails(relay)]).toEqual([28, 4])
     expect(await today()).toMatchObject([{ sent: 28, delivered: 28 }])
