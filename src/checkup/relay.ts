@@ -25,4 +25,11 @@ export async function greetRelay(
   })
 }
 
-const NO_ADDRESS: Greeted = { isReached: false, problem: 'DNS has no address for it', words: '', durationMs: 0 }
+const NO_ADDRESS: Greeted = {
+  isReached: false,
+  problem: 'DNS has no address for it',
+  stage: null,
+  tls: null,
+  words: '',
+  durationMs: 0,
+}

@@ -91,17 +91,22 @@ function startFailure(thrown: unknown, config: Config): unknown {
   return storeFailure(thrown, config.dataDir)
 }
 
-/** SIGHUP: reloads the log level and the certificates. If the config has faults, it logs them and changes nothing. */
+/** SIGHUP: reloads the log level, the certificates and the passwords of relays. If the config has faults, it logs them and
+ *  changes nothing. */
 async function reload(file: string, server: Server, log: Log): Promise<void> {
   const { config, faults } = loadConfigFile(file || null, process.env)
   const level = config?.log.level
   const readAgain = async () => {
     if (level === undefined) throw invalid([{ field: 'config', message: 'the config is invalid' }])
     log.setLevel(level)
-    await server.reloadCertificate()
+    await server.reloadFiles()
   }
   try {
-    await server.manage('config_reload', { log: { level: '' }, tls: PAIR, smtp: PAIR }, readAgain)
+    await server.manage(
+      'config_reload',
+      { log: { level: '' }, tls: PAIR, smtp: PAIR, relays: { password_file: '' } },
+      readAgain,
+    )
     log.info('config reloaded', { log_level: level })
   } catch (error) {
     if (level === undefined) log.warn('config not reloaded: it is invalid', { faults })

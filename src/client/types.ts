@@ -313,7 +313,7 @@ export interface Attempt {
     /** Number of the relay rule, from 1; null: none, as for the smarthost. */
     rule: number | null
     /** `rule`, or why the relay took over from direct delivery. */
-    because: 'rule' | 'address_blocked' | 'port_25_blocked' | 'direct_failing' | 'same_route'
+    because: 'rule' | 'address_blocked' | 'port_25_blocked' | 'direct_failing' | 'warmup_used_up' | 'same_route'
   } | null
   tls_version: string | null
   tls_cipher: string | null

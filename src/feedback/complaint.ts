@@ -1,5 +1,6 @@
 import type { Verp } from '../mail/verp.ts'
 import { iso } from '../model/event.ts'
+import type { Report } from '../model/report.ts'
 import type { Complaint, ReportContent } from './content.ts'
 import { type Judgement, MAX_NAME, onlyKept } from './judgement.ts'
 
@@ -31,9 +32,13 @@ function tagsIn(content: ReportContent): readonly string[] {
 export function judgeComplaint({ userAgent, ...report }: Complaint, at: number): Judgement {
   const feedbackType = report.feedbackType.slice(0, MAX_NAME)
   const kept = onlyKept({ kind: 'complaint', reporter: userAgent, feedbackType })
-  if (NO_COMPLAINTS.has(feedbackType)) return kept
+  if (!isComplaint(kept.report)) return kept
   const fields = { complained_at: iso(at), feedback_type: feedbackType }
   return { ...kept, event: { type: 'message.complained', fields }, suppress: 'complaint' }
 }
+
+/** Whether a report is a person's complaint. */
+export const isComplaint = ({ kind, feedbackType }: Pick<Report, 'kind' | 'feedbackType'>) =>
+  kind === 'complaint' && !NO_COMPLAINTS.has(feedbackType ?? '')
 
 const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure'])

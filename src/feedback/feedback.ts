@@ -12,7 +12,7 @@ import type { Notify } from '../os/notifier.ts'
 import type { LateRecord, Store } from '../storage/store.ts'
 import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
-import { deliveryTaggedIn } from './complaint.ts'
+import { deliveryTaggedIn, isComplaint } from './complaint.ts'
 import type { ReportContent } from './content.ts'
 import { isUnsubscribeRequest, judgeReport, unsubscribedFields } from './judge.ts'
 import type { Judgement } from './judgement.ts'
@@ -43,6 +43,9 @@ export interface ReportMail {
   remoteAddress: string
   receivedAt: number
   recipients: FeedbackAddress[]
+  /** The registrable domain of its author, if SPF or DKIM of that domain passes; else null. Looks it up when called; call it
+   *  before `take` has ended. */
+  reporter: () => Promise<string | null>
 }
 
 /** Store and the keyed tags of return paths → Feedback. `judge` classifies a later server's reply
@@ -52,8 +55,13 @@ export function createFeedback(deps: {
   verp: Verp
   mintId: MintId
   judge: JudgeReply
-  /** Called after a complaint is stored, with the delivery that it is about. */
-  onComplaint?: (messageId: string, delivery: Delivery, at: number) => Promise<void>
+  /** Called after the first complaint about a delivery is stored. */
+  onComplaint?: (complaint: {
+    messageId: string
+    delivery: Delivery
+    at: number
+    reporter: ReportMail['reporter']
+  }) => Promise<void>
   log: Log
   mailLog: Pick<MailLog, 'reported'>
   notify: Notify
@@ -86,7 +94,7 @@ export function createFeedback(deps: {
       if (written === 'changed') continue // an attempt ended in between: apply the report to the new state
       if (written === 'recorded') {
         notify(subject, judgement)
-        if (judgement.suppress === 'complaint') await complained(subject, mail.receivedAt)
+        if (judgement.suppress === 'complaint') await complained(subject, mail)
       }
       return
     }
@@ -94,10 +102,15 @@ export function createFeedback(deps: {
   }
 
   /** The complaint itself is stored; its sender must not repeat it because of what follows. */
-  const complained = async ({ delivery, message }: Subject, at: number) => {
-    await deps.onComplaint?.(message.id, delivery, at).catch((error) => {
+  const complained = async ({ delivery, message }: Subject, { receivedAt: at, reporter }: ReportMail) => {
+    if (deps.onComplaint === undefined) return
+    try {
+      const stored = await store.deliveries.reports(message.id)
+      const ours = stored.filter(({ email, report }) => email === delivery.email && isComplaint(report))
+      if (ours.length === 1) await deps.onComplaint({ messageId: message.id, delivery, at, reporter })
+    } catch (error) {
       log.warn('complaint not counted for the sending address', { delivery_id: delivery.id, error })
-    })
+    }
   }
 
   /** An unsubscribe request that came after its delivery was removed; false when its recipient is no longer known. */

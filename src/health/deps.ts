@@ -119,6 +119,10 @@ export interface Greeting {
   isReached: boolean
   /** Why it would reject our mail; null if it would not. */
   problem: string | null
+  /** Where it failed: `connect`, `starttls`, `login` …; null if unknown, or if it did not. */
+  stage?: string | null
+  /** Version of TLS and whether the certificate is verified; null without TLS. */
+  tls?: string | null
   /** Its reply. */
   words: string
   durationMs: number

@@ -35,15 +35,21 @@ export async function checkRelay(
 /** `settings`: names of the settings to check. */
 function verdictOf(
   name: string,
-  { isReached, problem, durationMs }: Greeting,
+  { isReached, problem, stage, tls, durationMs }: Greeting,
   settings: { login: string; certificates: string; place: string },
 ): Verdict {
-  if (problem === null) return pass(`${name} accepts our login, after ${durationMs} ms`)
+  if (problem === null) {
+    const encryption = tls === undefined ? '' : tls === null ? ', without TLS' : `, over ${tls}`
+    return pass(`${name} accepts our login, after ${durationMs} ms${encryption}`)
+  }
   if (isReached && problem.startsWith('password not sent')) {
     return fail(
       `${name}: ${problem}`,
       `Use a certificate from a public authority for its name, or set ${settings.certificates} to its fingerprint.`,
     )
+  }
+  if (stage === 'starttls') {
+    return fail(`${name} answers, but: ${problem}`, `Check tls, port and certificates of ${settings.place}.`)
   }
   return isReached
     ? fail(`${name} answers, but: ${problem}`, `Check ${settings.login}.`)

@@ -10,7 +10,7 @@ import type { AcceptedInbound, Store } from '../storage/store.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
-import type { InboundResult } from './inbound-result.ts'
+import type { InboundResult, ReadingJob } from './inbound-result.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
@@ -58,8 +58,11 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
     const reported = feedbackAddresses(mail)
     if (reported.length > 0) {
       const { returnPath, ...of } = facts(mail)
-      const found = await deps.readers.report({ raw: await mail.open(), returnPath })
-      await deps.feedback.take({ ...found, ...of, recipients: reported })
+      const raw = await mail.open()
+      const found = await deps.readers.report({ raw, returnPath })
+      const reporter = async () =>
+        (await deps.readers.policyReport({ raw, envelope: envelopeOf(mail) }))?.reporter ?? null
+      await deps.feedback.take({ ...found, ...of, recipients: reported, reporter })
       return replies.FEEDBACK_ACCEPTED
     }
     const first = mail.recipients[0]?.as
@@ -134,18 +137,22 @@ async function partsByRoute(
   return [...parts.values()]
 }
 
+function envelopeOf(mail: IncomingMail<RecipientTarget>): ReadingJob['envelope'] {
+  const { returnPath, remoteAddress } = facts(mail)
+  const { helo, protocol, tls } = mail.session
+  const recipients = mail.recipients.map(({ spoken }) => spoken.address)
+  return { remoteAddress, helo, returnPath, recipients, protocol, tls }
+}
+
 function jobFor(
   mail: IncomingMail<RecipientTarget>,
   parts: readonly Part[],
   loopTag: string,
 ): Omit<Parameters<Readers['read']>[0], 'raw'> {
-  const { returnPath, remoteAddress, receivedAt } = facts(mail)
-  const { helo, protocol, tls } = mail.session
-  const recipients = mail.recipients.map(({ spoken }) => spoken.address)
   const seals = parts.filter(({ sendTo }) => sendTo.length > 0).map(({ domain }) => sealOf(domain))
   return {
-    envelope: { remoteAddress, helo, returnPath, recipients, protocol, tls },
-    receivedAt,
+    envelope: envelopeOf(mail),
+    receivedAt: mail.receivedAt,
     seals,
     forwardHeader: seals.length === 0 ? null : `${LOOP_HEADER}: ${loopTag}`,
   }

@@ -122,8 +122,16 @@ export interface Cause {
 }
 
 /** Why an attempt uses a relay: a rule says so, or as fail-over: the destination blocks the address, port 25 is blocked,
- *  direct attempts keep failing, or an earlier attempt through this relay may have been accepted. */
-export const RELAY_REASONS = ['rule', 'address_blocked', 'port_25_blocked', 'direct_failing', 'same_route'] as const
+ *  direct attempts keep failing, the warm-up of every address allows no more now, or an earlier attempt through this relay
+ *  may have been accepted. */
+export const RELAY_REASONS = [
+  'rule',
+  'address_blocked',
+  'port_25_blocked',
+  'direct_failing',
+  'warmup_used_up',
+  'same_route',
+] as const
 export type RelayReason = (typeof RELAY_REASONS)[number]
 
 /** The relay of an attempt, the number of its rule from 1 (null: none, as for delivery.smarthost), and why. */

@@ -30,18 +30,19 @@ function growing(days: number): number[] {
 /** What of the mails that a group got on a day counts against the plan. */
 export const COUNTED_AGAINST = ['deferred', 'blocked', 'complaints'] as const
 
-/** Shares of a day's mails above which the plan is held (`hold`: the day repeats) or stepped back, once there are `least`
- *  of them.
+/** Shares of a day's mails above which the plan is held (`hold`: the day repeats) once there are `least` of them, or stepped
+ *  back once there are `leastBack`.
  *  - deferred: the host as a whole answered 4xx, as 421 or 4.7.z; not greylisting or a full mailbox.
  *  - blocked: the reply blocks the address (mail/address-block.ts).
  *  - complaints: Google asks for a spam rate below 0.1 % and never 0.3 % ("Email sender guidelines"); Yahoo for less than
- *    0.3 % ("Sender best practices"). The other two have no published numbers. */
+ *    0.3 % ("Sender best practices"). Few people must not move a plan of 50 mails a day back, so `leastBack` is higher.
+ *  The other two have no published numbers. */
 export const WARMUP_THRESHOLDS: Readonly<
-  Record<(typeof COUNTED_AGAINST)[number], { least: number; hold: number; stepBack: number }>
+  Record<(typeof COUNTED_AGAINST)[number], { least: number; hold: number; leastBack: number; stepBack: number }>
 > = {
-  deferred: { least: 5, hold: 0.05, stepBack: 0.15 },
-  blocked: { least: 2, hold: 0.01, stepBack: 0.05 },
-  complaints: { least: 2, hold: 0.001, stepBack: 0.003 },
+  deferred: { least: 5, hold: 0.05, leastBack: 5, stepBack: 0.15 },
+  blocked: { least: 2, hold: 0.01, leastBack: 2, stepBack: 0.05 },
+  complaints: { least: 2, hold: 0.001, leastBack: 5, stepBack: 0.003 },
 }
 
 /** Days of the plan that a step back goes back: half the volume on the standard plan. */

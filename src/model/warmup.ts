@@ -84,10 +84,10 @@ export function standingOf(warmup: Warmup, recorded: readonly WarmupDay[], today
 export function judgeDay(counts: WarmupCounts): 'good' | 'hold' | 'step_back' {
   let verdict: ReturnType<typeof judgeDay> = 'good'
   for (const name of COUNTED_AGAINST) {
-    const { least, hold, stepBack } = WARMUP_THRESHOLDS[name]
+    const { least, hold, leastBack, stepBack } = WARMUP_THRESHOLDS[name]
     const share = counts[name] / Math.max(1, counts.sent)
     if (counts[name] < least || share <= hold) continue
-    if (share > stepBack) return 'step_back'
+    if (share > stepBack && counts[name] >= leastBack) return 'step_back'
     verdict = 'hold'
   }
   return verdict

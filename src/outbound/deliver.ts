@@ -53,6 +53,8 @@ export interface DelivererDeps {
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
   }
+  /** Passwords of relays: `refresh` reads them again, `version` increases when one has changed. */
+  logins?: { version(): number; refresh(): void }
   /** Called once the result of an attempt through a relay is stored. */
   onRelayed?: (relay: string, outcome: Outcome) => void
   notify: Notify
@@ -79,6 +81,8 @@ interface SettledRoute {
 
 /** Wait after the store could not read a content. */
 const UNAVAILABLE_MS = 30_000
+/** Wait for the warm-up of the only address that a mail may use. */
+const USED_UP_MS = 60_000
 
 /** Carries out claimed deliveries: attempt → outcome → next attempt → record. */
 export class Deliverer {
@@ -106,12 +110,20 @@ export class Deliverer {
     if (waitMs > 0) return this.#giveBack(claim, granted, 'reserved', clock.now() + waitMs)
     const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
     if (storeWaitMs > 0) return this.#giveBack(claim, grant, 'reserved', clock.now() + storeWaitMs)
-    const counted = grant.warmup === null ? null : await this.#count(claim, grant)
+    const counted = grant.warmup === null ? null : await this.#count(claim, grant, isKept)
     if (counted === 'not counted') return
     const startedAt = clock.steady.now()
-    const ended = await this.#attemptOrExpire(claim, grant)
-    if ('waitMs' in ended) return this.#giveBack(claim, grant, counted, clock.now() + ended.waitMs)
+    const loginVersion = this.#deps.logins?.version()
+    const ended =
+      counted === 'too old' ? expired(claim, 'max_age', clock.now()) : await this.#attemptOrExpire(claim, grant)
+    const key = counted === 'too old' ? null : counted
+    if ('waitMs' in ended) return this.#giveBack(claim, grant, key, clock.now() + ended.waitMs)
     const tried = await this.#poisonous.judge(claim.message, ended)
+    const renewed = grant.relay === null ? null : this.#tryNewLogin(claim, tried, loginVersion)
+    if (renewed !== null) {
+      admission.returned(grant, key)
+      return this.#recordUntilWritten(this.#toRecord(claim, renewed.tried, renewed.verdict))
+    }
     const { outcome, attempt } = tried
     const address = addressFacts(tried, grant)
     admission.ended(grant, {
@@ -120,7 +132,7 @@ export class Deliverer {
       startedAt,
       address,
       from: sourceOf(tried, grant),
-      ...(counted !== null && { warmup: { counted, result: warmupResult(tried, counted, grant) } }),
+      ...(key !== null && { warmup: { counted: key, result: warmupResult(tried, key, grant) } }),
     })
     const again =
       typeof address?.blockedBy === 'string' ? this.#tryOtherWay(claim, grant, tried, address.source, !isKept) : null
@@ -134,7 +146,21 @@ export class Deliverer {
     const way = admission.otherWay(grant, source, mayRelay)
     if (way === null) return null
     const next = way === 'address' ? 'another address' : `the relay ${grant.failOver}`
-    return this.#failOver.retry(claim.delivery, tried, { source, next, now: clock.now() })
+    const { outcome } = tried
+    const rule = outcome.kind === 'delivered' ? '' : outcome.cause.rule
+    const note = `${source || 'this server'} cannot send there (${rule}) and rests; ${next} is tried at once`
+    return this.#failOver.retry(claim.delivery, tried, note, clock.now())
+  }
+
+  /** A relay that refused the login is no trouble if its password has changed since `version`: the mail is due again at
+   *  once. Null if it has not, or there was another result. */
+  #tryNewLogin({ delivery }: ClaimedDelivery, tried: Tried, version: number | undefined) {
+    const { logins, clock } = this.#deps
+    const { outcome } = tried
+    if (logins === undefined || outcome.kind !== 'deferred' || outcome.cause.class !== 'login') return null
+    logins.refresh()
+    if (logins.version() === version) return null
+    return this.#failOver.retry(delivery, tried, 'the password has changed; the relay is tried at once', clock.now())
   }
 
   /** The final route of an attempt that a fail-over may change: that of an earlier attempt that the server may have accepted,
@@ -170,16 +196,25 @@ export class Deliverer {
   }
 
   /** Counts the mail for the warm-up of its address, before anything is sent. If its allowance is used up, the mail is due
-   *  again at once and waits for the next part or another address; while the store cannot count, it waits. */
-  async #count(claim: ClaimedDelivery, grant: Grant): Promise<WarmupKey | 'not counted'> {
+   *  again at once and waits for the next part, another address or a relay. A mail that must keep its route (`isKept`) waits
+   *  for the address alone, until it is too old. While the store cannot count, it waits. */
+  async #count(claim: ClaimedDelivery, grant: Grant, isKept: boolean): Promise<WarmupKey | 'not counted' | 'too old'> {
     const { admission, clock, log } = this.#deps
     const counted = await admission.count(grant).catch((error) => {
       log.error('mail not counted for the warm-up of its address', { delivery_id: claim.delivery.id, error })
       return undefined
     })
     if (counted) return counted
-    await this.#giveBack(claim, grant, null, clock.now() + (counted === null ? 0 : UNAVAILABLE_MS))
+    if (counted === null && isKept && this.#isTooOld(claim)) return 'too old'
+    const waitMs = counted === undefined ? UNAVAILABLE_MS : isKept ? USED_UP_MS : 0
+    await this.#giveBack(claim, grant, null, clock.now() + waitMs)
     return 'not counted'
+  }
+
+  #isTooOld({ message }: ClaimedDelivery): boolean {
+    const { clock, clockGoodSince, settings } = this.#deps
+    const since = Math.max(message.scheduledAt ?? message.createdAt, clockGoodSince())
+    return clock.now() - since > settings.maxAgeSeconds * 1000
   }
 
   async #attemptOrExpire(claim: ClaimedDelivery, grant: Grant): Promise<Tried | NotNow> {

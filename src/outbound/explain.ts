@@ -56,9 +56,11 @@ export function explainDelivery(
     case 'delivered':
       return [
         ...failOverWords(known.attempts),
-        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
+        `${whoAccepted(delivery, last)} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
         ...lastRelayWords(last),
-        'That server decides between inbox and spam folder. A bounce or complaint may still arrive.',
+        relayOf(last) === null
+          ? 'That server decides between inbox and spam folder. A bounce or complaint may still arrive.'
+          : 'The relay sends it on. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
       return [
@@ -142,6 +144,8 @@ function reasonWords({ rule, because }: RelayUse): string {
       return `fail-over of relay rule ${rule}, because outgoing connections to port 25 are blocked`
     case 'direct_failing':
       return `fail-over of relay rule ${rule}, because direct attempts kept failing`
+    case 'warmup_used_up':
+      return `fail-over of relay rule ${rule}, because the warm-up of the sending addresses allows no more messages there now`
     case 'same_route':
       return 'an earlier attempt through it may have been accepted'
   }
@@ -154,7 +158,9 @@ export function tlsPolicyOn(route: RouteShown, requireTls: boolean): TlsPolicy {
 }
 
 function tlsWords(route: RouteShown | null, requireTls: boolean): string[] {
-  return route === null ? [] : [TLS_WORDS[tlsPolicyOn(route, requireTls)]]
+  // The config of a relay says what TLS must prove.
+  const isRelay = route?.kind === 'relay' && route.use.name !== SMARTHOST
+  return route === null || (isRelay && !requireTls) ? [] : [TLS_WORDS[tlsPolicyOn(route, requireTls)]]
 }
 
 const TLS_WORDS: Record<TlsPolicy, string> = {
@@ -257,10 +263,20 @@ function fromWords(last: Attempt | null, { attempts }: Known): string {
   return attempts === undefined || last === null || last.sourceAddress === null ? '' : `, from ${last.sourceAddress}`
 }
 
+function whoAccepted({ mxHost }: Delivery, last: Attempt | null): string {
+  const use = relayOf(last)
+  if (use !== null) return `The relay ${use.name}${mxHost === null ? '' : ` (${mxHost})`}`
+  return `The recipient's server${mxHost === null ? '' : ` ${mxHost}`}`
+}
+
 /** The smarthost goes without saying. */
+function relayOf(last: Attempt | null): RelayUse | null {
+  return last?.relay === undefined || last.relay.name === SMARTHOST ? null : last.relay
+}
+
 function lastRelayWords(last: Attempt | null): string[] {
-  const use = last?.relay
-  if (last === null || use === undefined || use.name === SMARTHOST) return []
+  const use = relayOf(last)
+  if (last === null || use === null) return []
   return [`Attempt ${last.number} went through the relay ${use.name}: ${reasonWords(use)}.`]
 }
 
@@ -288,10 +304,22 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
   const end = `If the message is not delivered by ${iso(givesUpAt)}, Postrider gives up and reports a soft bounce.`
   return [
     ...next,
-    ...whereTo(known.route),
+    ...(keptWords(known) ?? whereTo(known.route)),
     ...tlsWords(known.route, message.requireTls),
     ...destinationWords(known.destination, known.route),
     end,
+  ]
+}
+
+/** A message keeps the route of an attempt that the server may have accepted, if it could change; null if there is none. */
+function keptWords({ route, attempts = [] }: Known): string[] | null {
+  const mayChange =
+    route?.kind === 'relay' ? route.use.because !== 'rule' : route?.kind === 'hosts' && route.failOver !== null
+  const kept = mayChange ? attempts.find(({ outcome }) => outcome === 'unknown') : undefined
+  if (kept === undefined) return null
+  const way = kept.relay === undefined ? 'directly' : `through the relay ${kept.relay.name}`
+  return [
+    `The server may have accepted attempt ${kept.number}, so Postrider repeats it only on the same route, ${way}: another route could deliver a second copy.`,
   ]
 }
 

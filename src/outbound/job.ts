@@ -109,6 +109,10 @@ export type ToWorker =
   | { kind: 'attempt'; jobs: SentJob[] }
   /** The results of these deliveries are in the store. */
   | { kind: 'written'; deliveryIds: string[] }
+  /** Replaces WorkerSettings.relays: a password has changed. */
+  | { kind: 'relays'; relays: readonly Relay[] }
+  /** Send QUIT on idle connections to the destination. */
+  | { kind: 'close_idle'; destination: string }
   /** Finish running jobs, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }
 

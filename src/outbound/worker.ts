@@ -35,6 +35,10 @@ function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
         return work.attempt(message.jobs)
       case 'written':
         return work.written(message.deliveryIds)
+      case 'relays':
+        return work.useRelays(message.relays)
+      case 'close_idle':
+        return work.closeIdle(message.destination)
       case 'stop':
         return void work.stop().then(() => post({ kind: 'stopped' }))
     }
@@ -141,6 +145,12 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
         const lane = held.get(id)
         if (lane !== undefined && held.delete(id)) lanes.leave(lane)
       }
+    },
+    closeIdle(destination: string) {
+      transport.closeIdle(destination)
+    },
+    useRelays(relays: ThreadSettings['relays']) {
+      settings.relays = relays
     },
     async stop() {
       if (underWay > 0 || results.length > 0) {

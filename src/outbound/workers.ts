@@ -6,6 +6,7 @@ import { CONTENT_NICE } from '../os/thread-priority.ts'
 import type { AttemptJob, AttemptResult, FromWorker, JobRoute, ToWorker, WorkerSettings } from './job.ts'
 import { createJobSlots, type JobSlots } from './job-slots.ts'
 import { journalPath, notesAt, removeNotes } from './journal/delivered-journal.ts'
+import type { Relay } from './relays/relay.ts'
 import { type CostlyDomains, createCostlyDomains } from './schedule/costly-domains.ts'
 
 /** The delivery threads, as seen by the main thread. */
@@ -19,6 +20,10 @@ export interface Workers {
   submit(jobs: readonly AttemptJob[]): void
   /** The store has the delivery's result; its thread can drop it. */
   written(deliveryId: string): void
+  /** Replaces the relays of the settings, for jobs that are submitted from now on. */
+  useRelays(relays: readonly Relay[]): void
+  /** Sends QUIT on idle connections to a destination. */
+  closeIdle(destination: string): void
   /** Jobs submitted and not yet answered. */
   underWay(): number
   /** Running threads, and jobs waiting for one to start. */
@@ -61,6 +66,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     ready: threads.ready,
     submit: (jobs) => threads.submit(jobs),
     written: (deliveryId) => threads.written(deliveryId),
+    useRelays: (relays) => threads.useRelays(relays),
+    closeIdle: (destination) => threads.closeIdle(destination),
     underWay: () => threads.underWay(),
     state: () => threads.state(),
     stop: (timeoutMs) => threads.stop(timeoutMs),
@@ -77,6 +84,7 @@ class DeliveryThreads implements Workers {
   readonly #started = Promise.withResolvers<void>()
   readonly #ended = new AbortController()
   readonly #judging = new Set<Promise<void>>()
+  #relays: readonly Relay[]
   #held: AttemptJob[] = []
   #written: string[] = []
   #failedStarts = 0
@@ -86,6 +94,7 @@ class DeliveryThreads implements Workers {
   constructor(options: WorkersOptions) {
     const { count, settings, clock, log, computeMs = COMPUTE_MS } = options
     this.#options = options
+    this.#relays = settings.relays
     this.#costly = createCostlyDomains(() => clock.now(), count)
     this.ready = this.#started.promise
     this.ready.catch(() => {})
@@ -95,6 +104,7 @@ class DeliveryThreads implements Workers {
       computeMs,
       settingsOf: ({ slots, path, isForCostly }) => ({
         ...settings,
+        relays: this.#relays,
         sent: slots.sent,
         journalFile: path,
         nice: isForCostly ? CONTENT_NICE : 0,
@@ -134,6 +144,15 @@ class DeliveryThreads implements Workers {
   written(deliveryId: string): void {
     if (this.#written.length === 0) setImmediate(() => this.#sendWritten())
     this.#written.push(deliveryId)
+  }
+
+  useRelays(relays: readonly Relay[]): void {
+    this.#relays = relays
+    for (const thread of this.#supervisor.runners) send(thread, { kind: 'relays', relays })
+  }
+
+  closeIdle(destination: string): void {
+    for (const thread of this.#supervisor.runners) send(thread, { kind: 'close_idle', destination })
   }
 
   underWay(): number {

@@ -16,7 +16,6 @@ import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
-import type { RelaySettings } from '../outbound/relays/relay-choice.ts'
 import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import { type KeptRests, openKeptRests } from '../outbound/senders/kept-rests.ts'
@@ -30,6 +29,8 @@ import { createTlsCounters } from '../tls-policy/counters.ts'
 import { createFetchPolicy } from '../tls-policy/fetch-policy.ts'
 import { createMtaStsPolicies, type MtaStsPolicies } from '../tls-policy/mta-sts.ts'
 import type { ResourceLimits } from './limits.ts'
+import { openRelayLogins, type RelayLogins } from './relay-logins.ts'
+import { relaySettingsOf } from './relays.ts'
 
 /** Outbound delivery: the loop that schedules attempts, the threads that make them, TLS policies of destinations, and TLS
  *  counters for reports. */
@@ -43,6 +44,8 @@ export interface DeliveryEngine {
   flushTls: () => Promise<void>
   /** Attempts through each relay. */
   relays: RelayCounters
+  /** Reads the passwords of relays again. Never throws. */
+  refreshLogins(): void
   /** Call after the loop has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
   close(withinMs: number): Promise<void>
@@ -66,7 +69,6 @@ export interface DeliveryEngineDeps {
   memory: Memory
   pools: PoolMetrics
   storedMail: Pick<StoredMail, 'part'>
-  relays: RelaySettings
   isPort25Blocked: () => Promise<boolean>
   /** Owner in the name of a queue → its own addresses. */
   dedicatedOf: (owner: string) => readonly string[]
@@ -93,10 +95,11 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     clock,
     onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
   })
+  const logins = openRelayLogins(config, log, (relays) => workers.useRelays(relays))
   const workers = createWorkers({
     spawn: startDeliveryThread,
     count: config.delivery.workers,
-    settings: workerSettings(config, deps),
+    settings: workerSettings(config, logins, deps),
     clock,
     log,
     onResults: (results) => attempts.onResults(results),
@@ -112,7 +115,15 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     policyOf: policies.find,
     onTls: countTls,
   })
-  const loop = createLoop(config, deps, { attempts, workers, policies, mxResolver, relayCounters, keptRests })
+  const loop = createLoop(config, deps, {
+    attempts,
+    workers,
+    policies,
+    mxResolver,
+    relayCounters,
+    keptRests,
+    logins,
+  })
 
   const close = async (withinMs: number) => {
     await composing.stop()
@@ -135,11 +146,12 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     },
     flushTls: counters.flush,
     relays: relayCounters,
+    refreshLogins: logins.refresh,
     close,
   }
 }
 
-function workerSettings(config: Config, deps: DeliveryEngineDeps) {
+function workerSettings(config: Config, logins: RelayLogins, deps: DeliveryEngineDeps) {
   const { delivery } = config
   const { lookups, limits, workerId } = deps
   return {
@@ -147,7 +159,7 @@ function workerSettings(config: Config, deps: DeliveryEngineDeps) {
     dnsServers: lookups.servers,
     trustedDnsServers: config.dns.trustedResolvers,
     deliveryPort: delivery.port,
-    relays: deps.relays.relays,
+    relays: logins.relays(),
     allowPrivateDestinations: delivery.allowPrivateDestinations,
     sourceAddress: delivery.sourceAddress || null,
     idleSessions: limits.idleSessions,
@@ -183,6 +195,7 @@ function createLoop(
     mxResolver: Resolver
     relayCounters: RelayCounters
     keptRests: KeptRests | undefined
+    logins: RelayLogins
   },
 ): OutboundLoop {
   const { delivery } = config
@@ -206,7 +219,9 @@ function createLoop(
       maxPerDestination: delivery.maxPerDestination,
       destinations: delivery.sites,
     },
-    relays: deps.relays,
+    relays: relaySettingsOf(config),
+    logins: parts.logins,
+    closeIdle: workers.closeIdle,
     isPort25Blocked: deps.isPort25Blocked,
     onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),

@@ -1,5 +1,5 @@
 import { resendBody } from '../compat/resend/events.ts'
-import { type Config, relayPasswordsOf } from '../config/load.ts'
+import type { Config } from '../config/load.ts'
 import { createFeedback, type Feedback } from '../feedback/feedback.ts'
 import { createReaders, type Readers } from '../inbound/readers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -27,7 +27,6 @@ import { type DeliveryEngine, openDeliveryEngine } from './delivery-engine.ts'
 import type { Https } from './https-clients.ts'
 import { createReaderStarter, logSeparation } from './inbound-readers.ts'
 import type { ResourceLimits } from './limits.ts'
-import { relaySettingsOf } from './relays.ts'
 import type { Resources } from './resources.ts'
 import type { Rollback } from './rollback.ts'
 
@@ -93,7 +92,6 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     pools: metrics.pools,
     storedMail: parsing.storedMail,
     dedicatedOf: resources.ownAddresses.of,
-    relays: relaySettingsOf(config, relayPasswordsOf(config)),
     isPort25Blocked: async () => (await import('../checkup/port-25.ts')).isPort25Blocked(config, deps),
     computeMs: deps.computeMs,
   })

@@ -390,5 +390,5 @@ function byRulesAlone(settings: RelaySettings): OutboundLoop['chosen'] {
   return (queue, destination) =>
     destination === null
       ? choice.withoutDestination(queue)
-      : choice.of(queue, destination, { isBlocked: false, takesTry: false })
+      : choice.of(queue, destination, { isBlocked: false, isUsedUp: false, takesTry: false })
 }

@@ -31,9 +31,9 @@ export function relaysOf(config: Config, passwords: ReadonlyMap<string, string> 
     : [...configured, smarthostRelay(smarthost, config.delivery.smarthostCertificates)]
 }
 
-/** Config → the relays and their rules. With delivery.smarthost, one rule sends all mail through it. */
-export function relaySettingsOf(config: Config, passwords?: ReadonlyMap<string, string>): RelaySettings {
-  const relays = relaysOf(config, passwords)
+/** Config → the relays, without their logins, and their rules. With delivery.smarthost, one rule sends all mail through it. */
+export function relaySettingsOf(config: Config): RelaySettings {
+  const relays = relaysOf(config)
   const ofAll: RelayRule = { ...EVERYTHING, number: null, use: SMARTHOST }
   const rules = config.relayRules.map((row, at): RelayRule => {
     const { organization, domain, stream, destination, use, failOver, afterMinutes } = row

@@ -52,8 +52,9 @@ export interface Server {
     dns: string | null
   } & SmtpListeners['listening']
   publicUrl: string
-  /** Reads the certificate files again. Rejects if they are unusable; the previous certificates stay in use. */
-  reloadCertificate(): Promise<void>
+  /** Reads the files of certificates and relay passwords again. Rejects if those of certificates are unusable. What cannot be
+   *  read stays as it was. */
+  reloadFiles(): Promise<void>
   /** Runs an action that a signal started. */
   manage: Manage
   /** Stops accepting requests and mail, finishes work in flight (at most 30 s in all) and stores pending records. */
@@ -129,7 +130,8 @@ async function assemble(
     store,
     listening: listeners.listening,
     publicUrl: publicUrl.current(),
-    reloadCertificate: async () => {
+    reloadFiles: async () => {
+      engines.delivery.refreshLogins()
       await certificates?.reload()
       shown.present()
     },

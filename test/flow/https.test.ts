@@ -48,11 +48,11 @@ test('HTTPS and SMTP present the files of [tls], a reload reads them again, and 
   expect(await shown()).toEqual([first.serialNumber, first.serialNumber])
 
   const second = put(await made('second.test'))
-  await server.running().reloadCertificate()
+  await server.running().reloadFiles()
   expect(await shown()).toEqual([second.serialNumber, second.serialNumber])
 
   writeFileSync(key_file, 'no key')
-  await expect(server.running().reloadCertificate()).rejects.toThrow('is not a PEM private key')
+  await expect(server.running().reloadFiles()).rejects.toThrow('is not a PEM private key')
   expect(await shown()).toEqual([second.serialNumber, second.serialNumber])
 
   const metrics = await (await fetch(`http://${http}/metrics`)).text()

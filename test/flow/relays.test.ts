@@ -111,9 +111,12 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
       tls_verified: true,
       relay: { name: 'provider', rule: 1, because: 'rule' },
     })
-    expect(await explained(id)).toContain('Attempt 1 went through the relay provider: relay rule 1 says so.')
+    const said = await explained(id)
+    expect(said[0]).toStartWith('The relay provider (127.0.0.1) accepted the message at ')
+    expect(said).toContain('Attempt 1 went through the relay provider: relay rule 1 says so.')
     const { explanation } = await server.read('/v1/explain?to=bob@one.remote.example')
     expect(explanation[0]).toBe('Mail goes through the relay provider (127.0.0.1): relay rule 1 says so.')
+    expect(explanation.join(' ')).not.toContain('opportunistic TLS')
 
     const direct = await send({ to: 'ann@two.remote.example' })
     await server.ended(direct)
@@ -165,6 +168,41 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
     expect((await explained(id)).join(' ')).toContain('rejects the user or password')
     expect(`${logged}${JSON.stringify(attempt)}`).not.toContain('wr0ng')
     expect(copiesOf('ann@one.remote.example')).toEqual([])
+  })
+
+  test('that gets a new password is used without a restart: after a refused login at once, or after SIGHUP', async () => {
+    const file = join(folder, 'renewed')
+    const write = (password: string) => writeFileSync(file, `${password}\n`, { mode: 0o600 })
+    write(postfix.login.password)
+    await open(undefined, { relay: relayAt(postfix.port, { password_file: file }) })
+    try {
+      postfix.setPassword('second')
+      write('second')
+      const id = await send()
+      expect((await server.ended(id)).status).toBe('delivered')
+      const [refusal, accepted] = await attemptsOf(id)
+      expect(refusal).toMatchObject({ outcome: 'deferred', cause: { class: 'login' } })
+      expect(refusal.transcript).toContain('the password has changed; the relay is tried at once')
+      expect(accepted.outcome).toBe('delivered')
+      const { site } = await server.read('/v1/explain?to=bob@one.remote.example')
+      expect(site).toMatchObject({ name: 'relay:provider', lowered_at: null })
+      await arrived('ann@one.remote.example')
+
+      await server.stop()
+      await server.reopen()
+      postfix.setPassword('third')
+      for (const unusable of ['', 'third']) {
+        write(unusable)
+        await server.running().reloadFiles()
+      }
+      expect(logged).toContain('password of a relay not read, keeping the previous one')
+      const next = await send({ to: 'bob@one.remote.example' })
+      await server.ended(next)
+      expect((await attemptsOf(next)).map(({ outcome }) => outcome)).toEqual(['delivered'])
+      for (const secret of ['second', 'third']) expect(logged).not.toContain(secret)
+    } finally {
+      postfix.setPassword(postfix.login.password)
+    }
   })
 
   // threat: smarthost-password

@@ -3,7 +3,7 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import type { Log } from '../../src/os/log.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, MAIL, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
 const ADDRESSES = [
   { address: '127.0.0.2', node: 'one' },
@@ -97,5 +97,44 @@ describeWithPostgres('addresses of several nodes', () => {
     expect((await server.read(`/v1/messages/${body.id}`)).status).toBe('queued')
     await server.ended(body.id)
     expect(await sourceOf(body.id)).toBe('delivered 127.0.0.2')
+  }, 60_000)
+
+  test('the limits of a relay hold over both nodes: one connection, and 600 messages per minute', async () => {
+    remote = await startRawMx({ script: () => null })
+    let [most, working] = [0, 0]
+    const relay = await startRawMx({
+      script: (cue) => {
+        if (cue === 'MAIL') most = Math.max(most, ++working, relay.open())
+        if (cue === 'DOT') working--
+        return null
+      },
+    })
+    const one = { name: 'one', host: '127.0.0.1', port: relay.port, tls: 'none' as const }
+    const config = {
+      database: { url: await postgres.createDatabase(`nodes${++databases}`) },
+      relays: [{ ...one, max_connections: 1, max_mails_per_minute: 600 }],
+      relay_rules: [{ use: 'one' }],
+      cluster: { name: 'one' },
+    }
+    server = await startTestServer({ remote, config })
+    const two = await server.addNode({ cluster: { name: 'two' } })
+    const sent = await Promise.all(
+      Array.from({ length: 24 }, (_, n) =>
+        (n % 2 === 0 ? server.ask : two.ask)('POST', '/v1/messages/send', { ...MAIL, to: `ann@d${n}.remote.example` }),
+      ),
+    )
+    const startedAt = server.clock.now()
+    const left = new Set(sent.map(({ body }) => body.id as string))
+    await untilInTime(server.clock, 'all mail', async () => {
+      for (const id of left) if ((await server.read(`/v1/messages/${id}`)).status === 'delivered') left.delete(id)
+      return left.size === 0
+    })
+    expect(relay.mails.filter(({ length }) => length > 0)).toHaveLength(24)
+    expect(remote.connections()).toBe(0)
+    expect(most).toBe(1)
+    // Ten start at once, and ten a second.
+    expect(server.clock.now() - startedAt).toBeGreaterThanOrEqual(1_400)
+    await server.stop()
+    await relay.stop()
   }, 60_000)
 })

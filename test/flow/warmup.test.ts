@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { complaintAbout, deliver } from '../support/late-reports.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
 /** A sending address in warm-up, with real delivery over loopback: every address of 127.0.0.0/8 is one of this machine. The
  *  clock stands at noon of the first day: 28 of its 50 mails may be sent. */
@@ -13,27 +13,38 @@ const MINUTE = 60_000
 setDefaultTimeout(60_000)
 
 let remote: RawMx
+let relay: RawMx
+/** What the relay does, until a test changes it. */
+let relayed: (cue: Cue) => Move | null = () => null
+/** The destination's reply to a mail, if not 250. */
+let atDot: Move | null = null
 let server: TestServer
 /** The address that each mail arrived from. */
 let arrived: string[]
 
 async function open(
   addresses: NonNullable<ConfigValues['sending']>['addresses'],
-  options: { values?: ConfigValues; refusalFor?: (from: string) => Move | null; refusedAt?: Cue } = {},
+  options: { values?: ConfigValues; refusalFor?: (from: string) => Move | null; refusedAt?: Cue; overflow?: Json } = {},
 ) {
-  const { values, refusalFor = () => null, refusedAt = 'RCPT' } = options
+  const { values, refusalFor = () => null, refusedAt = 'RCPT', overflow } = options
   arrived = []
   remote = await startRawMx({
     script: (cue, _line, _connection, from) => {
       if (cue === 'DOT' && refusalFor(from) === null) arrived.push(from)
+      if (cue === 'DOT' && atDot !== null) return atDot
       return cue === refusedAt ? refusalFor(from) : null
     },
   })
-  server = await startTestServer({ remote, config: { ...values, sending: { addresses } } })
+  relay = await startRawMx({ script: (cue) => relayed(cue) })
+  const one = { name: 'one', host: '127.0.0.1', port: relay.port, tls: 'none' as const, ...overflow }
+  const relays = overflow === undefined ? {} : { relays: [one], relay_rules: [{ fail_over: 'one' }] }
+  server = await startTestServer({ remote, config: { ...values, ...relays, sending: { addresses } } })
 }
 afterEach(async () => {
   await server.close()
   await remote.stop()
+  await relay.stop()
+  relayed = () => null
 })
 
 async function send(count: number, domain = 'a.remote.example', change: Record<string, unknown> = {}) {
@@ -125,14 +136,103 @@ describe('an address in warm-up', () => {
     expect(await today()).toMatchObject([{ sent: 1, blocked: 1 }])
   })
 
-  test('counts a complaint about its mail, once', async () => {
+  // threat: complaints-hold-warm-up
+  test('counts a complaint of the provider that accepted the mail, once a day, and none that a recipient wrote', async () => {
     await open([NEW], { values: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
-    await sent(await send(2))
-    const [returnPath] = remote.heard.flatMap((line) => /^MAIL FROM:<([^>]+)>/.exec(line)?.[1] ?? [])
-    const report = complaintAbout({ mailFrom: returnPath!, raw: remote.mails[0]! })
-    for (let times = 0; times < 2; times++) await deliver(server, returnPath!, report, 'staff@isp.example')
-    const counts = { sent: 2, complaints: 1 }
-    await until('the complaint to be counted', async () => (await today())[0]?.complaints === 1)
-    expect(await today()).toMatchObject([counts])
+    await sent(await send(3))
+    const paths = remote.heard.flatMap((line) => /^MAIL FROM:<([^>]+)>/.exec(line)?.[1] ?? [])
+    for (const domain of ['remote.example', 'attacker.example']) {
+      server.zone.set(domain, 'TXT', [['v=spf1 ip4:127.0.0.1 -all']])
+    }
+    const report = (path: number, from: string, note = '') =>
+      deliver(
+        server,
+        paths[path]!,
+        complaintAbout({ mailFrom: paths[path]!, raw: Buffer.from(`${note}\n`) }, from),
+        from,
+      )
+    const reports = async () => (await server.read('/v1/events?type=message.complained')).data.length
+    const complaints = async () => (await today())[0]?.complaints
+
+    // The recipient of one mail can write as many reports as they like, about this mail and in any name.
+    for (const note of ['a', 'b']) expect(await report(0, 'fbl@attacker.example', note)).toStartWith('250')
+    expect(await report(0, 'fbl@nobody.example', 'c')).toStartWith('250')
+    await until('the reports', async () => (await reports()) > 0)
+    expect(await complaints()).toBe(0)
+
+    // Of a provider, several about one mail count once, and so do several recipients of `others` on one day.
+    for (const note of ['a', 'b', 'c']) await report(1, 'fbl@remote.example', note)
+    await report(2, 'fbl@remote.example')
+    await until('the complaint to be counted', async () => (await complaints()) === 1)
+    expect(await today()).toMatchObject([{ sent: 3, complaints: 1 }])
+    const { explanation } = await server.read('/v1/explain?to=ann@a.remote.example')
+    expect(explanation.join(' ')).not.toContain('hold it until')
+  })
+})
+
+describe('mail beyond the warm-up of all addresses, with a relay as fail-over,', () => {
+  const relaysOf = async (id: string) =>
+    (await server.read(`/v1/messages/${id}/attempts`)).data
+      .reverse()
+      .map((each: Json) => each.relay?.because ?? 'direct')
+  const mails = (mx: RawMx) => mx.mails.filter(({ length }) => length > 0).length
+
+  test('goes through the relay once each, within its limit per minute, and the plan holds', async () => {
+    await open([NEW], { overflow: { max_mails_per_minute: 60 } })
+    const ids = await send(32)
+    await untilInTime(server.clock, 'all mail', () => mails(remote) + mails(relay) === 32)
+    await sent(ids)
+    expect([mails(remote), mails(relay)]).toEqual([28, 4])
+    expect(await today()).toMatchObject([{ sent: 28, delivered: 28 }])
+    const because = (await Promise.all(ids.map(relaysOf))).flat()
+    expect(because.filter((each) => each === 'warmup_used_up')).toHaveLength(4)
+    const { explanation } = await server.read('/v1/explain?to=ann@a.remote.example')
+    expect(explanation[0]).toBe(
+      'Mail goes through the relay one (127.0.0.1): fail-over of relay rule 1, because the warm-up of the sending addresses allows no more messages there now.',
+    )
+    expect(explanation.join(' ')).toContain('destination relay:one')
+
+    await server.clock.advance(31 * MINUTE)
+    const [next] = await send(1)
+    await sent([next!])
+    expect(await relaysOf(next!)).toEqual(['direct'])
+  })
+
+  test('goes from a warm address of the pool first', async () => {
+    await open([NEW, WARM], { overflow: {} })
+    for (let n = 0; n < 30; n++) await sent(await send(1))
+    expect([mails(remote), mails(relay)]).toEqual([30, 0])
+  })
+
+  test('waits for the warm-up while the relay is full, and expires with its message', async () => {
+    await open([NEW], { overflow: { max_mails_per_minute: 1 } })
+    await sent(await send(29))
+    expect(mails(relay)).toBe(1)
+    const [expiring, waiting] = [...(await send(1, undefined, { expires_in: 30 })), ...(await send(1))]
+    await server.clock.advance(31_000)
+    expect((await server.ended(expiring!)).recipients[0]).toMatchObject({ status: 'bounced', bounce_code: '4.4.7' })
+    await server.clock.advance(MINUTE)
+    await sent([waiting!])
+    expect(await relaysOf(waiting!)).toEqual(['warmup_used_up'])
+    expect([mails(remote), mails(relay)]).toEqual([28, 2])
+  })
+
+  test('stays on the route of an attempt that the destination may have accepted', async () => {
+    await open([NEW], { overflow: {}, values: { delivery: { retry_schedule_seconds: [60] } } })
+    atDot = { do: 'drop' }
+    const [kept] = await send(1)
+    await server.tried(kept!, 1)
+    atDot = null
+    await sent(await send(27, 'b.remote.example'))
+    await server.clock.advance(2 * MINUTE)
+    const [beyond] = await send(1, 'b.remote.example')
+    await sent([beyond!])
+    expect(await relaysOf(beyond!)).toEqual(['warmup_used_up'])
+    expect(await relaysOf(kept!)).toEqual(['direct'])
+    expect((await explained(kept!)).explanation.join(' ')).toContain('only on the same route, directly')
+    await server.clock.advance(31 * MINUTE)
+    expect((await server.ended(kept!)).status).toBe('delivered')
+    expect(await relaysOf(kept!)).toEqual(['direct', 'direct'])
+    expect(mails(relay)).toBe(1)
   })
 })

@@ -167,6 +167,7 @@ describe('a report to a return path', () => {
         remoteAddress: '192.0.2.7',
         receivedAt: START,
         recipients: [{ kind: 'bounce', deliveryId: DELIVERY }, { kind: 'complaints' }],
+        reporter: expect.any(Function),
       },
     ])
     expect(await messages(setup)).toEqual([])

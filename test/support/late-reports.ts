@@ -18,8 +18,8 @@ export async function deliver(server: TestServer, to: string | string[], raw: Ui
 }
 
 /** A mail → the report of a feedback loop about it. */
-export const complaintAbout = ({ mailFrom, raw }: Pick<ReceivedMail, 'mailFrom' | 'raw'>) =>
-  asMail(`From: <staff@isp.example>
+export const complaintAbout = ({ mailFrom, raw }: Pick<ReceivedMail, 'mailFrom' | 'raw'>, from = 'staff@isp.example') =>
+  asMail(`From: <${from}>
 Subject: FW: Hello
 Content-Type: multipart/report; report-type=feedback-report; boundary=b
 

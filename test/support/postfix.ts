@@ -18,6 +18,8 @@ export interface Postfix {
   /** SHA-256 of its certificate, in hex. */
   fingerprint: string
   login: { user: string; password: string }
+  /** Changes the password of the user; `login` stays as it was. */
+  setPassword(password: string): void
   log(): string
   stop(): Promise<void>
 }
@@ -42,6 +44,7 @@ export async function startPostfix(options: { next: number; returns: number; ret
     certificatePem: certificate.certificatePem,
     fingerprint: fingerprintOf(certificate.certificatePem),
     login: LOGIN,
+    setPassword: (password) => setPassword(folder, password),
     log,
     stop: async () => {
       Bun.spawnSync(['postfix', '-c', folder, 'abort'])
@@ -65,10 +68,14 @@ async function writeFolder(
   writeFileSync(file('main.cf'), mainConfig(folder, of.next))
   writeFileSync(file('master.cf'), services(of.port, of.plainPort))
   writeFileSync(file('sasl/smtpd.conf'), saslConfig(file('sasl/users')))
-  const args = ['-p', '-c', '-f', file('sasl/users'), '-u', 'relay.provider.example', LOGIN.user]
-  const made = Bun.spawnSync(['saslpasswd2', ...args], { stdin: Buffer.from(LOGIN.password) })
-  if (made.exitCode !== 0) throw new Error(`saslpasswd2: ${made.stderr}`)
+  setPassword(folder, LOGIN.password)
   chownSync(file('sasl/users'), uid, gid)
+}
+
+function setPassword(folder: string, password: string): void {
+  const args = ['-p', '-c', '-f', join(folder, 'sasl/users'), '-u', 'relay.provider.example', LOGIN.user]
+  const made = Bun.spawnSync(['saslpasswd2', ...args], { stdin: Buffer.from(password) })
+  if (made.exitCode !== 0) throw new Error(`saslpasswd2: ${made.stderr}`)
 }
 
 const mainConfig = (folder: string, next: number) => `compatibility_level = 3.6

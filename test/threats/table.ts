@@ -262,6 +262,12 @@ export const THREATS: Threat[] = [
   },
   { id: 'alert-flood', asset: 'the operator’s attention', attack: 'problems of many tenants that fill the channels' },
   {
+    id: 'complaints-hold-warm-up',
+    asset: 'the sending address',
+    attack:
+      'a recipient writes complaints that hold the warm-up of an address: many about one mail, in a provider’s name',
+  },
+  {
     id: 'tenant-moves-mail-to-relay',
     asset: 'the operator’s money and network',
     attack:

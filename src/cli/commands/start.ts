@@ -22,7 +22,9 @@ export function addStart(program: Command, end: (code: number) => void): void {
     .action(async (options) => end(await (await import('../try/try.ts')).tryOut(options)))
 
   withConfig(program.command('serve'))
-    .description('run the server until SIGTERM or SIGINT; SIGHUP reloads the log level and certificates')
+    .description(
+      'run the server until SIGTERM or SIGINT; SIGHUP reloads the log level, certificates and relay passwords',
+    )
     .option('--behind-proxy', 'all requests come through your own TLS proxy (sets http.behind_proxy)')
     .action(async (options) => end(await (await import('../serve.ts')).serve(options)))
 

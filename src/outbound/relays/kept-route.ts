@@ -13,7 +13,8 @@ export async function keptRoute(
   const records = new Map(all.flatMap((each) => (each.email === email ? [[each.attempt.number, each.attempt]] : [])))
   for (let number = 1; number < current; number++) {
     const record = records.get(number)
-    if (record === undefined) return { relay: begun?.attempt === number ? begun.relay : null }
+    // A later attempt that began through a relay kept the route of this one.
+    if (record === undefined) return { relay: begun !== null && begun.attempt >= number ? begun.relay : null }
     if (record.outcome === 'unknown') return { relay: record.relay?.name ?? null }
   }
   return null

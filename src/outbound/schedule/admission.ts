@@ -4,6 +4,7 @@ import type { WallClock } from '../../os/clock.ts'
 import { wallTimeOf } from '../../os/clock-changes.ts'
 import type { Blocker, ClaimLimits, Look, Quota } from '../../storage/store.ts'
 import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
+import type { SharedLimits } from '../relays/shared-limits.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
 import type { WarmupResult } from '../senders/warmups.ts'
 import { createColdStartPacing } from './cold-start-pacing.ts'
@@ -120,6 +121,8 @@ export function createAdmission(options: {
   senders?: Senders
   /** Absent: all mail is sent directly. */
   relays?: RelayChoice
+  /** Limits of relays for all nodes together; absent: there are none. */
+  shared?: SharedLimits
 }): Admission {
   const { routes, shares, clock, clockGoodSince, overdueMs, senders, relays } = options
   const warmups = senders?.warmups
@@ -155,10 +158,15 @@ export function createAdmission(options: {
     const route = routes.routeFor(domain, at)
     if (route === null) return question(domain, owner, isFresh, at)
     const choices = senders?.of(queue, route.destination) ?? SYSTEM
-    const chosen = choose(queue, route.destination, choices[0] ?? null, draft !== null)
-    if (chosen !== null && chosen.use !== null) return lookVia(relayed(queue, chosen), null, isFresh, at, draft)
-    const failOver = chosen?.failOver ?? null
+    const chosen = choose(queue, route, choices, draft !== null)
     let blocker: Blocker | null = null
+    if (chosen !== null && chosen.use !== null) {
+      const answer = lookVia(relayed(queue, chosen), null, isFresh, at, draft)
+      if (!('name' in answer) || chosen.use.because !== 'warmup_used_up') return answer
+      // While the relay is full, the mail waits for the warm-up as well.
+      blocker = answer
+    }
+    const failOver = chosen?.failOver ?? null
     for (const sender of choices) {
       const key = limitKey(route.destination, sender)
       const asked = { queue, route, sender, relay: null, failOver, key, owner }
@@ -169,10 +177,20 @@ export function createAdmission(options: {
     return blocker ?? { name: NO_SENDER, until: null }
   }
 
-  const choose = (queue: string, destination: string, sender: Sender | null, takesTry: boolean): Chosen | null => {
+  /** `choices`: the addresses of the mail, best first. */
+  const choose = (
+    queue: string,
+    route: DestinationRoute,
+    choices: readonly (Sender | null)[],
+    takesTry: boolean,
+  ): Chosen | null => {
     if (relays === undefined) return null
-    const isBlocked = (senders?.restOf(sender, destination) ?? null) !== null
-    return relays.of(queue, destination, { isBlocked, takesTry })
+    const [first = null] = choices
+    return relays.of(queue, route.destination, {
+      isBlocked: (senders?.restOf(first, route.destination) ?? null) !== null,
+      isUsedUp: choices.length > 0 && choices.every((sender) => warmOf(sender, route)?.mails === 0),
+      takesTry,
+    })
   }
 
   /** Mail through a relay: the relay is the destination whose limits count. */
@@ -311,8 +329,14 @@ export function createAdmission(options: {
       else if (counted !== null) warmups?.ended(counted, grant.route.destination, 'unused')
       if (grant !== TEST && grant !== GIVEN_UP) undone(grant, 1)
     },
-    freed: () => [...concurrency.freed(), ...shares.freed(), ...(warmups?.freed() ?? [])],
+    freed: () => [
+      ...concurrency.freed(),
+      ...shares.freed(),
+      ...(warmups?.freed() ?? []),
+      ...(options.shared?.freed() ?? []),
+    ],
     stateOf: (destination, queue = '') => {
+      if (relays?.isRelay(destination)) return stateOnWallClock(concurrency.stateOf(destination, now()))
       const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
       const state = stateOnWallClock(concurrency.stateOf(limitKey(destination, sender), now()))
       const addresses = restsOnWallClock(queue, destination)
@@ -321,8 +345,7 @@ export function createAdmission(options: {
     chosen: (queue, destination) => {
       const byRule = relays?.withoutDestination(queue) ?? null
       if (byRule !== null || destination === null) return byRule
-      const [sender = null] = senders?.of(queue, destination) ?? SYSTEM
-      return choose(queue, destination, sender, false)
+      return choose(queue, { destination, mx: null }, senders?.of(queue, destination) ?? SYSTEM, false)
     },
     destinations: () => concurrency.destinations(now()).map(stateOnWallClock),
   }

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../model/delivery.ts'
 import type { Blocker, Quota } from '../../storage/store.ts'
+import type { SharedLimits } from '../relays/shared-limits.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 import type { DestinationState } from './destination-state.ts'
 import { addressIn, destinationIn } from './limit-key.ts'
@@ -44,8 +45,10 @@ export function createDestinationConcurrency(options: {
   termsOf: (destination: string) => DestinationTerms
   /** Longest pause after that many strikes in a row, in ms: not beyond the retry of the mail that failed. */
   longestPauseMs: (strikes: number) => number
+  /** Limits that hold for all nodes together; absent: there are none. */
+  shared?: Pick<SharedLimits, 'leftAt' | 'connectionsAt' | 'started'>
 }): DestinationConcurrency {
-  const { maxInFlight, termsOf, longestPauseMs } = options
+  const { maxInFlight, termsOf, longestPauseMs, shared: sharedLimits } = options
   const together: Record<ReputationLevel, number> = {
     proven: maxInFlight,
     unknown: Math.ceil(maxInFlight / 2),
@@ -73,11 +76,14 @@ export function createDestinationConcurrency(options: {
       const reputation = reputationOf(destination, now)
       const { level, pausedUntil } = reputation
       if (pausedUntil > now) return { name: nameOf(destination), until: pausedUntil }
-      const own = mostOf(reputation) - reputation.underWay
+      const ofAll = sharedLimits?.leftAt(destination) ?? null
+      if (ofAll !== null && 'name' in ofAll) return ofAll
+      const own = mostOf(reputation, ofAll?.connections) - reputation.underWay
       if (own <= 0) return { name: nameOf(destination), until: null }
       const minute = minuteLeft(reputation, now)
       if (minute.mails <= 0) return { name: nameOf(destination), until: minute.nextAt }
-      const ofDestination = { name: nameOf(destination), most: Math.min(own, minute.mails) }
+      const mails = Math.min(minute.mails, ofAll?.mails ?? Number.POSITIVE_INFINITY)
+      const ofDestination = { name: nameOf(destination), most: Math.min(own, mails) }
       const shared = { name: level, most: together[level] - underWay[level] }
       if (level !== 'unknown') return shared.most > 0 ? [ofDestination, shared] : { name: level, until: null }
       // A fresh mail is not limited by the backlog's half but counts against it.
@@ -94,12 +100,14 @@ export function createDestinationConcurrency(options: {
       reputations.set(destination, reputation)
       count(reputation, started)
       reputation.tokens -= started
+      sharedLimits?.started(destination, started)
     },
     undone: (destination, started) => {
       const reputation = reputations.get(destination)
       if (reputation === undefined) return
       count(reputation, -started)
       reputation.tokens += started
+      sharedLimits?.started(destination, -started)
       free(reputation)
     },
     ended: (destination, ending, now) => {
@@ -126,7 +134,8 @@ export function createDestinationConcurrency(options: {
     },
     connectionsOf: (destination, now) => {
       const { limit, terms } = reputationOf(destination, now)
-      return { connections: limit, maxMails: terms.maxMailsPerConnection }
+      const ofAll = sharedLimits?.connectionsAt(destination) ?? Number.POSITIVE_INFINITY
+      return { connections: Math.max(1, Math.min(limit, ofAll)), maxMails: terms.maxMailsPerConnection }
     },
     stateOf: (destination, now) => stateOf(reputationOf(destination, now), now),
     destinations: (now) => [...reputations.values()].map((reputation) => stateOf(reputation, now)),
@@ -135,7 +144,11 @@ export function createDestinationConcurrency(options: {
 
 const BACKLOG = 'unknown backlog'
 const nameOf = (destination: string) => `destination ${destination}`
-const mostOf = ({ level, limit }: Reputation) => (level === 'proven' ? limit * AHEAD : limit)
+
+function mostOf({ level, limit }: Reputation, connections = Number.POSITIVE_INFINITY): number {
+  const most = Math.min(limit, connections)
+  return level === 'proven' ? most * AHEAD : most
+}
 
 function stateOf(reputation: Reputation, now: number): DestinationState {
   const { destination, terms, limit, underWay, lowered, level, pausedUntil } = reputation

@@ -10,6 +10,7 @@ import type { ClaimedDelivery, Store } from '../../storage/store.ts'
 import { Deliverer, type DelivererDeps } from '../deliver.ts'
 import { createDirectHealth } from '../relays/direct-health.ts'
 import { createRelayChoice, type RelayChoice, type RelaySettings } from '../relays/relay-choice.ts'
+import { createSharedLimits, type SharedLimits } from '../relays/shared-limits.ts'
 import type { KeptRests } from '../senders/kept-rests.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { type AddressUse, createSenders, type Senders } from '../senders/senders.ts'
@@ -49,7 +50,7 @@ export interface OutboundLoop {
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince' | 'store'> {
-  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'warmups'>
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'warmups' | 'rates' | 'leases' | 'nodes'>
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number
@@ -57,6 +58,8 @@ export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clo
   }
   /** Relays and the rules about them; absent: all mail is sent directly. */
   relays?: RelaySettings
+  /** Closes the idle connections to a relay. */
+  closeIdle?: (destination: string) => void
   /** Whether port 25 is blocked, by connections to mail servers that certainly accept them. */
   isPort25Blocked?: () => Promise<boolean>
   /** Addresses that mail is sent from; absent: the system chooses. */
@@ -95,6 +98,7 @@ class Scheduler {
   readonly admission: Admission
   readonly senders: Senders | undefined
   readonly #deps: OutboundLoopDeps
+  readonly #shared: SharedLimits | undefined
   readonly #clockChanges: ClockChanges
   readonly #deliverer: Deliverer
   readonly #slots: ConcurrencyLimiter
@@ -113,6 +117,7 @@ class Scheduler {
     this.#freed = createFreedBlockers(store.deliveries)
     const poolOf = deps.poolOf ?? (hasFailOver(deps.relays) ? () => [] : undefined)
     this.senders = poolOf && createSenders(poolOf, clock.steady.now, { kept: deps.keptRests, warmups: warmupsOf(deps) })
+    this.#shared = sharedLimitsOf(deps)
     this.admission = this.#createAdmission()
     this.#deliverer = new Deliverer({
       ...deps,
@@ -181,6 +186,7 @@ class Scheduler {
       overdueMs: settings.maxAgeSeconds * 1000,
       senders: this.senders,
       relays: this.#relayChoice(),
+      shared: this.#shared,
     })
   }
 
@@ -214,6 +220,7 @@ class Scheduler {
     const { clock } = this.#deps
     const isMore = await this.#recovery.turn()
     await this.senders?.warmups?.turn()
+    await this.#shared?.turn((destination) => this.admission.stateOf(destination).underWay)
     await this.#endExpired()
     const nextAt = await this.#claim(clock.now())
     return isMore ? clock.now() : nextAt
@@ -280,6 +287,19 @@ function warmupsOf({ store, clock, log, warmups = [] }: OutboundLoopDeps) {
   if (warmups.length === 0) return undefined
   const onError = (error: unknown) => log.warn('counts of warm-up not stored or read, will retry', { error })
   return createWarmupLimits({ store: store.warmups, clock, addresses: warmups, onError })
+}
+
+/** Absent where this process is the only one: then the limits of each destination are enough. */
+function sharedLimitsOf({ store, clock, log, relays, closeIdle = () => {} }: OutboundLoopDeps) {
+  const { rates } = store
+  if (rates === null || relays === undefined || relays.relays.length === 0) return undefined
+  const onError = (error: unknown) => log.warn('limits of relays not shared with other nodes, will retry', { error })
+  return createSharedLimits(relays.relays, {
+    store: { leases: store.leases, nodes: store.nodes, rates },
+    clock,
+    closeIdle,
+    onError,
+  })
 }
 
 const IDLE_MS = 1_000

@@ -3,18 +3,15 @@ import { setNewest } from '../../os/set-newest.ts'
 import type { Tried } from '../record.ts'
 import type { Verdict } from '../schedule/verdict.ts'
 
-/** What follows an attempt whose address the destination blocks while another address of the pool does not rest there, or a
- *  relay takes over: the delivery is due again at once. The blocked address rests, so each address is tried at most once
- *  until its rest ends, and then the reply decides as it does without other addresses. */
+/** What follows an attempt that can be repeated at once in another way: the destination blocks its address while another
+ *  address of the pool does not rest there, or a relay takes over; or the password of a relay has changed. The blocked
+ *  address rests, so each address is tried at most once until its rest ends, and then the reply decides as it does without
+ *  other addresses. */
 export interface FailOver {
-  /** The attempt as it is recorded, and its verdict: deferred, even if the reply was final. `source` is the blocked
-   *  address (SYSTEM_ADDRESS: the system's), `next` names what takes over, `now` is ms UTC. */
-  retry(
-    delivery: Delivery,
-    tried: Tried,
-    change: { source: string; next: string; now: number },
-  ): { tried: Tried; verdict: Verdict } | null
-  /** Attempts of the delivery that another address or a relay took over: they do not count in the retry schedule. */
+  /** The attempt as it is recorded, and its verdict: deferred, even if the reply was final. `note` says in the transcript
+   *  what follows; `now` is ms UTC. */
+  retry(delivery: Delivery, tried: Tried, note: string, now: number): { tried: Tried; verdict: Verdict } | null
+  /** Such attempts of the delivery: they do not count in the retry schedule. */
   countOf(delivery: Pick<Delivery, 'id'>): number
   /** The delivery has ended. */
   forget(delivery: Pick<Delivery, 'id'>): void
@@ -26,13 +23,13 @@ const REMEMBERED = 20_000
 export function createFailOver(): FailOver {
   const counts = new Map<string, number>()
   return {
-    retry: ({ id }, tried, { source, next, now }) => {
+    retry: ({ id }, tried, words, now) => {
       const { outcome, attempt } = tried
       if (outcome.kind === 'delivered' || outcome.kind === 'unknown') return null
       setNewest(counts, id, (counts.get(id) ?? 0) + 1, REMEMBERED)
       const { code, message, cause } = outcome
       const reported = { kind: 'deferred', code, message, aboutRecipient: false, cause } as const
-      const note = `${attempt.durationMs} -- ${source || 'this server'} cannot send there (${cause.rule}) and rests; ${next} is tried at once`
+      const note = `${attempt.durationMs} -- ${words}`
       const transcript = attempt.transcript === '' ? note : `${attempt.transcript}\n${note}`
       return {
         tried: { ...tried, attempt: { ...attempt, outcome: 'deferred', transcript } },

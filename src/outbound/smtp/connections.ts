@@ -20,6 +20,8 @@ export interface Connections {
   give(destination: DestinationLimits, session: Session | null): void
   /** Sessions waiting for mail. */
   idle(): number
+  /** Sends QUIT on idle sessions of the destination. */
+  closeIdle(destination: string): void
   /** Sends QUIT on idle sessions; sessions returned later are not kept. */
   stop(): Promise<void>
 }
@@ -115,6 +117,12 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
       } else session?.dialogue.close()
       deleteEmpty(destination.name, kept)
       semaphore.leave(destination.name)
+    },
+    closeIdle: (destination) => {
+      const kept = destinations.get(destination)
+      if (kept === undefined) return
+      while (kept.idle.length > 0) removeOldest(kept)
+      deleteEmpty(destination, kept)
     },
     idle: () => idleCount,
     async stop() {

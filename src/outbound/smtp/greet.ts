@@ -1,7 +1,8 @@
 import { formatReply } from '../../mail/reply.ts'
 import { nowMs } from './dialogue.ts'
 import type { Peer } from './peer.ts'
-import { closeSession, openSession } from './session.ts'
+import type { Stage } from './reply.ts'
+import { closeSession, openSession, type Session } from './session.ts'
 import { TIMEOUTS } from './timeouts.ts'
 import { createTranscript } from './transcript.ts'
 
@@ -11,6 +12,10 @@ export interface Greeted {
   isReached: boolean
   /** Why no session was ready for mail (after EHLO, TLS and login); null if one was. Contains no secret. */
   problem: string | null
+  /** Where it failed; null if it did not. */
+  stage: Stage | null
+  /** `TLSv1.3, certificate verified`; null without TLS, or if it failed. */
+  tls: string | null
   /** The server's replies, one per line. */
   words: string
   /** Time until the session was ready or failed. */
@@ -30,11 +35,19 @@ export async function greet(
   const words = transcript.text()
   if ('peer' in opened) {
     await closeSession(opened, transcript)
-    return { isReached: true, problem: null, words, durationMs }
+    return { isReached: true, problem: null, stage: null, tls: tlsWords(opened), words, durationMs }
   }
   const { answer } = opened
-  if (answer.kind === 'reply') return { isReached: true, problem: formatReply(answer.reply), words, durationMs }
-  const problem = answer.kind === 'fault' ? answer.fault.message : answer.message
-  const isReached = answer.kind === 'fault' && answer.stage !== 'connect'
-  return { isReached, problem, words, durationMs }
+  const failed = { tls: null, words, durationMs }
+  if (answer.kind === 'reply') {
+    return { ...failed, isReached: true, problem: formatReply(answer.reply), stage: answer.stage }
+  }
+  if (answer.kind === 'unfit') return { ...failed, isReached: false, problem: answer.message, stage: null }
+  const { stage, fault } = answer
+  return { ...failed, isReached: stage !== 'connect', problem: fault.message, stage }
+}
+
+function tlsWords({ tls }: Session): string | null {
+  if (tls === null) return null
+  return `${tls.version}, ${tls.problem === null ? 'certificate verified' : `certificate not verified: ${tls.problem}`}`
 }

@@ -27,6 +27,8 @@ export interface Offer {
 export interface Transport {
   /** Never rejects for server or network failures; throws on a bug. */
   offer(offer: Offer): Promise<Offered>
+  /** Sends QUIT on idle connections to the destination. */
+  closeIdle(destination: string): void
   /** Sends QUIT on idle connections. */
   stop(): Promise<void>
 }
@@ -67,7 +69,7 @@ export function createTransport(options: SessionOptions & { idleMs?: number; max
       startedMs: offered.startedMs,
     }
   }
-  return { offer, stop: () => connections.stop() }
+  return { offer, closeIdle: connections.closeIdle, stop: () => connections.stop() }
 }
 
 const CLEAR_MS = 600_000
