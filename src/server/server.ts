@@ -104,6 +104,7 @@ async function assemble(
     alerts: application.alerts,
     canaries: application.canaries,
     certificates,
+    zoneUpdates: core.zoneUpdates,
     clock,
     random: core.random,
     mintId: core.mintId,
@@ -320,7 +321,15 @@ async function openListeners(
   })
   rollback.push(() => names?.stop())
   if (names !== null) core.notifier.on('domains', () => names.changed())
-  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits, names })
+  const gauges = gaugesOf({
+    engines,
+    api: web.api,
+    streams: core.streams,
+    smtpListeners: smtp,
+    networkLimits,
+    names,
+    zoneUpdates: core.zoneUpdates,
+  })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
   const { metricsPages: pages, watchDescriptors } = web
@@ -373,6 +382,7 @@ async function stopServer(parts: {
   web.stopWatching()
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
+  await core.zoneUpdates?.stop()
   await parts.canaries?.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
   listeners.names?.stop()

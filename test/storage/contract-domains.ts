@@ -231,6 +231,26 @@ export function domainPromises(holds: Holds): void {
     expect(entries.map(({ action }) => action)).toEqual(['domains_dkim_rotated'])
   })
 
+  holds('domains with pending keys are counted and listed, the oldest keys first', async (store, records) => {
+    await found(store, records)
+    const { organizationId } = (await store.domains.get(DOMAIN))!
+    expect(await store.domains.countRotating()).toEqual({ domains: 0, oldestAt: null })
+    const others = ['dom_b', 'dom_c'].map((id) =>
+      records.domain({ id, organizationId, name: `${id.slice(4)}.example` }),
+    )
+    for (const domain of others) await store.domains.create(domain, -1)
+    const pending = (selector: string, at: number) => records.dkimKey({ selector, createdAt: START + at })
+    await store.domains.addDkimKeys(DOMAIN, [pending('three', 5), pending('four', 9)])
+    await store.domains.addDkimKeys('dom_c', [pending('three', 3)])
+    expect(await store.domains.countRotating()).toEqual({ domains: 2, oldestAt: START + 3 })
+    const rotating = await store.domains.rotating(9)
+    expect(rotating.map(({ id }) => id)).toEqual(['dom_c', DOMAIN])
+    expect(rotating[1]).toEqual((await store.domains.get(DOMAIN))!)
+    expect((await store.domains.rotating(1)).map(({ id }) => id)).toEqual(['dom_c'])
+    await store.domains.setDkimStates('dom_c', [{ selector: 'three', from: 'pending', to: 'active', since: START + 9 }])
+    expect(await store.domains.countRotating()).toEqual({ domains: 1, oldestAt: START + 5 })
+  })
+
   holds('a claim signs with the keys that are active when it is made', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted())

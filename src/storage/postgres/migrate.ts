@@ -29,6 +29,7 @@ import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
 import relays from './migrations/0067_relays.sql' with { type: 'text' }
+import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0065_erasure', sql: erasure },
   { name: '0066_canaries', sql: canaries },
   { name: '0067_relays', sql: relays },
+  { name: '0072_dkim_rotation', sql: dkimRotation },
 ]
 
 const STEPS = `create table if not exists migrations (

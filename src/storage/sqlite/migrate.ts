@@ -25,6 +25,7 @@ import dkimStates from './migrations/0021_dkim_states.sql' with { type: 'text' }
 import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0023_canaries.sql' with { type: 'text' }
 import relays from './migrations/0024_relays.sql' with { type: 'text' }
+import dkimRotation from './migrations/0029_dkim_rotation.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0022_erasure', sql: erasure },
   { name: '0023_canaries', sql: canaries },
   { name: '0024_relays', sql: relays },
+  { name: '0029_dkim_rotation', sql: dkimRotation },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
