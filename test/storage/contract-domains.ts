@@ -220,6 +220,7 @@ export function domainPromises(holds: Holds): void {
     const retired = { selector: 'one', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     const late = { selector: 'three', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     await store.domains.setDkimStates(DOMAIN, [retired, late], { ...entry('aud_5'), action: 'domains_dkim_rotated' })
+    await store.domains.setDkimStates(DOMAIN, [retired], { ...entry('aud_6'), action: 'domains_dkim_rotated' }) // done
     await store.domains.removeDkimKey(DOMAIN, 'two')
     const domain = (await store.domains.get(DOMAIN))!
     expect(domain).toMatchObject({ status: 'verified', verifiedAt: START, lastCheckedAt: START + 1, tracking })

@@ -167,9 +167,10 @@ export function postgresDomains(
       }),
     setDkimStates: (id, changes, audit) =>
       change(id, async (statements) => {
+        let changed = 0
         for (const { selector, from, to, since } of changes)
-          await statements.run(SET_DKIM_STATE, [id, selector, from, to, since])
-        if (audit !== undefined) await recorder.put(statements, audit)
+          changed += await statements.run(SET_DKIM_STATE, [id, selector, from, to, since])
+        if (audit !== undefined && changed > 0) await recorder.put(statements, audit)
       }),
     removeDkimKey: (id, selector) =>
       change(id, async ({ run }) => {

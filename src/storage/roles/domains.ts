@@ -82,7 +82,7 @@ export interface Domains {
   /** Rejects if the domain already has one of the selectors. `audit`: entry, written with the change. */
   addDkimKeys(id: string, keys: DkimKeyRecord[], audit?: AuditEntry): Promise<void>
   /** Changes the states of several keys at once. A key that is no longer in the state `from` stays as it is. `audit`:
-   *  entry, written with the change. */
+   *  entry, written with the change, if there is one. */
   setDkimStates(id: string, changes: readonly DkimChange[], audit?: AuditEntry): Promise<void>
   removeDkimKey(id: string, selector: string): Promise<void>
   /** Removes the domain with its keys; `in_use` while it has open deliveries. */

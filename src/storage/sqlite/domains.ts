@@ -192,8 +192,10 @@ export function sqliteDomains(
       }),
     setDkimStates: (id, changes, audit) =>
       change(() => {
-        for (const { selector, from, to, since } of changes) setDkimState.run(to, since, id, selector, from)
-        if (audit !== undefined) auditRecorder.put(audit)
+        let changed = 0
+        for (const { selector, from, to, since } of changes)
+          changed += setDkimState.run(to, since, id, selector, from).changes
+        if (audit !== undefined && changed > 0) auditRecorder.put(audit)
       }),
     removeDkimKey: (id, selector) =>
       change(() => {
