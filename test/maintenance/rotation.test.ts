@@ -3,11 +3,13 @@ import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { slotStems } from '../../src/domains/delegated-zone.ts'
+import { waitingRotations } from '../../src/checkup/rotations.ts'
+import { slotStems, zoneLabel } from '../../src/domains/delegated-zone.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createSurvey } from '../../src/domains/publication.ts'
 import { nextRotationAt } from '../../src/domains/rotation.ts'
 import { zoneRecordsOf } from '../../src/domains/zone-records.ts'
+import { checkRotations } from '../../src/health/dkim-rotation.ts'
 import { checkDueDomains } from '../../src/maintenance/domains.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
@@ -22,6 +24,7 @@ import {
   type Dns,
   EVERY,
   HOSTNAME,
+  HOUR,
   KEYS,
   MAX_AGE,
   MINUTE,
@@ -76,7 +79,7 @@ async function open(dns: Dns, dataDir = ':memory:') {
     await store.close()
     store = await openStore({ dataDir, now: START })
   }
-  return { read, check, reopen, store: () => store }
+  return { read, check, reopen, resolver, store: () => store }
 }
 
 /** Time at which new keys wait for DNS. */
@@ -191,6 +194,47 @@ test('one server that lags, lies or is silent holds new keys, until all have sho
   for (let n = 0; n < 10; n++) expect(await turn()).toBe(WAITING)
   expect(await turn()).toBe(SWITCHED)
 }, 120_000)
+
+test('the health check names the servers that hinder a rotation for six hours, and passes without any', async () => {
+  const dns = await startDns(undo)
+  const { read, check, store, resolver } = await open(dns)
+  publish(await read(), dns, dns.all.slice(1))
+  await check(START)
+  const survey = createSurvey({
+    resolver,
+    publicResolvers: [dns.far.address],
+    mayAsk: () => true,
+    clock: createFakeClock(START),
+    random: systemRandom,
+    port: dns.port,
+    timeoutMs: 100,
+  })
+  const look = (now: number, alerts = false) =>
+    checkRotations(() => waitingRotations(store(), { zone: ZONE, survey, resolver, now })).then((verdict) =>
+      alerts ? verdict : verdict.status,
+    )
+  const stem = slotStems('dom_rotating')[1]
+  await store().domains.addDkimKeys('dom_rotating', await mintDkimKeys('pending', START, systemRandom, stem))
+  publish(await read(), dns, [dns.first, dns.near, dns.far])
+  expect(await look(START + 6 * HOUR - 1)).toBe('pass')
+  const name = `${stem}r.${zoneLabel('dom_rotating')}.${ZONE}`
+  expect(await look(START + 6 * HOUR, true)).toMatchObject({
+    status: 'warn',
+    message: expect.stringContaining(
+      `new DKIM keys of acme.example wait since ${new Date(START).toISOString()}: ns-127.0.0.3.example (127.0.0.3) has another value at ${name}`,
+    ),
+  })
+  publish(await read(), dns, [dns.second])
+  expect(await look(START + 6 * HOUR)).toBe('pass')
+  const asked = `${stem}e._domainkey.acme.example`
+  dns.far.fail(asked, 'timeout')
+  expect(await look(START + 6 * HOUR, true)).toMatchObject({
+    message: expect.stringContaining(`${dns.far.address} does not answer for ${asked}`),
+  })
+  // The owner of the domain has not published the record: nobody else can help.
+  dns.near.remove(asked)
+  expect(await look(START + 6 * HOUR)).toBe('pass')
+})
 
 test('a process that ends after any write leaves a rotation that another one finishes', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rotation-'))

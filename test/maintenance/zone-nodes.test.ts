@@ -1,9 +1,10 @@
-/** A rotation of DKIM keys that two nodes look after, on each database. */
+/** Two nodes with a delegated zone: a rotation of DKIM keys on each database, and the answers of both. */
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { slotStems } from '../../src/domains/delegated-zone.ts'
+import { makeConfig } from '../../src/config/load.ts'
+import { slotStems, zoneLabel } from '../../src/domains/delegated-zone.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createSurvey } from '../../src/domains/publication.ts'
 import { nextRotationAt } from '../../src/domains/rotation.ts'
@@ -13,11 +14,13 @@ import { createResolver } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { openZoneListener } from '../../src/server/name-server.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { run } from '../support/real-tools.ts'
 import { until } from '../support/server.ts'
 import * as rotating from './rotating.ts'
 
@@ -194,12 +197,65 @@ describeWithPostgres('two nodes on postgresql', () => {
     folders = []
   })
   afterAll(() => postgres?.stop())
-  tests(async () => {
+  const openNode = async () => {
     postgres ??= await startPostgres()
     url ??= await postgres.createDatabase(`rotation${++databases}`)
     const dataDir = mkdtempSync(join(tmpdir(), 'rotation-'))
     if (folders[0] !== undefined) copyFileSync(join(folders[0], 'seal.key'), join(dataDir, 'seal.key'))
     folders.push(dataDir)
-    return openPostgresStore({ url, dataDir, now: START, clock: () => START, node: { name: `n${folders.length}` } })
+    const name = `n${folders.length}`
+    const node = { name, hostname: `${name}.example.net` }
+    return openPostgresStore({ url, dataDir, now: START, clock: () => START, node })
+  }
+  tests(openNode)
+
+  test('every node answers for the zone alike, with the names of all nodes and the keys of every domain', async () => {
+    const stores = [await openNode(), await openNode()]
+    undo.push(...stores.map((store) => () => store.close()))
+    const [first] = stores
+    await first!.organizations.create({ id: 'org_1', name: 'Acme', plan: 'free', createdAt: START })
+    const keys = await mintDkimKeys('active', START, systemRandom, slotStems(ID)[0])
+    await first!.domains.create(newDomain({ id: ID, organizationId: 'org_1', name: 'acme.example' }, START, keys), -1)
+    const servers = await Promise.all(
+      stores.map(async (store, n) => {
+        const dns = { zone: ZONE, listen: ['127.0.0.1:0'] }
+        const config = makeConfig({
+          hostname: `n${n + 1}.example.net`,
+          http: { public_url: 'https://example.net' },
+          dns,
+        })
+        const server = (await openZoneListener(config, { store, log: silentLog, onEvent: () => {} }))!
+        undo.push(() => server.stop())
+        return server
+      }),
+    )
+    const label = zoneLabel(ID)
+    const answers = servers.map(async ({ listening: [at] }) => {
+      const questions = [ZONE, `bounces.${label}.${ZONE}`, `${slotStems(ID)[0]}r.${label}.${ZONE}`].flatMap((name) =>
+        ['SOA', 'NS', 'MX', 'TXT'].flatMap((type) => [name, type]),
+      )
+      const { output } = await run([
+        'dig',
+        '@127.0.0.1',
+        '-p',
+        `${at!.port}`,
+        '+noall',
+        '+answer',
+        '+authority',
+        ...questions,
+      ])
+      return output.split('\n').filter((line) => line !== '' && !line.startsWith(';'))
+    })
+    const [one, two] = await Promise.all(answers)
+    expect(one).toEqual(two!)
+    const text = one!.join('\n').replaceAll(/\s+/g, ' ').replaceAll('" "', '')
+    for (const word of [
+      `${ZONE}. 3600 IN NS n1.example.net. ${ZONE}. 3600 IN NS n2.example.net.`,
+      'MX 10 n1.example.net.',
+      'MX 10 n2.example.net.',
+      '"v=spf1 a:n1.example.net a:n2.example.net ~all"',
+      `p=${keys[0]!.publicKey}`,
+    ])
+      expect(text).toContain(word)
   })
 })
