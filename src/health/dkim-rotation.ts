@@ -27,7 +27,11 @@ export async function checkRotations(waiting: (() => Promise<readonly WaitingRot
   const held = all.filter(({ notShown }) => notShown.length > 0)
   const [first] = held
   if (first === undefined) {
-    return pass(all.length === 0 ? 'no new DKIM keys have waited for six hours' : `all servers show the new DKIM keys of ${all[0]?.domain}`)
+    return pass(
+      all.length === 0
+        ? 'no new DKIM keys have waited for six hours'
+        : `all servers show the new DKIM keys of ${all[0]?.domain}`,
+    )
   }
   const faults = new Set(first.notShown.map(({ server, name, reason }) => `${server} ${REASONS[reason]} ${name}`))
   const named = [...faults].slice(0, MOST_NAMED).join('; ')

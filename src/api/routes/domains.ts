@@ -269,7 +269,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/rotate-dkim',
       summary: 'Rotate DKIM keys',
       description:
-        'Creates two new keys. They sign once their records are in DNS; then the old keys retire. With a delegated zone a domain has two pairs of selectors: returns 422 while the pair that does not sign has keys that retire, for a week after the last rotation, with `retry_at`.',
+        'Creates two new keys. They sign once their records are in DNS; then the old keys retire. With a delegated zone a domain has two pairs of selectors. Returns 422 with `retry_at` while the keys of the other pair retire, for a week after the last rotation.',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       refusals: ['invalid_state'],
       body: noBody,
