@@ -235,7 +235,9 @@ export function domainPromises(holds: Holds): void {
   holds('domains with pending keys are counted and listed, the oldest keys first', async (store, records) => {
     await found(store, records)
     const { organizationId } = (await store.domains.get(DOMAIN))!
+    await store.domains.removeDkimKey(DOMAIN, 'two')
     expect(await store.domains.countRotating()).toEqual({ domains: 0, oldestAt: null })
+    expect(await store.domains.rotating(9)).toEqual([])
     const others = ['dom_b', 'dom_c'].map((id) =>
       records.domain({ id, organizationId, name: `${id.slice(4)}.example` }),
     )
