@@ -18,7 +18,7 @@ import { nodeHosts } from './name-server.ts'
 export interface ZoneUpdates {
   /** Starts one run if none is under way and the last failure is long enough ago. Never throws. For the leader only. */
   run(): void
-  /** Null if this node did not write yet: another one leads, or it has just started. */
+  /** Null if this node does not write: another one leads, or it has just started. */
   state(): ZoneUpdateState | null
   /** Resolves when no run is under way. */
   idle(): Promise<void>
@@ -77,7 +77,7 @@ export function createZoneUpdates(config: Config, server: SignedServer, deps: Zo
   const { keyName } = config.dns.update
   let present: PresentZone | null = null
   let readAgainAt = 0
-  let ranAt = 0
+  let calledAt = Number.NEGATIVE_INFINITY
   let mayRunAt = 0
   let failures = 0
   let underWay: Promise<void> | null = null
@@ -86,8 +86,6 @@ export function createZoneUpdates(config: Config, server: SignedServer, deps: Zo
   let state: ZoneUpdateState | null = null
 
   const write = async () => {
-    if (steady.now() - ranAt > GAP_MS) present = null // another node may have written meanwhile
-    ranAt = steady.now()
     const settings = zoneSettings(config, await nodeHosts(store))
     if (settings === null) throw new Error('dns.update without dns.zone') // the rules of the config exclude it
     const isRead = present === null || steady.now() >= readAgainAt
@@ -127,12 +125,15 @@ export function createZoneUpdates(config: Config, server: SignedServer, deps: Zo
 
   return {
     run: () => {
+      const isAgain = steady.now() - calledAt > GAP_MS
+      calledAt = steady.now()
       if (isStopped || underWay !== null || steady.now() < mayRunAt) return
+      if (isAgain) present = null // another node may have written meanwhile
       underWay = run().finally(() => {
         underWay = null
       })
     },
-    state: () => state,
+    state: () => (steady.now() - calledAt > GAP_MS ? null : state),
     idle: async () => {
       await underWay
     },
@@ -145,7 +146,7 @@ export function createZoneUpdates(config: Config, server: SignedServer, deps: Zo
 }
 
 const READ_MS = 60 * 60_000
-/** Runs come every 15 seconds while this node leads. */
+/** Calls come every 15 seconds while this node leads. */
 const GAP_MS = 2 * 60_000
 const FOREIGN_MS = 10 * 60_000
 const FIRST_WAIT_MS = 15_000

@@ -4,9 +4,10 @@ import { makeConfig } from '../../src/config/load.ts'
 import { zoneLabel } from '../../src/domains/delegated-zone.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { transferZone } from '../../src/name-server/transfer/transfer.ts'
-import { createLog } from '../../src/os/log.ts'
+import { systemClock, type WallClock } from '../../src/os/clock.ts'
+import { createLog, silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { createZoneUpdates, updateServerOf } from '../../src/server/zone-update.ts'
+import { createZoneUpdates, openZoneUpdates, updateServerOf } from '../../src/server/zone-update.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import {
@@ -47,8 +48,9 @@ const updates =
   (request) =>
     request.opcode === 'query' ? good(request) : how(request)
 
-async function open() {
-  const clock = createFakeClock(START)
+async function open(time: WallClock | null = null) {
+  const fake = createFakeClock(START)
+  const clock = time ?? fake
   let behaviour = good
   const peer = await startTsigServer((request) => behaviour(request), clock.now)
   undo.push(() => peer.stop())
@@ -72,13 +74,13 @@ async function open() {
     for (let passed = 0; passed < ms; passed += 15 * SECOND) {
       zone.run()
       await zone.idle()
-      await clock.advance(15 * SECOND)
+      await fake.advance(15 * SECOND)
     }
   }
   const behave = (next: Behaviour) => {
     behaviour = next
   }
-  return { clock, peer, store, add, zone, during, behave, logged }
+  return { config, clock: fake, peer, store, add, zone, during, behave, logged }
 }
 
 test('without changes the server is asked once an hour; a change opens one connection', async () => {
@@ -100,6 +102,7 @@ test('without changes the server is asked once an hour; a change opens one conne
   expect([peer.connections, peer.opcodes.slice(5)]).toEqual([6, ['query', 'update', 'update']])
   // Another node led meanwhile and may have written.
   await clock.advance(3 * MINUTE)
+  expect(zone.state()).toBeNull()
   await during(MINUTE)
   expect(peer.opcodes.slice(8)).toEqual(['query', 'update', 'update'])
 })
@@ -201,4 +204,22 @@ test('names that somebody else made are reported once, and tried again every ten
   behave(good)
   await during(10 * MINUTE)
   expect(zone.state()!.foreign).toEqual([])
+})
+
+test('the server reads the zone in a thread, which says what is wrong', async () => {
+  const { peer, store, add, behave, config } = await open(systemClock)
+  await add(1)
+  const pools = { onEvent: () => {}, add: () => {} }
+  const zone = openZoneUpdates(config, { store, clock: systemClock, log: silentLog, pools })!
+  undo.push(() => zone.stop())
+  behave(failing(5))
+  zone.run()
+  await zone.idle()
+  expect(zone.state()!.failure!.message).toBe('the name server refuses the transfer of the zone: REFUSED')
+  const again = openZoneUpdates(config, { store, clock: systemClock, log: silentLog, pools })!
+  undo.push(() => again.stop())
+  behave(good)
+  again.run()
+  await again.idle()
+  expect([again.state()!.failure, peer.opcodes]).toEqual([null, ['query', 'query', 'update']])
 })
