@@ -4,6 +4,7 @@ import { zoneLabel } from '../../src/domains/delegated-zone.ts'
 import type { ZoneRecord } from '../../src/domains/zone-records.ts'
 import { printOf } from '../../src/name-server/present-zone.ts'
 import { TRANSFER_LIMITS, type TransferLimits, transferZone } from '../../src/name-server/transfer/transfer.ts'
+import { nameKey } from '../../src/name-server/zone.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import {
@@ -111,6 +112,16 @@ test('many names below one label are cut, so that one update can clear them', as
   const names = Array.from({ length: 300 }, (_, n): Answer => ({ type: 'A', name: `n${n}.${OWN}`, data: '192.0.2.1' }))
   const { read } = await start(records([MARK, ...names]))
   expect((await read())[0]!.names).toHaveLength(TRANSFER_LIMITS.namesPerLabel)
+})
+
+test('names that no update can hold are left out, so that they hinder no other', async () => {
+  const odd = ['a b', 'é', 'tab\there'].map(
+    (label): Answer => ({ type: 'A', name: `${label}.${OWN}`, data: '192.0.2.1' }),
+  )
+  const { read } = await start(records([MARK, ...odd, { type: 'A', name: `plain.${OWN}`, data: '192.0.2.1' }]))
+  const [found] = await read()
+  expect(found!.names).toEqual([`plain.${OWN}`])
+  for (const name of found!.names) expect(() => nameKey(name)).not.toThrow()
 })
 
 test('names that point in a circle or are cut off, and records that are cut off, are malformed', async () => {

@@ -76,13 +76,16 @@ function add(labels: Map<string, Below>, record: WireRecord, zone: string, mostN
   const below = labels.get(label) ?? { mark: null, names: new Set(), print: 0n }
   labels.set(label, below)
   if (record.name !== `${label}.${zone}`) {
-    if (below.names.size < mostNames) below.names.add(record.name)
+    if (below.names.size < mostNames && isWritable(record.name)) below.names.add(record.name)
     below.print += printOfRecord(record.owner, record.bytes)
   } else if (record.type === TYPES.TXT && below.mark === null) {
     const text = txtOf(record)
     if (text.startsWith(MARK)) below.mark = text
   }
 }
+
+/** Whether an update can name it. Others stay: this program did not make them. */
+const isWritable = (name: string) => /^[!-~]+$/.test(name) && !name.startsWith('.') && !name.includes('..')
 
 const tooLarge = () => new Error('the zone is too large: give this server a zone of its own')
 
