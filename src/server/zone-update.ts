@@ -102,7 +102,7 @@ export function createZoneUpdates(config: Config, server: SignedServer, deps: Zo
     const isNew = foreign.some((label) => !state?.foreign.includes(label))
     if (isNew)
       log.warn('the name server has names that this server did not make', { labels: foreign.slice(0, MOST_NAMED) })
-    if (isRead || changed > 0 || state === null) state = { succeededAt: clock.now(), failure: null, foreign }
+    if (isRead || changed > 0 || isNew) state = { succeededAt: clock.now(), failure: null, foreign }
   }
 
   const run = async () => {
