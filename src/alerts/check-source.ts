@@ -73,10 +73,11 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   queue: 'queue_age',
   blocklists: 'blocklist',
   nodes: 'node_lost',
+  dkim_rotation: 'dkim_rotation',
 }
 
 /** Kinds of checks that are not among the quick ones. */
-const SLOW_KINDS: readonly AlertKind[] = ['health_check', 'blocklist']
+const SLOW_KINDS: readonly AlertKind[] = ['health_check', 'blocklist', 'dkim_rotation']
 
 /** Its alerts name the channel. */
 const OF_CHANNELS = 'alert_channels'
@@ -92,6 +93,8 @@ const OF_INSTALLATION = new Set([
   'store',
   'object_storage',
   'domains',
+  'dns_update',
+  'dkim_rotation',
   'user_mail',
   'canary',
   'deliveries',

@@ -1,21 +1,26 @@
-import { type Config, readSecretFile } from '../config/load.ts'
+import { type Config, formatEndpoint, readSecretFile } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
 import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
 import { warmupWaits } from '../health/warmup-waits.ts'
+import type { ZoneUpdateFacts, ZoneUpdateState } from '../health/zone-update.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import { silentLog } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import { probeMailboxes } from '../server/canary.ts'
 import { nodeHosts } from '../server/name-server.ts'
+import { surveyOf } from '../server/survey.ts'
+import { updateServerOf } from '../server/zone-update.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
 import { isLocalOnly, withoutPublicFaults } from './local-only.ts'
+import { waitingRotations } from './rotations.ts'
+import { probeZoneUpdate } from './zone-update.ts'
 
 /** The results of a checkup. */
 export interface Found {
@@ -35,6 +40,8 @@ export interface CheckupOptions {
   held: readonly HeldPort[] | null
   /** The server that uses the data directory, if one is running. */
   server: Server | null
+  /** How writing the delegated zone goes in this process; absent or null: it does not. */
+  zoneUpdate?: ZoneUpdateState | null
   /** Only checks with these names, and no search for addresses; absent: all. */
   only?: readonly string[]
 }
@@ -85,6 +92,8 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
     warmingGroups: (now) => warmupWaits(store, config.sending.addresses, now),
+    zoneUpdate: zoneUpdateOf(config, options),
+    waitingRotations: rotationsOf(store, config, options, deps),
     userMail: { from: config.users.mailFrom, find: store.domains.findByName, isReady },
     canary: {
       everyMinutes: config.canary.everyMinutes,
@@ -98,6 +107,27 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
           : null,
     },
   })
+}
+
+function zoneUpdateOf(config: Config, { clock, zoneUpdate = null }: CheckupOptions): ZoneUpdateFacts | null {
+  const server = updateServerOf(config)
+  const { zone } = config.dns
+  if (server === null || zone === null) return null
+  const asking = { now: clock.now, sleep: clock.steady.sleep }
+  return {
+    zone,
+    server: formatEndpoint(server),
+    state: zoneUpdate,
+    probe: () => probeZoneUpdate(server, zone, asking),
+    now: clock.now(),
+  }
+}
+
+function rotationsOf(store: Store, config: Config, { clock, random }: CheckupOptions, { resolver, now }: CheckDeps) {
+  const { zone } = config.dns
+  const survey = surveyOf(config, { resolver, clock: clock.steady, random, timeoutMs: 1_000 })
+  if (zone === null || survey === undefined) return null
+  return () => waitingRotations(store, { zone, survey, resolver, now: now() })
 }
 
 function unreadable(mailbox: string, passwordFile: string): string[] {

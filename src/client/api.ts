@@ -274,7 +274,7 @@ export interface Api {
     verify(domainId: string, options?: CallOptions): Call<Domain>
     /** Rotate DKIM keys.
      *
-     *  Creates two new keys. They sign once their records are in DNS; then the old keys retire.
+     *  Creates two new keys. They sign once their records are in DNS; then the old keys retire. With a delegated zone a domain has two pairs of selectors. Returns 422 with `retry_at` while the keys of the other pair retire, for a week after the last rotation.
      *
      *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     rotateDkim(domainId: string, options?: CallOptions): Call<Domain>

@@ -31,6 +31,8 @@ export interface SurveyDeps {
   random: Random
   /** Of name servers; 53 except in tests. */
   port?: number
+  /** Of one question, which is asked twice. */
+  timeoutMs?: number
 }
 
 /** Creates the survey of DNS servers before new keys sign: every authoritative server of a key's name and, if it has a CNAME
@@ -50,13 +52,13 @@ export function createSurvey(deps: SurveyDeps): Survey {
 }
 
 async function byResolver(server: string, name: string, value: string, deps: SurveyDeps): Promise<NotShown[]> {
-  const { clock, random } = deps
+  const { clock, random, timeoutMs = TIMEOUT_MS } = deps
   const resolver = createResolver({
     servers: [server],
     clock,
     random,
     maxCacheEntries: 0,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     tries: 2,
   })
   const reason = faultOf(await resolver.txt(name), value)
@@ -89,7 +91,7 @@ async function byAuthorities(name: string, value: string, ask: AskServers, step 
 type Found = Lookup<string> | { kind: 'alias'; target: string }
 type AskServers = (name: string) => Promise<{ server: string; found: Found }[]>
 
-function askOnce({ resolver, mayAsk, random, port = 53 }: SurveyDeps): AskServers {
+function askOnce({ resolver, mayAsk, random, port = 53, timeoutMs = TIMEOUT_MS }: SurveyDeps): AskServers {
   const known = new Map<string, Promise<Server[] | null>>()
   const serversOf = (zone: string) => {
     const servers = known.get(zone) ?? serversOfZone(zone, resolver, mayAsk)
@@ -110,10 +112,7 @@ function askOnce({ resolver, mayAsk, random, port = 53 }: SurveyDeps): AskServer
       servers.map(async ({ host, ip }) => {
         if (ip === null) return { server: host, found: SILENT }
         const at = [ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`]
-        const reply = await createAsk({ servers: at, random, timeoutMs: TIMEOUT_MS, tries: 2, isTrusted: () => false })(
-          name,
-          'TXT',
-        )
+        const reply = await createAsk({ servers: at, random, timeoutMs, tries: 2, isTrusted: () => false })(name, 'TXT')
         const found = reply.kind === 'temporary' ? SILENT : foundAt(name, reply.answers, reply.isNxdomain)
         return { server: `${host} (${ip})`, found }
       }),

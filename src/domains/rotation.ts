@@ -3,6 +3,7 @@ import { type DkimKeyRecord, type Domain, isReadyToSend } from '../model/domain.
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { DkimChange } from '../storage/store.ts'
 import { freeSlots, freeStem, slotStems, zoneTarget } from './delegated-zone.ts'
+import { retirementMs } from './keys.ts'
 import type { Survey } from './publication.ts'
 
 /** Rotation of DKIM keys without anyone's help, for domains whose selectors are CNAME records to the delegated zone. */
@@ -24,6 +25,22 @@ export function nextRotationAt(domain: Domain, everyMs: number, now: number): nu
   const earliest = Math.max(signingSince + everyMs / 2, now - missedMs)
   const phase = createHash('sha256').update(`postrider-rotation ${domain.id}`).digest().readUIntBE(0, 6) % everyMs
   return phase + everyMs * Math.ceil((earliest - phase) / everyMs)
+}
+
+/** When one of the domain's two pairs of selectors is free again, whose keys both are in use now (ms UTC); null if no key of
+ *  them retires. `maxAgeMs`: maximum age of a message. */
+export function nextFreeStemAt({ id, dkim }: Pick<Domain, 'id' | 'dkim'>, maxAgeMs: number): number | null {
+  const freeAt = slotStems(id).map((stem) =>
+    Math.max(
+      ...dkim
+        .filter(({ selector }) => selector.startsWith(stem))
+        .map(({ state, since, createdAt }) =>
+          state === 'retiring' ? (since ?? createdAt) + retirementMs(maxAgeMs) : Number.POSITIVE_INFINITY,
+        ),
+    ),
+  )
+  const soonest = Math.min(...freeAt)
+  return Number.isFinite(soonest) ? soonest : null
 }
 
 function hasSlots(domain: Domain): boolean {

@@ -10,6 +10,7 @@ import { databaseChecks } from './database.ts'
 import { checkDelegation } from './delegation.ts'
 import type { CheckDeps, Installation } from './deps.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
+import { checkRotations } from './dkim-rotation.ts'
 import { type CheckedDomain, checkDomains } from './domains.ts'
 import { checkHostname } from './hostname.ts'
 import { checkMemory, checkOpenFiles } from './limits.ts'
@@ -27,6 +28,7 @@ import { checkSeparation } from './separation.ts'
 import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
 import { checkUserMail } from './user-mail.ts'
+import { checkZoneUpdate, type ZoneUpdateFacts } from './zone-update.ts'
 
 /** Checks that need no store, in recommended reading order. */
 export function machineChecks(
@@ -73,6 +75,8 @@ export function storeChecks(deps: {
   canary: Parameters<typeof checkCanary>[0]
   /** Destination groups whose mail waits for a warm-up. */
   warmingGroups: (now: number) => Promise<readonly string[]>
+  zoneUpdate: ZoneUpdateFacts | null
+  waitingRotations: Parameters<typeof checkRotations>[0]
   /** Names of the configured channels. */
   alertChannels: readonly string[]
 }): Check[] {
@@ -81,6 +85,8 @@ export function storeChecks(deps: {
     { name: 'store', look: () => checkStore(store) },
     { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
+    { name: 'dns_update', look: () => checkZoneUpdate(deps.zoneUpdate) },
+    { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
     { name: 'canary', look: () => checkCanary(deps.canary) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },

@@ -21,6 +21,7 @@ import { countPosts } from './posts.ts'
 import { gaugeQueues } from './queues.ts'
 import { createRegistry, type Family } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
+import { gaugeRotations } from './rotations.ts'
 
 /** Metrics of the server. Counters wrap existing calls or see their results (mail facts, posts, responses, commits); gauges query the engines on
  *  each scrape. Values restart at zero, and only the queue gauges read the store's tables. */
@@ -37,7 +38,12 @@ export interface Metrics {
   /** Sees what this node writes to PostgreSQL. */
   nodes: NodeObserver
   /** Registers the gauges of the engines and measures the delay of the main thread. */
-  watch(engines: Engines, store: Pick<Store, 'queues' | 'held' | 'nodes'>, health: HealthWatch, now: () => number): void
+  watch(
+    engines: Engines,
+    store: Pick<Store, 'queues' | 'held' | 'nodes' | 'domains'>,
+    health: HealthWatch,
+    now: () => number,
+  ): void
   /** Registers the expiry times (ms UTC) of TLS certificates, read on each scrape. */
   certificates(shown: () => readonly ShownCertificate[]): void
   /** Registers the firing alerts; null if alerts are off. */
@@ -80,8 +86,9 @@ export function createMetrics(options: {
       gaugeHealth(registry, health)
       gaugeEngines(registry, engines)
       const [queues, nodes] = [gaugeQueues(registry, store, now), gaugeNodes(registry, store, now)]
+      const rotations = gaugeRotations(registry, store, now)
       refresh = async () => {
-        await Promise.all([queues.refresh(), nodes.refresh()])
+        await Promise.all([queues.refresh(), nodes.refresh(), rotations.refresh()])
       }
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },

@@ -114,6 +114,11 @@ export const ALERT_KINDS = {
     advice: 'Start the node again, or take it off the list with `postrider node forget`.',
     ...CHECKED,
   },
+  dkim_rotation: {
+    title: 'New DKIM keys wait for DNS',
+    advice: 'Run `postrider doctor`: it names the servers that do not show the keys. The old keys sign meanwhile.',
+    ...CHECKED,
+  },
   alert_channel: {
     title: 'Alert channel does not work',
     advice: 'Check the URL or the mail server of the channel. Then run: postrider alert test',

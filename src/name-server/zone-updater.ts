@@ -2,111 +2,78 @@ import { allDomains } from '../domains/all.ts'
 import { zoneLabel } from '../domains/delegated-zone.ts'
 import { type ZoneRecord, type ZoneSettings, zoneRecordsOf } from '../domains/zone-records.ts'
 import type { Store } from '../storage/store.ts'
+import { isMarkOf, markText, type PresentLabel, printOf } from './present-zone.ts'
 import type { UpdateConnection } from './update-client.ts'
 
-/** What the operator's name server has below the label of one domain. */
-interface Present {
-  /** Our mark of the label; null if there is none, so that the names are not ours. */
-  mark: ZoneRecord | null
-  names: string[]
-  /** The records as sorted text. */
-  text: string
+/** The zone as the operator's name server has it: by label of a domain. What is there is not remembered in the store, because
+ *  the name server has it: also after a restore of either, and on another leader. */
+export interface PresentZone {
+  labels: Map<string, Omit<PresentLabel, 'label'>>
+  /** Labels for which the server refused a change, because the zone is not as expected there. */
+  foreign: Set<string>
 }
 
-/** The zone as the operator's name server has it: by label of a domain. */
-export type PresentZone = Map<string, Present>
-
-export interface Written {
-  changed: number
-  /** Names that somebody else made, which are left as they are. */
-  foreign: string[]
-}
-
-/** Reads the zone by a transfer. What is there is not remembered in the store, because the name server knows it better: also
- *  after a restore of either, and on another leader. */
-export async function readPresentZone(connection: UpdateConnection, zone: string): Promise<PresentZone> {
-  const byLabel = new Map<string, ZoneRecord[]>()
-  for (const record of await connection.transfer(zone)) {
-    const label = labelOf(record.name, zone)
-    if (label === null) continue
-    const list = byLabel.get(label) ?? []
-    list.push(record)
-    byLabel.set(label, list)
-  }
-  return new Map([...byLabel].map(([label, records]) => [label, presentOf(label, zone, records)]))
-}
+export const presentZone = (labels: readonly PresentLabel[]): PresentZone => ({
+  labels: new Map(labels.map(({ label, ...rest }) => [label, rest])),
+  foreign: new Set(),
+})
 
 /** Writes what differs from `present`, which it updates: each domain in one update, which the name server applies only if the
  *  domain's label has our mark, or nobody uses its names. Removes the labels of domains that are gone, if this key marked
- *  them. Rejects with the connection's or the store's error; `present` is then not to be used again. */
+ *  them. `connect` is called at the first difference; without one nothing is sent. Labels in `foreign` are left as they
+ *  are. Returns the number of changes. Rejects with the connection's or the store's error; `present` is then not to be used
+ *  again. The main thread serves requests between pages. */
 export async function writeZone(
   store: Pick<Store, 'organizations' | 'domains'>,
   settings: ZoneSettings,
-  { connection, present, keyName }: { connection: UpdateConnection; present: PresentZone; keyName: string },
-): Promise<Written> {
+  { connect, present, keyName }: { connect: () => UpdateConnection; present: PresentZone; keyName: string },
+): Promise<number> {
   const { zone } = settings
-  const written: Written = { changed: 0, foreign: [] }
+  const { labels, foreign } = present
+  let changed = 0
   const seen = new Set<string>()
+  const update = async (label: string, change: Parameters<UpdateConnection['update']>[1]) => {
+    const isMade = await connect().update(zone, change)
+    if (isMade) changed++
+    else foreign.add(label)
+    return isMade
+  }
   for await (const domain of allDomains(store)) {
     const label = zoneLabel(domain.id)
     seen.add(label)
+    if (seen.size % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+    if (foreign.has(label)) continue
     const records = zoneRecordsOf(domain, settings)
-    const before = present.get(label)
-    const mark = before?.mark ?? markOf(label, zone, keyName, domain.id)
-    if (before?.mark !== undefined && before.mark !== null && before.text === textOf(records)) continue
+    const print = printOf(records)
+    const before = labels.get(label)
+    if (before?.print === print) continue
     const names = [...new Set(records.map(({ name }) => name))]
-    const isMade = await connection.update(zone, {
-      conditions: before?.mark
-        ? { unused: [], present: [before.mark] }
-        : { unused: [mark.name, ...names], present: [] },
-      clear: before?.mark ? [...new Set([...before.names, ...names])] : [],
-      add: before?.mark ? records : [mark, ...records],
-    })
-    if (!isMade) {
-      written.foreign.push(mark.name)
-      continue
-    }
-    written.changed++
-    present.set(label, { mark, names, text: textOf(records) })
+    const mark = markRecord(label, zone, before?.mark ?? markText(domain.id, keyName))
+    const change =
+      before === undefined
+        ? { conditions: { unused: [mark.name, ...names], present: [] }, clear: [], add: [mark, ...records] }
+        : {
+            conditions: { unused: [], present: [mark] },
+            clear: [...new Set([...before.names, ...names])],
+            add: records,
+          }
+    if (await update(label, change)) labels.set(label, { mark: mark.value, names, print })
   }
-  for (const [label, { mark, names }] of present) {
-    if (seen.has(label) || mark === null || !mark.value.endsWith(markEnd(keyName))) continue
-    const conditions = { unused: [], present: [mark] }
-    if (await connection.update(zone, { conditions, clear: [...names, mark.name], add: [] })) written.changed++
-    present.delete(label)
+  for (const [label, { mark, names }] of labels) {
+    if (seen.has(label) || foreign.has(label) || !isMarkOf(mark, keyName)) continue
+    const own = markRecord(label, zone, mark)
+    const change = { conditions: { unused: [], present: [own] }, clear: [...names, own.name], add: [] }
+    if (await update(label, change)) labels.delete(label)
   }
-  return written
+  return changed
 }
 
-/** Name → the label of a domain that it is at or below; null for other names of the zone. */
-function labelOf(name: string, zone: string): string | null {
-  if (!name.endsWith(`.${zone}`)) return null
-  const label =
-    name
-      .slice(0, -zone.length - 1)
-      .split('.')
-      .at(-1) ?? ''
-  return /^[0-9a-hjkmnp-tv-z]{16}$/.test(label) ? label : null
-}
+const markRecord = (label: string, zone: string, value: string): ZoneRecord => ({
+  name: `${label}.${zone}`,
+  type: 'TXT',
+  ttlSeconds: 300,
+  value,
+  priority: null,
+})
 
-function presentOf(label: string, zone: string, records: readonly ZoneRecord[]): Present {
-  const own = `${label}.${zone}`
-  const mark = records.find(({ name, type, value }) => name === own && type === 'TXT' && value.startsWith(MARK)) ?? null
-  const below = records.filter(({ name }) => name !== own)
-  return { mark, names: [...new Set(below.map(({ name }) => name))], text: textOf(below) }
-}
-
-const textOf = (records: readonly ZoneRecord[]) =>
-  records
-    .map(({ name, type, ttlSeconds, value, priority }) => `${name} ${type} ${ttlSeconds} ${priority ?? 0} ${value}`)
-    .sort()
-    .join('\n')
-
-/** Says that the label is ours. The ID of the domain is in it, so that no other installation has the same. */
-function markOf(label: string, zone: string, keyName: string, domainId: string): ZoneRecord {
-  const value = `${MARK}${domainId}${markEnd(keyName)}`
-  return { name: `${label}.${zone}`, type: 'TXT', ttlSeconds: 300, value, priority: null }
-}
-
-const MARK = 'postrider='
-const markEnd = (keyName: string) => ` key=${keyName}`
+const PER_TURN = 50

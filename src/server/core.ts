@@ -19,6 +19,7 @@ import { type ResourceLimits, resourceLimits } from './limits.ts'
 import { watchHealth } from './maintenance.ts'
 import { openResources, type Resources } from './resources.ts'
 import type { Rollback } from './rollback.ts'
+import { openZoneUpdates, type ZoneUpdates } from './zone-update.ts'
 
 export interface StartOptions {
   log: Log
@@ -49,6 +50,7 @@ export interface Core {
   https: Https
   notifier: Notifier
   engines: Engines
+  zoneUpdates: ZoneUpdates | null
   health: HealthWatch
   streams: Streams
 }
@@ -118,7 +120,9 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   notifier.on('deliveries', engines.outbound.wake)
   notifier.on('webhook deliveries', engines.webhooks.wake)
   notifier.on('inbound deliveries', engines.inbound.wake)
-  const health = watchHealth(config, { store, clock, random, log })
+  const zoneUpdates = openZoneUpdates(config, { store, clock, log, pools: metrics.pools })
+  rollback.push(() => zoneUpdates?.stop())
+  const health = watchHealth(config, { store, clock, random, log, zoneUpdates })
   const streams = createStreams({ clock: clock.steady })
   return {
     log,
@@ -136,6 +140,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     https,
     notifier,
     engines,
+    zoneUpdates,
     health,
     streams,
   }

@@ -23,19 +23,26 @@ import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
 import { surveyOf } from './survey.ts'
-import { createZoneUpdates } from './zone-update.ts'
+import type { ZoneUpdates } from './zone-update.ts'
 
 /** The health checks of the running server. */
 export function watchHealth(
   config: Config,
-  { store, clock, random, log }: { store: Store; clock: WallClock; random: Random; log: Log },
+  {
+    store,
+    clock,
+    random,
+    log,
+    zoneUpdates,
+  }: { store: Store; clock: WallClock; random: Random; log: Log; zoneUpdates: ZoneUpdates | null },
 ): HealthWatch {
   return createHealthWatch({
     run: async () => {
       // Imported on first use, so that the start does not wait for it.
       const { runCheckup } = await import('../checkup/run.ts')
       const server = { pid: process.pid, ports: [] }
-      return (await runCheckup(config, { clock, random, store, held: null, server })).checks
+      const zoneUpdate = zoneUpdates?.state() ?? null
+      return (await runCheckup(config, { clock, random, store, held: null, server, zoneUpdate })).checks
     },
     now: clock.now,
     log,
@@ -51,6 +58,7 @@ export interface MaintenanceDeps {
   alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
   canaries: Parameters<typeof maintenanceTasks>[0]['canaries']
   certificates: Certificates | null
+  zoneUpdates: ZoneUpdates | null
   clock: WallClock
   random: Random
   mintId: MintId
@@ -88,7 +96,7 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       mtaSts: publishedMtaSts(config),
       zone: config.dns.zone,
       survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random: deps.random }),
-      updateZone: createZoneUpdates(config, { store, clock, log }),
+      updateZone: deps.zoneUpdates?.run ?? null,
       rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
       maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
       random: deps.random,
@@ -124,6 +132,7 @@ export function gaugesOf(deps: {
   smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
   names: NameServer | null
+  zoneUpdates: ZoneUpdates | null
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
@@ -138,5 +147,6 @@ export function gaugesOf(deps: {
     addresses: outbound.addresses,
     warmups: outbound.warmups,
     ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
+    ...(deps.zoneUpdates === null ? {} : { zoneUpdate: deps.zoneUpdates.state }),
   }
 }

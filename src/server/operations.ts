@@ -317,6 +317,7 @@ function domainOperationsOf({
     zone: config.dns.zone,
     survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
     rotateEveryMs: config.dkim.rotateEveryDays * 86_400_000,
+    maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
     onChange: () => notify('domains'),
   })
 }

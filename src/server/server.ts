@@ -107,6 +107,7 @@ async function assemble(
     alerts: application.alerts,
     canaries: application.canaries,
     certificates,
+    zoneUpdates: core.zoneUpdates,
     clock,
     random: core.random,
     mintId: core.mintId,
@@ -329,7 +330,15 @@ async function openListeners(
   })
   rollback.push(() => names?.stop())
   if (names !== null) core.notifier.on('domains', () => names.changed())
-  const gauges = gaugesOf({ engines, api: web.api, streams: core.streams, smtpListeners: smtp, networkLimits, names })
+  const gauges = gaugesOf({
+    engines,
+    api: web.api,
+    streams: core.streams,
+    smtpListeners: smtp,
+    networkLimits,
+    names,
+    zoneUpdates: core.zoneUpdates,
+  })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
   const { metricsPages: pages, watchDescriptors } = web
@@ -382,6 +391,7 @@ async function stopServer(parts: {
   web.stopWatching()
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
+  await core.zoneUpdates?.stop()
   await parts.canaries?.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
   listeners.names?.stop()

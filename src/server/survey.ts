@@ -5,7 +5,7 @@ import { createAddressGuard } from '../net/ip.ts'
 /** The survey of DNS servers before DKIM keys behind CNAME records sign; undefined without a zone. */
 export function surveyOf(
   { dns, dkim, delivery }: Config,
-  deps: Pick<SurveyDeps, 'resolver' | 'clock' | 'random'>,
+  deps: Pick<SurveyDeps, 'resolver' | 'clock' | 'random' | 'timeoutMs'>,
 ): Survey | undefined {
   if (dns.zone === null) return undefined
   const mayAsk = delivery.allowPrivateDestinations ? () => true : createAddressGuard([])

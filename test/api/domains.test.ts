@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { slotStems } from '../../src/domains/delegated-zone.ts'
 import { GRACE_MS } from '../../src/domains/ownership.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { createTestRandom } from '../support/random.ts'
 
+const DAY_MS = 86_400_000
 const HOSTNAME = 'mail.postrider.test'
 let made: TestApi | null = null
 let zone: Zone | null = null
@@ -19,7 +21,7 @@ afterEach(async () => {
 })
 
 /** Starts the API with a test DNS server on loopback. */
-async function start(plan = 'enterprise', requireVerified = true) {
+async function start(plan = 'enterprise', requireVerified = true, delegatedZone?: string) {
   zone = await startZone([{ name: HOSTNAME, type: 'A', data: '192.0.2.25' }])
   const systemClock = { now: () => performance.now(), sleep: async () => {} }
   resolver = createResolver({
@@ -29,7 +31,7 @@ async function start(plan = 'enterprise', requireVerified = true) {
     maxCacheEntries: 0,
     tries: 1,
   })
-  made = await createTestApi({ resolver, plan, requireVerified })
+  made = await createTestApi({ resolver, plan, requireVerified, ...(delegatedZone !== undefined && { delegatedZone }) })
   return { ...made, zone }
 }
 
@@ -393,6 +395,57 @@ describe('rotating DKIM keys', () => {
     expect([done.status, done.verified_at]).toEqual(['verified', '2026-11-21T12:00:01.000Z'])
     expect(done.dns_records.slice(0, 4).map(({ required }: Wire) => required)).toEqual([false, false, true, true])
     expect((await ask('POST', `${path}/rotate-dkim`)).status).toBe(200)
+  })
+})
+
+describe('rotating DKIM keys with a delegated zone', () => {
+  test('uses the published selectors only, and says when they are free again', async () => {
+    const { ask, own, store, clock } = await start('enterprise', true, 'pm.example.net')
+    const { id } = own.domain
+    const rotate = () => ask('POST', `/v1/domains/${id}/rotate-dkim`)
+    const selectors = async () =>
+      (await store.domains.get(id))!.dkim.map(({ selector, state }) => `${selector} ${state}`)
+    /** As if all servers showed the new keys. */
+    const use = async () => {
+      const { dkim } = (await store.domains.get(id))!
+      const next = { active: 'retiring', pending: 'active' } as const
+      const changes = dkim.flatMap(({ selector, state }) =>
+        state === 'retiring' ? [] : [{ selector, from: state, to: next[state], since: clock.now() }],
+      )
+      await store.domains.setDkimStates(id, changes)
+    }
+    const [first, second] = slotStems(id)
+    for (const stem of [first, second]) {
+      await clock.advance(1_000)
+      const { status, body } = await rotate()
+      expect([status, body.dkim.at(-1).selector]).toEqual([200, `${stem}e`])
+      await use()
+    }
+    // The first pair has retired just now. By default mail is at most three days old, and five more days at a relay.
+    const freeAt = clock.now() + 8 * DAY_MS
+    const early = await rotate()
+    expect([early.status, early.body.error.code]).toEqual([422, 'invalid_state'])
+    expect(early.body.error.details.retry_at).toBe(new Date(freeAt).toISOString())
+    expect(early.body.error.message).toContain(new Date(freeAt).toISOString())
+    await clock.advance(8 * DAY_MS - 1)
+    expect((await rotate()).status).toBe(422)
+    expect((await selectors()).filter((each) => each.startsWith(first))).toHaveLength(2)
+    await clock.advance(1)
+    expect((await rotate()).status).toBe(200)
+    expect(await selectors()).toEqual([
+      `${second}r active`,
+      `${second}e active`,
+      `${first}r pending`,
+      `${first}e pending`,
+    ])
+  })
+
+  test('two at once begin one rotation', async () => {
+    const { ask, own, store } = await start('enterprise', true, 'pm.example.net')
+    const rotate = () => ask('POST', `/v1/domains/${own.domain.id}/rotate-dkim`)
+    const answers = await Promise.all([rotate(), rotate()])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
+    expect((await store.domains.get(own.domain.id))!.dkim.filter(({ state }) => state === 'pending')).toHaveLength(2)
   })
 })
 

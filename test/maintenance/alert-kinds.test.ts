@@ -165,6 +165,7 @@ const CASES: Record<AlertKind, Case> = {
   queue_age: ofCheck('queue', 'warn'),
   blocklist: ofCheck('blocklists', 'warn'),
   node_lost: ofCheck('nodes', 'fail'),
+  dkim_rotation: ofCheck('dkim_rotation', 'warn'),
   alert_channel: {
     severity: 'critical',
     subject: 'broken',

@@ -3,13 +3,13 @@ import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
-import { slotStems } from '../../src/domains/delegated-zone.ts'
+import { waitingRotations } from '../../src/checkup/rotations.ts'
+import { slotStems, zoneLabel } from '../../src/domains/delegated-zone.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createSurvey } from '../../src/domains/publication.ts'
-import { dnsRecords } from '../../src/domains/records.ts'
 import { nextRotationAt } from '../../src/domains/rotation.ts'
 import { zoneRecordsOf } from '../../src/domains/zone-records.ts'
+import { checkRotations } from '../../src/health/dkim-rotation.ts'
 import { checkDueDomains } from '../../src/maintenance/domains.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
@@ -19,60 +19,29 @@ import { systemRandom } from '../../src/os/random.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
-
-const START = Date.UTC(2026, 10, 21)
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const MAX_AGE = 3 * DAY
-const EVERY = 90 * DAY
-const HOSTNAME = 'mail.example.net'
-const ZONE = 'pm.example.net'
-const SETTINGS = {
-  zone: ZONE,
-  hosts: [HOSTNAME],
-  webHost: HOSTNAME,
-  mtaSts: null,
-  addresses: [],
-  nameServers: [HOSTNAME],
-  ownNames: [],
-  ownAddresses: [],
-}
+import {
+  DAY,
+  type Dns,
+  EVERY,
+  HOSTNAME,
+  HOUR,
+  KEYS,
+  MAX_AGE,
+  MINUTE,
+  publish,
+  SETTINGS,
+  START,
+  SWITCHED,
+  startDns,
+  states,
+  WAITING,
+  ZONE,
+} from './rotating.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
-
-/** The customer's DNS, two servers of the zone and a public resolver, each a DNS server of its own at one port. The resolver
- *  of this machine has everything. */
-async function startDns() {
-  const start = async (host: string, port: number) => {
-    const zone = await startZone([], { host, port })
-    undo.push(() => zone.stop())
-    return zone
-  }
-  const customer = await start('127.0.0.1', 0)
-  const port = Number(customer.address.split(':')[1])
-  const [first, second] = [await start('127.0.0.2', port), await start('127.0.0.3', port)]
-  const near = await start('127.0.0.4', port)
-  const far = await start('127.0.0.5', port)
-  const all = [customer, first, second, near, far]
-  for (const [zone, hosts] of [
-    ['acme.example', ['127.0.0.1']],
-    [ZONE, ['127.0.0.2', '127.0.0.3']],
-  ] as const) {
-    near.set(
-      zone,
-      'NS',
-      hosts.map((host) => `ns-${host}.example`),
-    )
-    for (const host of hosts) near.set(`ns-${host}.example`, 'A', [host])
-  }
-  return { customer, first, second, near, far, all, port }
-}
-
-type Dns = Awaited<ReturnType<typeof startDns>>
 
 async function open(dns: Dns, dataDir = ':memory:') {
   const clock = createFakeClock(START)
@@ -99,7 +68,7 @@ async function open(dns: Dns, dataDir = ':memory:') {
       resolver,
       hostname: HOSTNAME,
       zone: ZONE,
-      survey: createSurvey({ ...survey, resolver, port: dns.port }),
+      survey: createSurvey({ ...survey, resolver, port: dns.port, timeoutMs: 300 }),
       rotateEveryMs: EVERY,
       maxAgeMs: MAX_AGE,
       random: systemRandom,
@@ -110,22 +79,8 @@ async function open(dns: Dns, dataDir = ':memory:') {
     await store.close()
     store = await openStore({ dataDir, now: START })
   }
-  return { read, check, reopen, store: () => store }
+  return { read, check, reopen, resolver, store: () => store }
 }
-
-/** The customer's CNAME records, once; the servers given get the present records of the zone. */
-function publish(domain: Domain, dns: Dns, at: readonly Zone[]): void {
-  const records = zoneRecordsOf(domain, SETTINGS)
-  const aliases = dnsRecords(domain, HOSTNAME, null, [], ZONE).filter(({ type }) => type === 'CNAME')
-  for (const zone of [dns.customer, dns.near, dns.far])
-    for (const { name, value } of aliases) zone.set(name, 'CNAME', [value])
-  for (const zone of at) for (const { name, type, value } of records) if (type === 'TXT') zone.set(name, 'TXT', [value])
-}
-
-const states = ({ dkim }: Domain) => dkim.map(({ state }) => state).join()
-const KEYS = 'active,active'
-const WAITING = `${KEYS},pending,pending`
-const SWITCHED = `retiring,retiring,${KEYS}`
 
 /** Time at which new keys wait for DNS. */
 async function untilRotation({ read, check }: Awaited<ReturnType<typeof open>>, dns: Dns): Promise<number> {
@@ -138,7 +93,7 @@ async function untilRotation({ read, check }: Awaited<ReturnType<typeof open>>, 
 }
 
 test('for 200 days every signature verifies against DNS, when it is made and until its mail can be nowhere', async () => {
-  const dns = await startDns()
+  const dns = await startDns(undo)
   const { read, check } = await open(dns)
   const signed: { at: number; name: string; data: Buffer; signature: Buffer }[] = []
   const seen = new Set<string>()
@@ -190,7 +145,7 @@ test('for 200 days every signature verifies against DNS, when it is made and unt
 }, 120_000)
 
 test('one server that lags, lies or is silent holds new keys, until all have shown them for an hour', async () => {
-  const dns = await startDns()
+  const dns = await startDns(undo)
   const all = await open(dns)
   const { read, check } = all
   let now = await untilRotation(all, dns)
@@ -240,10 +195,51 @@ test('one server that lags, lies or is silent holds new keys, until all have sho
   expect(await turn()).toBe(SWITCHED)
 }, 120_000)
 
+test('the health check names the servers that hinder a rotation for six hours, and passes without any', async () => {
+  const dns = await startDns(undo)
+  const { read, check, store, resolver } = await open(dns)
+  publish(await read(), dns, dns.all.slice(1))
+  await check(START)
+  const survey = createSurvey({
+    resolver,
+    publicResolvers: [dns.far.address],
+    mayAsk: () => true,
+    clock: createFakeClock(START),
+    random: systemRandom,
+    port: dns.port,
+    timeoutMs: 100,
+  })
+  const look = (now: number, alerts = false) =>
+    checkRotations(() => waitingRotations(store(), { zone: ZONE, survey, resolver, now })).then((verdict) =>
+      alerts ? verdict : verdict.status,
+    )
+  const stem = slotStems('dom_rotating')[1]
+  await store().domains.addDkimKeys('dom_rotating', await mintDkimKeys('pending', START, systemRandom, stem))
+  publish(await read(), dns, [dns.first, dns.near, dns.far])
+  expect(await look(START + 6 * HOUR - 1)).toBe('pass')
+  const name = `${stem}r.${zoneLabel('dom_rotating')}.${ZONE}`
+  expect(await look(START + 6 * HOUR, true)).toMatchObject({
+    status: 'warn',
+    message: expect.stringContaining(
+      `new DKIM keys of acme.example wait since ${new Date(START).toISOString()}: ns-127.0.0.3.example (127.0.0.3) has another value at ${name}`,
+    ),
+  })
+  publish(await read(), dns, [dns.second])
+  expect(await look(START + 6 * HOUR)).toBe('pass')
+  const asked = `${stem}e._domainkey.acme.example`
+  dns.far.fail(asked, 'timeout')
+  expect(await look(START + 6 * HOUR, true)).toMatchObject({
+    message: expect.stringContaining(`${dns.far.address} does not answer for ${asked}`),
+  })
+  // The owner of the domain has not published the record: nobody else can help.
+  dns.near.remove(asked)
+  expect(await look(START + 6 * HOUR)).toBe('pass')
+})
+
 test('a process that ends after any write leaves a rotation that another one finishes', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rotation-'))
   undo.push(() => rmSync(dataDir, { recursive: true }))
-  const dns = await startDns()
+  const dns = await startDns(undo)
   const all = await open(dns, dataDir)
   const { read, check, reopen, store } = all
   const seen: string[] = []

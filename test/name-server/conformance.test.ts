@@ -129,6 +129,22 @@ describeWith(['dig', 'kdig', 'unbound', 'root'], 'with the zone delegated to it,
       const key = await dig(`${pending[0].selector}._domainkey.${CUSTOMER}`, 'TXT', `@${RESOLVER}`)
       expect(key).toContain(`CNAME\t${pending[0].selector}.${label}.${ZONE}.`)
     })
+
+    test('new keys sign an hour after all name servers show them, and the old ones stay in DNS', async () => {
+      const keys = async () => (await server.read(`/v1/domains/${domain.id}`)).dkim
+      const [old, , next] = await keys()
+      const shown = (selector: string) => dig(`${selector}._domainkey.${CUSTOMER}`, 'TXT', `@${RESOLVER}`)
+      await until('the new key', async () => !(await shown(next.selector)).includes('p="'))
+      const verify = () => server.ask('POST', `/v1/domains/${domain.id}/verify`)
+      const states = ({ body }: Json) => body.dkim.map(({ state }: Json) => state)
+      const waiting = ['active', 'active', 'pending', 'pending']
+      expect(states(await verify())).toEqual(waiting)
+      server.clock.jump(59 * 60_000)
+      expect(states(await verify())).toEqual(waiting)
+      server.clock.jump(60_000)
+      expect(states(await verify())).toEqual(['retiring', 'retiring', 'active', 'active'])
+      for (const { selector } of [old, next]) expect(await shown(selector)).toContain('"v=DKIM1; k=rsa; p=MII')
+    })
   })
 
   describe('answers dig and kdig', () => {
@@ -138,6 +154,8 @@ describeWith(['dig', 'kdig', 'unbound', 'root'], 'with the zone delegated to it,
       ['A', `ns1.${ZONE}`, [US]],
       ['TXT', ZONE, ['"v=spf1 -all"']],
       ['A', `nowhere.${ZONE}`, ['status: NXDOMAIN', 'AUTHORITY: 1', 'SOA']],
+      ['DNSKEY', ZONE, ['status: NOERROR', 'ANSWER: 0', 'AUTHORITY: 1', 'SOA']],
+      ['TYPE65280', `ns1.${ZONE}`, ['status: NOERROR', 'ANSWER: 0', 'AUTHORITY: 1']],
       ['AAAA', `ns1.${ZONE}`, ['status: NOERROR', 'ANSWER: 0', 'AUTHORITY: 1']],
       ['A', 'example.org', ['status: REFUSED', 'ANSWER: 0']],
       ['ANY', ZONE, ['status: NOERROR', 'ANSWER: 1']],

@@ -220,6 +220,7 @@ export function domainPromises(holds: Holds): void {
     const retired = { selector: 'one', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     const late = { selector: 'three', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     await store.domains.setDkimStates(DOMAIN, [retired, late], { ...entry('aud_5'), action: 'domains_dkim_rotated' })
+    await store.domains.setDkimStates(DOMAIN, [retired], { ...entry('aud_6'), action: 'domains_dkim_rotated' }) // done
     await store.domains.removeDkimKey(DOMAIN, 'two')
     const domain = (await store.domains.get(DOMAIN))!
     expect(domain).toMatchObject({ status: 'verified', verifiedAt: START, lastCheckedAt: START + 1, tracking })
@@ -229,6 +230,28 @@ export function domainPromises(holds: Holds): void {
     ])
     const { records: entries } = await store.auditLog.list(ALL_ENTRIES, { limit: 9, after: null })
     expect(entries.map(({ action }) => action)).toEqual(['domains_dkim_rotated'])
+  })
+
+  holds('domains with pending keys are counted and listed, the oldest keys first', async (store, records) => {
+    await found(store, records)
+    const { organizationId } = (await store.domains.get(DOMAIN))!
+    await store.domains.removeDkimKey(DOMAIN, 'two')
+    expect(await store.domains.countRotating()).toEqual({ domains: 0, oldestAt: null })
+    expect(await store.domains.rotating(9)).toEqual([])
+    const others = ['dom_b', 'dom_c'].map((id) =>
+      records.domain({ id, organizationId, name: `${id.slice(4)}.example` }),
+    )
+    for (const domain of others) await store.domains.create(domain, -1)
+    const pending = (selector: string, at: number) => records.dkimKey({ selector, createdAt: START + at })
+    await store.domains.addDkimKeys(DOMAIN, [pending('three', 5), pending('four', 9)])
+    await store.domains.addDkimKeys('dom_c', [pending('three', 3)])
+    expect(await store.domains.countRotating()).toEqual({ domains: 2, oldestAt: START + 3 })
+    const rotating = await store.domains.rotating(9)
+    expect(rotating.map(({ id }) => id)).toEqual(['dom_c', DOMAIN])
+    expect(rotating[1]).toEqual((await store.domains.get(DOMAIN))!)
+    expect((await store.domains.rotating(1)).map(({ id }) => id)).toEqual(['dom_c'])
+    await store.domains.setDkimStates('dom_c', [{ selector: 'three', from: 'pending', to: 'active', since: START + 9 }])
+    expect(await store.domains.countRotating()).toEqual({ domains: 1, oldestAt: START + 5 })
   })
 
   holds('a claim signs with the keys that are active when it is made', async (store, records) => {

@@ -13,6 +13,7 @@ const MAY_SCAN = [
   /from alert_channels order by channel$/, // one row for each configured channel
   /from alerts a indexed by alerts_open/, // the partial index of open alerts, which are few
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
+  /from dkim_keys indexed by dkim_keys_pending/, // the partial index of pending keys, which are few
   /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
@@ -33,7 +34,7 @@ const MAY_SCAN = [
 /** Statements that may sort: their input is small. */
 const MAY_SORT = [
   /from invitations where organization_id/, // of one organization, at most 200
-  /from dkim_keys/, // keys of one domain
+  /from dkim_keys/, // keys of one domain, or pending ones
   /from dedicated_addresses order by/, // few
   /join attempts a/, // attempts of one message
   /join reports r/, // reports of one message

@@ -76,6 +76,8 @@ export interface TestApiOptions extends Partial<Omit<AssemblyOptions, 'config' |
   requireVerified?: boolean
   /** Of the organization `own`. */
   plan?: string
+  /** The zone delegated to this server. */
+  delegatedZone?: string
 }
 
 /** The API over a real store in memory, with two organizations. */
@@ -84,6 +86,7 @@ export async function createTestApi(options: TestApiOptions = {}): Promise<TestA
     hostname: 'mail.postrider.test',
     smtp: { inbound: { listen: 'off' } },
     sending: { require_verified_domain: options.requireVerified ?? false },
+    ...(options.delegatedZone !== undefined && { dns: { zone: options.delegatedZone, listen: ['127.0.0.1:53'] } }),
     billing: { self_service_plans: ['free', 'enterprise'] },
   })
   const assembled = await assembleTestApi({

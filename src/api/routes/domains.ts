@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { freeStem, isInZone } from '../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../domains/dns-host.ts'
-import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
+import { endedSelectors, mintDkimKeys, newDomain, retirementMs } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
 import { ownershipDetail } from '../../domains/ownership.ts'
 import type { Survey } from '../../domains/publication.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
-import { nextRotationAt } from '../../domains/rotation.ts'
+import { nextFreeStemAt, nextRotationAt } from '../../domains/rotation.ts'
 import { isServerName } from '../../domains/server-names.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import { toALabel } from '../../mail/address.ts'
@@ -82,6 +82,8 @@ export function domainOperations(deps: {
   survey?: Survey | undefined
   /** Interval of DKIM rotation (ms); 0 = never by itself. */
   rotateEveryMs?: number
+  /** Maximum age of a message (ms). */
+  maxAgeMs: number
   /** Called after a change of a domain. */
   onChange?: () => void
   /** Host names of this server, which no domain may use (domains/server-names.ts). */
@@ -105,6 +107,7 @@ export function domainOperations(deps: {
     onChange = () => {},
     survey,
     rotateEveryMs = 0,
+    maxAgeMs,
   } = deps
   const published = { hostname, mtaSts, sendingAddresses, zone, rotateEveryMs: zone === null ? 0 : rotateEveryMs }
   const load = async (call: Call) =>
@@ -265,20 +268,23 @@ export function domainOperations(deps: {
       method: 'POST',
       path: '/v1/domains/:domain_id/rotate-dkim',
       summary: 'Rotate DKIM keys',
-      description: 'Creates two new keys. They sign once their records are in DNS; then the old keys retire.',
+      description:
+        'Creates two new keys. They sign once their records are in DNS; then the old keys retire. With a delegated zone a domain has two pairs of selectors. Returns 422 with `retry_at` while the keys of the other pair retire, for a week after the last rotation.',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
       load: loadChanged,
       async handle({ resource, now }) {
-        if (resource.dkim.some((key) => key.state === 'pending')) {
-          throw new Refusal(
-            'invalid_state',
-            'A rotation is in progress. Publish its DNS records and verify the domain first.',
-          )
-        }
-        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random, stemFor(resource)))
+        if (isRotating(resource)) throw rotating()
+        const domain = await withoutEnded(resource, now)
+        const freeAt = zone === null || freeStem(domain) !== null ? null : nextFreeStemAt(domain, maxAgeMs)
+        if (freeAt !== null) throw tooSoon(freeAt)
+        const keys = await mintDkimKeys('pending', now, random, stemFor(domain))
+        await store.domains.addDkimKeys(domain.id, keys).catch(async (error) => {
+          const present = await store.domains.get(domain.id)
+          throw present !== null && isRotating(present) ? rotating() : error // another call was faster
+        })
         onChange()
         return reread(resource, now)
       },
@@ -291,6 +297,13 @@ export function domainOperations(deps: {
     const isOfZone = zone !== null && !isOwnName && isInZone(domain.name, zone)
     if (isOfZone || isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
+  }
+
+  /** Removes keys that no mail in transit was signed with, as maintenance does daily. */
+  async function withoutEnded(domain: Domain, now: number): Promise<Domain> {
+    const ended = endedSelectors(domain, now, retirementMs(maxAgeMs))
+    for (const selector of ended) await store.domains.removeDkimKey(domain.id, selector)
+    return { ...domain, dkim: domain.dkim.filter(({ selector }) => !ended.includes(selector)) }
   }
 
   /** The beginning of the next selectors: with a delegated zone, a pair that the domain's CNAME records already name.
@@ -333,6 +346,19 @@ function taken(field = 'name'): Refusal {
 function serverName(field: string): Refusal {
   const message = 'This host name belongs to the server itself. Its operator can add it with `server_name`.'
   return new Refusal('conflict', message, { field, details: { reason: 'server_name' } })
+}
+
+const isRotating = ({ dkim }: Domain) => dkim.some(({ state }) => state === 'pending')
+
+function rotating(): Refusal {
+  const message = 'A rotation is in progress. Publish its DNS records and verify the domain first.'
+  return new Refusal('invalid_state', message)
+}
+
+function tooSoon(freeAt: number): Refusal {
+  const at = iso(freeAt)
+  const message = `Mail signed with the previous keys may still be in transit, and both pairs of selectors are in use. Rotate again after ${at}.`
+  return new Refusal('invalid_state', message, { details: { retry_at: at } })
 }
 
 function onlyOperator(): Refusal {

@@ -33,6 +33,11 @@ const CLAIMS_OF_NAME = `select ${COLUMNS} from domains where name = $1 order by 
 const FIND_OF = `select ${COLUMNS} from domains where organization_id = $1 and name = $2`
 const DUE = `select ${COLUMNS} from domains where next_check_at <= $1 order by next_check_at limit $2`
 const WITHOUT_PROOF = `select ${COLUMNS} from domains where missing_since is not null order by missing_since limit $1`
+const ROTATING = `select ${COLUMNS} from (select domain_id, min(created_at) as since
+    from dkim_keys where state = 'pending' group by domain_id order by since limit $1) keys
+  join domains on id = domain_id order by since`
+const COUNT_ROTATING = `select count(distinct domain_id)::int as domains, min(created_at)::float8 as "oldestAt"
+  from dkim_keys where state = 'pending'`
 const SET_NEXT_CHECK = 'update domains set next_check_at = $2 where id = any($1::text[])'
 const LIST = `select ${COLUMNS} from domains
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
@@ -150,6 +155,8 @@ export function postgresDomains(
       })
     },
     withoutProof: (limit) => find(reads, WITHOUT_PROOF, [limit]),
+    rotating: (limit) => find(reads, ROTATING, [limit]),
+    countRotating: async () => (await reads.query<Rotating>(COUNT_ROTATING, []))[0] ?? { domains: 0, oldestAt: null },
     addDkimKeys: (id, keys, audit) =>
       change(id, async (statements) => {
         await addKeys(statements, id, keys)
@@ -160,9 +167,10 @@ export function postgresDomains(
       }),
     setDkimStates: (id, changes, audit) =>
       change(id, async (statements) => {
+        let changed = 0
         for (const { selector, from, to, since } of changes)
-          await statements.run(SET_DKIM_STATE, [id, selector, from, to, since])
-        if (audit !== undefined) await recorder.put(statements, audit)
+          changed += await statements.run(SET_DKIM_STATE, [id, selector, from, to, since])
+        if (audit !== undefined && changed > 0) await recorder.put(statements, audit)
       }),
     removeDkimKey: (id, selector) =>
       change(id, async ({ run }) => {
@@ -191,6 +199,11 @@ type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
   trackUnsubscribe: boolean
   trackingHost: string | null
   findings: string
+}
+
+interface Rotating {
+  domains: number
+  oldestAt: number | null
 }
 
 type DkimKeyRow = Omit<DkimKeyRecord, 'privateKeyPem'> & { domainId: string; privateKey: Uint8Array }

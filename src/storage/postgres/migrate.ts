@@ -30,6 +30,7 @@ import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
 import relays from './migrations/0067_relays.sql' with { type: 'text' }
 import canaryIndex from './migrations/0071_canary_index.sql' with { type: 'text' }
+import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
 
 export interface Migration {
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0066_canaries', sql: canaries },
   { name: '0067_relays', sql: relays },
   { name: '0071_canary_index', sql: canaryIndex },
+  { name: '0072_dkim_rotation', sql: dkimRotation },
   { name: '0073_erasure_places', sql: erasurePlaces },
 ]
 

@@ -75,10 +75,14 @@ export interface Domains {
   claimDue(now: number, limit: number, againAt: number): Promise<Domain[]>
   /** Domains whose proof is missing or lost, longest first. */
   withoutProof(limit: number): Promise<Domain[]>
+  /** Domains with pending DKIM keys, those with the oldest keys first. */
+  rotating(limit: number): Promise<Domain[]>
+  /** How many domains have pending keys, and when the oldest of them was made (ms UTC); null without any. */
+  countRotating(): Promise<{ domains: number; oldestAt: number | null }>
   /** Rejects if the domain already has one of the selectors. `audit`: entry, written with the change. */
   addDkimKeys(id: string, keys: DkimKeyRecord[], audit?: AuditEntry): Promise<void>
   /** Changes the states of several keys at once. A key that is no longer in the state `from` stays as it is. `audit`:
-   *  entry, written with the change. */
+   *  entry, written with the change, if there is one. */
   setDkimStates(id: string, changes: readonly DkimChange[], audit?: AuditEntry): Promise<void>
   removeDkimKey(id: string, selector: string): Promise<void>
   /** Removes the domain with its keys; `in_use` while it has open deliveries. */

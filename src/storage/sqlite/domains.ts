@@ -32,6 +32,11 @@ const OWNED_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_p
 const CLAIM_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? order by id limit 1`
 const DUE = `select ${COLUMNS} from domains where next_check_at <= ? order by next_check_at limit ?`
 const WITHOUT_PROOF = `select ${COLUMNS} from domains where missing_since is not null order by missing_since limit ?`
+const ROTATING = `select ${COLUMNS} from (select domain_id, min(created_at) as since
+    from dkim_keys indexed by dkim_keys_pending where state = 'pending' group by domain_id order by since limit ?)
+  cross join domains on id = domain_id order by since`
+const COUNT_ROTATING = `select count(distinct domain_id) as domains, min(created_at) as oldestAt
+  from dkim_keys indexed by dkim_keys_pending where state = 'pending'`
 const SET_NEXT_CHECK = 'update domains set next_check_at = ? where id = ?'
 const LIST = `select ${COLUMNS} from domains
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
@@ -125,6 +130,8 @@ export function sqliteDomains(
   const setTracking = db.prepare(SET_TRACKING)
   const due = db.prepare<unknown[], Row>(DUE)
   const withoutProof = db.prepare<unknown[], Row>(WITHOUT_PROOF)
+  const rotating = db.prepare<unknown[], Row>(ROTATING)
+  const countRotating = db.prepare<[], { domains: number; oldestAt: number | null }>(COUNT_ROTATING)
   const setNextCheck = db.prepare(SET_NEXT_CHECK)
   const openMessages = db.prepare(OPEN_MESSAGES)
   const revokeKeys = db.prepare(REVOKE_KEYS)
@@ -174,6 +181,8 @@ export function sqliteDomains(
       })
     },
     withoutProof: async (limit) => withoutProof.all(limit).map(read.toDomain),
+    rotating: async (limit) => rotating.all(limit).map(read.toDomain),
+    countRotating: async () => countRotating.get() ?? { domains: 0, oldestAt: null },
     addDkimKeys: (id, keys, audit) =>
       change(() => {
         addKeys(id, keys)
@@ -183,8 +192,10 @@ export function sqliteDomains(
       }),
     setDkimStates: (id, changes, audit) =>
       change(() => {
-        for (const { selector, from, to, since } of changes) setDkimState.run(to, since, id, selector, from)
-        if (audit !== undefined) auditRecorder.put(audit)
+        let changed = 0
+        for (const { selector, from, to, since } of changes)
+          changed += setDkimState.run(to, since, id, selector, from).changes
+        if (audit !== undefined && changed > 0) auditRecorder.put(audit)
       }),
     removeDkimKey: (id, selector) =>
       change(() => {

@@ -26,6 +26,7 @@ import erasure from './migrations/0022_erasure.sql' with { type: 'text' }
 import canaries from './migrations/0023_canaries.sql' with { type: 'text' }
 import relays from './migrations/0024_relays.sql' with { type: 'text' }
 import canaryIndex from './migrations/0028_canary_index.sql' with { type: 'text' }
+import dkimRotation from './migrations/0029_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0030_erasure_places.sql' with { type: 'text' }
 
 export interface Migration {
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0023_canaries', sql: canaries },
   { name: '0024_relays', sql: relays },
   { name: '0028_canary_index', sql: canaryIndex },
+  { name: '0029_dkim_rotation', sql: dkimRotation },
   { name: '0030_erasure_places', sql: erasurePlaces },
 ]
 

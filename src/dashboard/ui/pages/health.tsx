@@ -165,6 +165,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     [
       'name_servers',
       'delegation',
+      'dns_update',
       'hostname',
       'reverse_dns_ipv4',
       'reverse_dns_ipv6',
@@ -175,7 +176,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
       'blocklists',
     ],
   ],
-  ['Sending domains', ['domains', 'spf', 'dmarc']],
+  ['Sending domains', ['domains', 'spf', 'dmarc', 'dkim_rotation']],
   ['Mail', ['deliveries', 'canary', 'queue', 'held', 'alert_channels']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
   ['Sign-in', ['oidc', 'user_mail']],
