@@ -1689,6 +1689,8 @@ export interface Template {
   /** Null = each message provides its own subject. */
   subject: string | null
   html: string | null
+  /** MJML that `html` was compiled from; null if there is none. */
+  mjml: string | null
   text: string | null
   /** Alias of the layout around `html` and `text`. */
   layout: string | null
@@ -1698,6 +1700,7 @@ export interface Template {
     {
       subject: string | null
       html: string | null
+      mjml: string | null
       text: string | null
       /** Variables found in the template, in order of first use. */
       variables: Array<string>
@@ -2251,6 +2254,8 @@ export interface TemplatesCreateBody {
   alias?: string | null
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
@@ -2279,6 +2284,8 @@ export interface TemplatesUpdateBody {
   alias?: string | null
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
@@ -2298,6 +2305,8 @@ export interface TemplatesRenderBody {
 export interface TemplatesPreviewBody {
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
