@@ -17,7 +17,9 @@ import { pack } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
 import { bundleReference } from '../src/reference/bundle.ts'
 import { imapLibraryAsFile } from './build/imap-library.ts'
-import { withoutUnused } from './build/unused.ts'
+import { mjmlLibraryAsFile } from './build/mjml-library.ts'
+import { packagesAsFiles } from './build/packages.ts'
+import { isOfPasskeys, withoutUnused } from './build/unused.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -67,8 +69,10 @@ async function build(outfile: string, target: string | null): Promise<void> {
         tablesAsFiles(folder),
         await suffixTrieAsFiles(folder),
         oneSuffixList(),
-        withoutUnused(ROOT),
+        withoutUnused(ROOT, (unused) => !isOfPasskeys(unused)),
         await imapLibraryAsFile(ROOT, folder),
+        await mjmlLibraryAsFile(folder),
+        await packagesAsFiles(ROOT, folder),
       ],
       // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },

@@ -32,6 +32,7 @@ try {
   )
   await checkRunning('listen posts the signed events of a mail', program, eventsArePosted)
   await checkRunning('the program contains the tables of character sets', program, charsetsAreRead)
+  await checkRunning('the program contains the MJML library', program, mjmlIsCompiled)
   await checkServer('a server restarts itself with its runtime settings in the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
@@ -141,6 +142,21 @@ async function charsetsAreRead({ base_url: api, live_key: key, smtp_inbound: add
     const { text_body: read } = await (await fetch(`${api}/v1/inbound-messages/${data[0].id}`, { headers })).json()
     if (read !== text) throw new Error(`text in ${charset} is read as ${read}`)
   }
+}
+
+/** A parsing thread compiles MJML, also with the parts of the library that only some documents use. */
+async function mjmlIsCompiled({ base_url: api, live_key: key }: Tried): Promise<void> {
+  const style = '<mj-style inline="inline">.a div { margin: 7px }</mj-style>'
+  const name = '<mj-html-attribute name="data-x">1</mj-html-attribute>'
+  const head = `${style}<mj-html-attributes><mj-selector path=".a div">${name}</mj-selector></mj-html-attributes>`
+  const text = '<mj-text css-class="a">{{ name }}</mj-text>'
+  const mjml = `<mjml><mj-head>${head}</mj-head><mj-body><mj-section><mj-column>${text}</mj-column></mj-section></mj-body></mjml>`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ mjml, variables: { name: 'Ann' } })
+  const answer = await fetch(`${api}/v1/templates/preview`, { method: 'POST', headers, body })
+  const { html } = await answer.json()
+  if (!/<div style="[^"]*margin: 7px;[^"]*" data-x="1">Ann<\/div>/.test(html))
+    throw new Error(`${answer.status} ${html}`)
 }
 
 /** The output of a try-out. */

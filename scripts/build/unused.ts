@@ -118,19 +118,25 @@ export const UNUSED: readonly Unused[] = [
   ),
 ]
 
+/** True for a module that only @simplewebauthn/server imports. */
+export const isOfPasskeys = ({ importers }: Unused): boolean =>
+  importers.every((each) => each.startsWith('@simplewebauthn/server/'))
+
 /** Functions of libmime that mailauth may call: the reasons above hold for these. */
 const LIBMIME_CALLS = ['foldLines', 'parseHeaderValue']
 
 /** Replaces the modules of UNUSED. The build fails when a package has another version than the one checked, when another
- *  file imports such a module, when a replaced import no longer exists, and when mailauth calls more of libmime. */
-export function withoutUnused(root: string): Bun.BunPlugin {
+ *  file imports such a module, when a replaced import no longer exists, and when mailauth calls more of libmime. `ofBuild`
+ *  chooses the replacements of a build that has only some of the packages. */
+export function withoutUnused(root: string, ofBuild: (unused: Unused) => boolean = () => true): Bun.BunPlugin {
   const modules = join(root, 'node_modules')
+  const wanted = UNUSED.filter(ofBuild)
   const seen = new Set<Unused>()
   return {
     name: 'without unused modules',
     setup: (build) => {
       checkVersions(modules)
-      for (const [index, unused] of UNUSED.entries()) {
+      for (const [index, unused] of wanted.entries()) {
         const filter = new RegExp(`^${unused.specifier.replaceAll(/[.]/g, '\\.')}$`)
         build.onResolve({ filter }, ({ importer }) => {
           const file = relative(modules, importer)
@@ -144,7 +150,7 @@ export function withoutUnused(root: string): Bun.BunPlugin {
         })
       }
       build.onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({
-        contents: UNUSED[Number(path)]?.module ?? '',
+        contents: wanted[Number(path)]?.module ?? '',
         loader: 'js',
       }))
       build.onLoad({ filter: /node_modules\/mailauth\/lib\/.*\.js$/ }, ({ path }) => {
@@ -155,7 +161,7 @@ export function withoutUnused(root: string): Bun.BunPlugin {
         return { contents, loader: 'js' }
       })
       build.onEnd(() => {
-        const missing = UNUSED.find((unused) => !seen.has(unused))
+        const missing = wanted.find((unused) => !seen.has(unused))
         if (missing !== undefined) throw new Error(`nothing imports ${missing.specifier}; remove it from unused.ts`)
       })
     },

@@ -1708,6 +1708,8 @@ export interface Template {
   /** Null = each message provides its own subject. */
   subject: string | null
   html: string | null
+  /** MJML that `html` was compiled from; null if there is none. */
+  mjml: string | null
   text: string | null
   /** Alias of the layout around `html` and `text`. */
   layout: string | null
@@ -1717,6 +1719,7 @@ export interface Template {
     {
       subject: string | null
       html: string | null
+      mjml: string | null
       text: string | null
       /** Variables found in the template, in order of first use. */
       variables: Array<string>
@@ -2270,6 +2273,8 @@ export interface TemplatesCreateBody {
   alias?: string | null
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
@@ -2298,6 +2303,8 @@ export interface TemplatesUpdateBody {
   alias?: string | null
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
@@ -2317,6 +2324,8 @@ export interface TemplatesRenderBody {
 export interface TemplatesPreviewBody {
   subject?: string | null
   html?: string | null
+  /** MJML, from which Postrider compiles `html`. Send one of the two. */
+  mjml?: string | null
   text?: string | null
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null

@@ -31,6 +31,12 @@ export interface TemplateTexts {
   text: string | null
 }
 
+/** Texts, with the MJML that `html` was compiled from. */
+export interface SourceTexts extends TemplateTexts {
+  /** Null = the author wrote `html` itself. */
+  mjml: string | null
+}
+
 /** Texts with variables, in the default language and in others. */
 export interface TemplateContent extends TemplateVariant {
   /** Alias of the layout around `html` and `text`; null = none. */
@@ -42,7 +48,7 @@ export interface TemplateContent extends TemplateVariant {
 }
 
 /** The texts in one language. */
-export interface TemplateVariant extends TemplateTexts {
+export interface TemplateVariant extends SourceTexts {
   /** Names of the variables, in the order of their first use, for example `user.name`. */
   variables: string[]
 }

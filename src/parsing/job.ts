@@ -16,6 +16,7 @@ export type ParsingJob = { owner: string } & (
   | { kind: 'stored'; content: Bytes; want: StoredPart }
   | { kind: 'analyze'; input: Omit<AnalysisInput, 'sizeBytes'>; content: Omit<MailContent, 'attachments'> }
   | { kind: 'template_parse'; texts: TemplateTexts; as: ParseContext }
+  | { kind: 'template_compile'; mjml: string; at: string }
   | { kind: 'template_preview'; texts: TemplateTexts; variables: Variables; parts: PartTexts | null }
   | { kind: 'template_fill'; template: FilledTemplate; variables: Variables; workLeft: number | null }
   | { kind: 'author_mail'; head: Bytes; recipients: readonly Mailbox[] }
@@ -28,6 +29,8 @@ export interface ParsingAnswers {
   stored: Uint8Array | null
   analyze: { analysis: Analysis; text: string | null }
   template_parse: ParsedFacts
+  /** The html. */
+  template_compile: string
   template_preview: Preview
   template_fill: Rendered
   author_mail: AuthorRequest

@@ -45,6 +45,7 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
     analyze: (input, content, owner) => ask({ kind: 'analyze', owner, input, content }),
     templateEngine: {
       parse: (texts, as, owner) => ask({ kind: 'template_parse', owner, texts, as }),
+      compile: (mjml, at, owner) => ask({ kind: 'template_compile', owner, mjml, at }),
       preview: (texts, variables, parts, owner) => ask({ kind: 'template_preview', owner, texts, variables, parts }),
       fill: (template, variables, owner, workBudget) =>
         ask({ kind: 'template_fill', owner, template, variables, workLeft: workBudget?.left ?? null }, workBudget),
@@ -59,7 +60,7 @@ export const parsingIn = (pool: ThreadPool<ParsingJob, ParsingAnswer>): Parsing 
 
 /** Creates a Parsing that runs in the calling thread, for the command line. */
 export function parsingHere(): Parsing {
-  let perform: ((job: ParsingJob) => ParsingAnswer) | null = null
+  let perform: ((job: ParsingJob) => Promise<ParsingAnswer>) | null = null
   return createParsing(async (job) => {
     // Imported on first use, so that commands start faster.
     perform ??= (await import('./perform.ts')).createPerform()
@@ -95,6 +96,7 @@ const TOO_SLOW: Record<ParsingJob['kind'], string> = {
   stored: 'The content of this message takes too long to parse. You can still download the raw message.',
   analyze: 'The message takes too long to analyze. Make its HTML simpler or smaller.',
   template_parse: 'The template takes too long to parse. Make it simpler or smaller.',
+  template_compile: 'The MJML takes too long to compile. Make it simpler or smaller.',
   template_preview: 'The template takes too long to render. Make it simpler or smaller.',
   template_fill: 'The template takes too long to render. Make it simpler or smaller.',
   author_mail: 'the header section takes too long to parse',

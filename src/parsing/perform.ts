@@ -19,9 +19,9 @@ import type { WorkBudget } from '../submission/template-work.ts'
 import { readList } from '../suppressions/read-list.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
 
-/** Runs one job. Refusals and SMTP replies are answers too. Throws on bugs and damaged content. Caches recently used
- *  templates in parsed form. */
-export function createPerform(): (job: ParsingJob) => ParsingAnswer {
+/** Runs one job. Refusals and SMTP replies are answers too. Rejects on bugs and damaged content. Caches recently used
+ *  templates in parsed form. Calls `working` when the job computes again after it waited. */
+export function createPerform(): (job: ParsingJob, working?: () => void) => Promise<ParsingAnswer> {
   const parsedOf = createParsedTemplates()
   const partsOf = (texts: PartTexts | null): TemplateParts | undefined =>
     texts === null
@@ -31,7 +31,11 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
           partials: new Map(texts.partials.map(([alias, partial]) => [alias, parsedOf(partial)])),
         }
 
-  const perform = (job: ParsingJob, workBudget: WorkBudget): ParsingAnswers[keyof ParsingAnswers] => {
+  const perform = (
+    job: ParsingJob,
+    workBudget: WorkBudget,
+    working: () => void,
+  ): ParsingAnswers[keyof ParsingAnswers] | Promise<string> => {
     switch (job.kind) {
       case 'stored':
         return storedPart(ownBytes(job.content), job.want)
@@ -39,6 +43,8 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
         return look(job)
       case 'template_parse':
         return factsOf(job, partsOf(job.as.parts))
+      case 'template_compile':
+        return compiled(job, working)
       case 'template_preview':
         return previewTemplate(job.texts, job.variables, partsOf(job.parts))
       case 'template_fill': {
@@ -54,12 +60,12 @@ export function createPerform(): (job: ParsingJob) => ParsingAnswer {
     }
   }
 
-  return (job) => {
+  return async (job, working = () => {}) => {
     const given = (job.kind === 'template_fill' ? job.workLeft : null) ?? Number.MAX_SAFE_INTEGER
     const workBudget = { left: given }
     const work = () => given - workBudget.left
     try {
-      const done = perform(job, workBudget)
+      const done = await perform(job, workBudget, working)
       return { done, work: work() }
     } catch (thrown) {
       if (thrown instanceof SmtpReply) {
@@ -122,6 +128,17 @@ function factsOf(
 ): ParsingAnswers['template_parse'] {
   const parsed = parseTemplateTexts(texts, kind, at)
   return { variables: variablesIn(parsed, parts), uses: usesIn(parsed) }
+}
+
+/** Most threads never compile MJML, so the library is loaded on first use. */
+async function compiled(
+  { mjml, at }: Extract<ParsingJob, { kind: 'template_compile' }>,
+  working: () => void,
+): Promise<string> {
+  const { loadMjml, compileMjml } = await import('../submission/mjml/compile.ts')
+  const library = await loadMjml()
+  working()
+  return compileMjml(mjml, at, library)
 }
 
 function weightOf(parsed: ParsedTemplate): number {

@@ -12,8 +12,8 @@ if (!Bun.isMainThread) {
   const perform = createPerform()
   const answer = servePool<ParsingJob, ParsingAnswer>(
     (message, transfer) => self.postMessage(message, transfer ?? []),
-    (job, { handOver }) => {
-      const answer = perform(job)
+    async (job, { handOver, working }) => {
+      const answer = await perform(job, working)
       if ('done' in answer && answer.done instanceof Uint8Array) handOver(answer.done.buffer as ArrayBuffer)
       if (job.kind === 'stored' && job.content.byteLength >= LARGE_BYTES) setImmediate(() => Bun.gc(true))
       return answer

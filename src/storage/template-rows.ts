@@ -3,16 +3,16 @@ import type { Template, TemplateContent, TemplateVariant } from '../model/templa
 /** Columns of templates that hold JSON, the same in both stores. */
 
 /** A row with the content of one version. */
-export type ContentRow<T extends TemplateContent> = Omit<T, 'variables' | 'layout' | 'uses' | 'locales'> & {
+export type ContentRow<T extends TemplateContent> = Omit<T, 'variables' | 'mjml' | 'layout' | 'uses' | 'locales'> & {
   variables: string
   extra: string | null
 }
 export type TemplateRow = Omit<ContentRow<Template>, 'sample'> & { sample: string }
 
-/** Content → the column `extra`; null for a template without layout, partials and other languages. */
-export function packExtra({ layout, uses, locales }: TemplateContent): string | null {
-  const isPlain = layout === null && uses.length === 0 && Object.keys(locales).length === 0
-  return isPlain ? null : JSON.stringify({ layout, uses, locales } satisfies Extra)
+/** Content → the column `extra`; null for a template without MJML, layout, partials and other languages. */
+export function packExtra({ mjml, layout, uses, locales }: TemplateContent): string | null {
+  const isPlain = mjml === null && layout === null && uses.length === 0 && Object.keys(locales).length === 0
+  return isPlain ? null : JSON.stringify({ mjml, layout, uses, locales } satisfies Extra)
 }
 
 /** Content → the column `uses`, without repetition. */
@@ -26,8 +26,9 @@ export const usesPattern = (alias: string) => `%"${alias}"%`
 /** The inverse of packExtra, for a whole row. */
 export function toContent<R extends { variables: string; extra: string | null }>({ variables, extra, ...rest }: R) {
   const parsed: string[] = JSON.parse(variables)
-  const { layout, uses, locales }: Extra = extra === null ? NOTHING : JSON.parse(extra)
-  return { ...rest, variables: parsed, layout, uses, locales }
+  const { mjml = null, layout, uses, locales }: StoredExtra = extra === null ? NOTHING : JSON.parse(extra)
+  const variants = Object.entries(locales).map(([locale, texts]) => [locale, { ...texts, mjml: texts.mjml ?? null }])
+  return { ...rest, variables: parsed, mjml, layout, uses, locales: Object.fromEntries(variants) as Extra['locales'] }
 }
 
 export function toTemplate({ sample, ...rest }: TemplateRow): Template {
@@ -41,9 +42,16 @@ export function isSameContent(one: TemplateContent, other: TemplateContent): boo
 }
 
 interface Extra {
+  mjml: string | null
   layout: string | null
   uses: string[]
   locales: Record<string, TemplateVariant>
 }
 
-const NOTHING: Extra = { layout: null, uses: [], locales: {} }
+/** Rows of earlier releases have no `mjml`. */
+type StoredExtra = Omit<Extra, 'mjml' | 'locales'> & {
+  mjml?: string | null
+  locales: Record<string, Omit<TemplateVariant, 'mjml'> & { mjml?: string | null }>
+}
+
+const NOTHING: StoredExtra = { layout: null, uses: [], locales: {} }

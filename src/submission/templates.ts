@@ -1,5 +1,5 @@
 import { invalid, Refusal } from '../model/refusal.ts'
-import type { TemplateContent, TemplateKind } from '../model/template.ts'
+import type { SourceTexts, TemplateContent, TemplateKind } from '../model/template.ts'
 import { createWeightedCache } from '../os/weighted-cache.ts'
 import type { Store, TemplateRef } from '../storage/store.ts'
 import type { Preview } from './preview.ts'
@@ -14,6 +14,9 @@ export type { TemplateUser } from './template-parts.ts'
  *  tenants. Refuses like render.ts and preview.ts, and with `template_error` for one that takes too long. */
 export interface TemplateEngine {
   parse(texts: TemplateTexts, as: ParseContext, owner: string): Promise<ParsedFacts>
+  /** MJML with Liquid → html with the same Liquid. Rejects with `validation_error` for faults, of which `details` has the
+   *  line; their field is `at` and `mjml`. */
+  compile(mjml: string, at: string, owner: string): Promise<string>
   preview(
     texts: TemplateTexts,
     variables: Record<string, unknown>,
@@ -122,14 +125,13 @@ export function createStoredTemplates({
   }
 }
 
-function charactersOf({ subject, html, text, locales }: TemplateContent): number {
-  const all = [{ subject, html, text }, ...Object.values(locales)]
-  return all.reduce((sum, each) => sum + lengthOf(each), 0)
+function charactersOf({ locales, ...main }: TemplateContent): number {
+  return [main, ...Object.values(locales)].reduce((sum, each) => sum + lengthOf(each), 0)
 }
 
 /** Characters of all texts together. */
-export function lengthOf({ subject, html, text }: TemplateTexts): number {
-  return (subject?.length ?? 0) + (html?.length ?? 0) + (text?.length ?? 0)
+export function lengthOf({ subject, html, mjml, text }: SourceTexts): number {
+  return (subject?.length ?? 0) + (html?.length ?? 0) + (mjml?.length ?? 0) + (text?.length ?? 0)
 }
 
 const NO_SUBJECT = 'subject is required because the template has none'

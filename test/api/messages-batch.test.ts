@@ -102,6 +102,7 @@ test('templates of a batch share one work budget: messages beyond it are refused
     ...texts,
     variables: [],
     layout: null,
+    mjml: null,
     uses: [],
     locales: {},
     version: 1,

@@ -38,6 +38,7 @@ async function store(
     ...whole,
     variables: variablesIn(parseTemplateTexts(whole)),
     layout: null,
+    mjml: null,
     uses: [],
     locales: {},
     version: 1,
@@ -229,4 +230,4 @@ test('a version is read and parsed once for all messages that use it', async () 
   expect(read).toEqual([1, 2])
 })
 
-const NO_PARTS = { layout: null, uses: [], locales: {} }
+const NO_PARTS = { mjml: null, layout: null, uses: [], locales: {} }

@@ -53,7 +53,12 @@ describe('locales', () => {
   test('each variant has its variables, and the locale its usual case', async () => {
     const { body } = await ask('GET', '/v1/templates/hello')
     expect(body.variables).toEqual(['name'])
-    expect(body.locales['pt-BR']).toEqual({ ...locales['pt-br'], text: null, variables: ['name', 'apelido'] })
+    expect(body.locales['pt-BR']).toEqual({
+      ...locales['pt-br'],
+      mjml: null,
+      text: null,
+      variables: ['name', 'apelido'],
+    })
     expect(body.locales.pt.html).toBeNull()
   })
 

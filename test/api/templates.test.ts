@@ -47,6 +47,7 @@ describe('a template', () => {
       mode: 'live',
       kind: 'message',
       ...texts,
+      mjml: null,
       layout: null,
       locales: {},
       variables: ['user.name', 'note', 'link'],

@@ -165,7 +165,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await press('Tab', 'ArrowRight', 'ArrowLeft') // the tabs of the body
     const html = editor(page, 'HTML')
     await html.waitFor()
-    await press('Tab')
+    await press('Tab', 'Tab') // HTML or MJML, then the editor
     expect(await html.evaluate((each) => each === document.activeElement)).toBe(true)
     await press('Control+Home')
     await page.keyboard.type('<!-- ours -->')
@@ -334,6 +334,46 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByRole('link', { name: 'Welcome' }).click()
     await editor(page, 'HTML').waitFor()
     expect((await Promise.all(scripts.map(code))).filter((isEditor) => isEditor)).toHaveLength(1)
+  })
+
+  journey('writes MJML, shows where it has an error, and keeps it as the source', async () => {
+    const page = await board().open('/templates/new', { expected: /400/ })
+    await page.getByRole('link', { name: /^Blank template/ }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Shipped')
+    await page.getByLabel('Subject').fill('Shipped')
+    await page.getByLabel('Source', { exact: true }).selectOption('MJML')
+    const mail = page.frameLocator('iframe.mail')
+    await mail.getByText('Hello', { exact: true }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    // Emptied before, because Chromium styles what replaces highlighted text, which the policy of the page forbids.
+    const write = async (text: string) => {
+      await editor(page, 'MJML').press('ControlOrMeta+a')
+      await editor(page, 'MJML').press('Delete')
+      await editor(page, 'MJML').fill(text)
+    }
+    const document = (text: string) =>
+      `<mjml><mj-body><mj-section><mj-column>\n${text}\n</mj-column></mj-section></mj-body></mjml>`
+    await write(document('<mj-box>Order {{ id }}</mj-box>'))
+    await page.getByText('Line 2: there is no element mj-box').waitFor()
+    expect(await page.locator('.cm-fault-line').textContent()).toBe('<mj-box>Order {{ id }}</mj-box>')
+    await write(document('<mj-text>Order {{ id }}</mj-text>'))
+    await mail.getByText('Order [id]').waitFor()
+    await press(page, 'Create template')
+    await page.getByText('Version 1', { exact: true }).waitFor()
+
+    await page.reload()
+    await write(document('<mj-text>Parcel {{ id }}</mj-text>'))
+    await mail.getByText('Parcel [id]').waitFor()
+    await press(page, 'Save')
+    await page.getByText('Version 2', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await page.getByRole('button', { name: 'Compare version 1' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Order {{ id }}').waitFor()
+    expect(await dialog.getByRole('heading', { level: 3 }).allTextContents()).toEqual(['MJML'])
+    await press(page, 'Close')
+    await page.getByLabel('Source', { exact: true }).selectOption('HTML')
+    await editor(page, 'HTML').getByText('<!doctype html>').waitFor()
   })
 })
 

@@ -317,6 +317,7 @@ export const template = (n: number): Template => ({
   text: null,
   variables: [],
   layout: null,
+  mjml: null,
   uses: [],
   locales: {},
   version: 1,
@@ -380,4 +381,4 @@ async function suppressed(store: Store): Promise<number> {
   return (await store.suppressions.list(all, { limit: 100, after: null })).records.length
 }
 
-const NO_PARTS = { layout: null, uses: [], locales: {} }
+const NO_PARTS = { mjml: null, layout: null, uses: [], locales: {} }

@@ -41,7 +41,7 @@ export function templatePromises(holds: Holds): void {
 
   holds('other languages, layout and partials are content, and belong to a version', async (store, records) => {
     await found(store, records)
-    const german = { subject: 'Hallo "{{ name }}"', html: '<p>Grüße</p>', text: null, variables: ['name'] }
+    const german = { subject: 'Hallo "{{ name }}"', html: '<p>Grüße</p>', mjml: null, text: null, variables: ['name'] }
     const first = template(1, { layout: 'frame', uses: ['footer'], locales: { 'de-AT': german } })
     await store.templates.create(first)
     expect(await store.templates.get(first.id)).toEqual(first)
@@ -53,6 +53,23 @@ export function templatePromises(holds: Holds): void {
     const [listed] = (await store.templates.list(ORGANIZATION, { limit: 1, after: null })).records
     expect(listed).not.toContainAnyKeys(['layout', 'locales', 'uses'])
   })
+
+  holds(
+    'MJML belongs to a version in each language, and a change of it alone is a new version',
+    async (store, records) => {
+      await found(store, records)
+      const german = { subject: null, html: '<p>Hallo</p>', mjml: '<mjml>Hallo</mjml>', text: null, variables: [] }
+      const first = template(1, { mjml: '<mjml>Hello</mjml>', locales: { de: german } })
+      await store.templates.create(first)
+      expect(await store.templates.get(first.id)).toEqual(first)
+      expect((await updated(store, first.id, 1, { content: first }, START + 1)).version).toBe(1)
+      const content = { ...first, mjml: null }
+      expect(await updated(store, first.id, 1, { content }, START + 2)).toMatchObject({ version: 2, mjml: null })
+      expect(await store.templates.version(first.id, 1)).toMatchObject({ mjml: first.mjml, locales: { de: german } })
+      const [listed] = (await store.templates.list(ORGANIZATION, { limit: 1, after: null })).records
+      expect(listed).not.toContainKey('mjml')
+    },
+  )
 
   holds('the templates that use an alias now are found, of their organization and mode', async (store, records) => {
     await found(store, records)
@@ -164,7 +181,7 @@ export function templatePromises(holds: Holds): void {
     for (const each of all) await store.templates.create(each)
     const ids = all.map(({ id }) => id).reverse()
     expect(await idsByPage((page) => store.templates.list(ORGANIZATION, page))).toEqual(ids)
-    const { html, text, sample, layout, uses, locales, ...head } = all[2]!
+    const { html, mjml, text, sample, layout, uses, locales, ...head } = all[2]!
     const { records: listed } = await store.templates.list(ORGANIZATION, { limit: 1, after: null })
     expect(listed).toEqual([head])
     expect((await store.templates.list('org_b', { limit: 9, after: null })).records).toEqual([])
@@ -205,6 +222,7 @@ function template(number: number, change: Partial<Template> = {}): Template {
     text: '{{ name }}, {{ order.id }}',
     variables: ['name', 'order.id'],
     layout: null,
+    mjml: null,
     uses: [],
     locales: {},
     sample: { name: 'Ann', order: { id: 7 } },
@@ -221,4 +239,4 @@ async function updated(store: Store, ...change: Parameters<Store['templates']['u
   return result.template
 }
 
-const NO_PARTS = { layout: null, uses: [], locales: {} }
+const NO_PARTS = { mjml: null, layout: null, uses: [], locales: {} }

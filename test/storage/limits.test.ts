@@ -44,6 +44,7 @@ const template = (): Template => ({
   text: null,
   variables: [],
   layout: null,
+  mjml: null,
   uses: [],
   locales: {},
   version: 1,

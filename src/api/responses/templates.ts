@@ -11,10 +11,15 @@ const variables = z.array(z.string()).describe('Variables found in the template,
 const parts = {
   layout: text.describe('Alias of the layout around `html` and `text`.'),
   locales: z
-    .record(z.string(), z.strictObject({ subject: text, html: text, text, variables }))
+    .record(z.string(), z.strictObject({ subject: text, html: text, mjml: text, text, variables }))
     .describe('Texts in other languages, by locale such as `de` or `pt-BR`.'),
 }
-const texts = { subject: text.describe('Null = each message provides its own subject.'), html: text, text }
+const texts = {
+  subject: text.describe('Null = each message provides its own subject.'),
+  html: text,
+  mjml: text.describe('MJML that `html` was compiled from; null if there is none.'),
+  text,
+}
 const head = {
   id: id('tpl'),
   alias: text.describe('Alternative to the ID. Live and test templates have separate aliases.'),
@@ -37,7 +42,7 @@ const listedVersion = z
   .strictObject({ version, subject: texts.subject, variables, created_at: time })
   .meta({ id: 'ListedTemplateVersion' })
 
-const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', text: null }
+const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', mjml: null, text: null }
 const { subject } = textsExample
 const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', mode: 'live', kind: 'message' }
 const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }

@@ -2,6 +2,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import {
   MAX_LOCALE_CHARACTERS,
   MAX_LOCALES,
+  type SourceTexts,
   type Template,
   type TemplateContent,
   type TemplateTexts,
@@ -11,10 +12,10 @@ import type { Store } from '../../storage/store.ts'
 import { loadParts, NOT_RENDERED, type PartTexts, type TemplateUser } from '../../submission/template-parts.ts'
 import { lengthOf, type TemplateEngine } from '../../submission/templates.ts'
 
-/** The texts of a template as a request wants them. */
-export interface WantedContent extends TemplateTexts {
+/** The texts of a template as a request wants them. With `mjml`, contentOf compiles `html`, unless it is already there. */
+export interface WantedContent extends SourceTexts {
   layout: string | null
-  locales: Record<string, TemplateTexts>
+  locales: Record<string, SourceTexts>
 }
 
 export interface TemplateContents {
@@ -24,6 +25,8 @@ export interface TemplateContents {
     wanted: WantedContent,
     of: Pick<Template, 'id' | 'organizationId' | 'mode' | 'kind'>,
   ): Promise<TemplateContent>
+  /** Texts that are not stored → the same with compiled `html`. Rejects as contentOf does. */
+  compiled(texts: SourceTexts, of: { layout: string | null; organizationId: string }): Promise<TemplateTexts>
   /** Texts that are not stored → their layout and partials. Rejects as contentOf does. */
   partsOf(
     texts: TemplateTexts,
@@ -36,7 +39,7 @@ export function createTemplateContents({
   templateEngine,
 }: {
   store: Pick<Store, 'templates'>
-  templateEngine: Pick<TemplateEngine, 'parse'>
+  templateEngine: Pick<TemplateEngine, 'parse' | 'compile'>
 }): TemplateContents {
   const source = {
     current: store.templates.current,
@@ -47,16 +50,23 @@ export function createTemplateContents({
       throw asInvalid(error, of.layout)
     })
 
+  const compiled = async <T extends SourceTexts>(texts: T, at: string, organizationId: string): Promise<T> =>
+    texts.mjml === null || texts.html !== null
+      ? texts
+      : { ...texts, html: await templateEngine.compile(texts.mjml, at, organizationId) }
+
   return {
     contentOf: async (wanted, template) => {
       requireFitting(wanted, template.kind)
       const { id, organizationId, kind } = template
-      const parse = async (texts: TemplateTexts, at: string, parts: PartTexts | null) =>
-        await templateEngine.parse(texts, { kind, at, parts }, organizationId)
+      const parse = async ({ subject, html, text }: TemplateTexts, at: string, parts: PartTexts | null) =>
+        await templateEngine.parse({ subject, html, text }, { kind, at, parts }, organizationId)
       const variants = [
         { locale: null, at: '', texts: textsOf(wanted) },
         ...Object.entries(wanted.locales).map(([locale, texts]) => ({ locale, at: `locales.${locale}.`, texts })),
       ]
+      for (const each of variants) each.texts = await compiled(each.texts, each.at, organizationId)
+      requireShort(variants.slice(1).map(({ texts }) => texts))
       const parsed: Awaited<ReturnType<typeof parse>>[] = []
       for (const { texts, at } of variants) parsed.push(await parse(texts, at, null))
       const uses = [...new Set(parsed.flatMap((each) => each.uses))]
@@ -72,6 +82,12 @@ export function createTemplateContents({
       return { ...main!, layout, uses, locales }
     },
 
+    compiled: async (texts, { layout, organizationId }) => {
+      requireMjmlFitting(texts, '', { kind: 'message', layout })
+      const { subject, html, text } = await compiled(texts, '', organizationId)
+      return { subject, html, text }
+    },
+
     partsOf: async (texts, { layout, locale, user }) => {
       requireBody(texts, '')
       const mayRender = `${texts.html ?? ''} ${texts.text ?? ''}`.includes('render')
@@ -83,8 +99,8 @@ export function createTemplateContents({
 }
 
 /** Whole texts without other fields. */
-export function textsOf({ subject, html, text }: TemplateTexts): TemplateTexts {
-  return { subject, html, text }
+export function textsOf({ subject, html, mjml, text }: SourceTexts): SourceTexts {
+  return { subject, html, mjml, text }
 }
 
 function requireFitting(wanted: WantedContent, kind: Template['kind']): void {
@@ -92,20 +108,38 @@ function requireFitting(wanted: WantedContent, kind: Template['kind']): void {
   if (kind !== 'message' && layout !== null) throw fault('layout', `must be null for a ${kind}`)
   const variants = Object.entries(locales)
   if (variants.length > MAX_LOCALES) throw fault('locales', `must have at most ${MAX_LOCALES} languages`)
-  if (variants.reduce((sum, [, texts]) => sum + lengthOf(texts), 0) > MAX_LOCALE_CHARACTERS) {
-    throw fault('locales', `must have at most ${MAX_LOCALE_CHARACTERS} characters`)
-  }
+  requireShort(Object.values(locales))
   for (const [at, texts] of [['', wanted], ...variants.map(([tag, texts]) => [`locales.${tag}.`, texts])] as [
     string,
-    TemplateTexts,
+    SourceTexts,
   ][]) {
     requireBody(texts, at)
+    requireMjmlFitting(texts, at, { kind, layout })
     if (kind !== 'message' && texts.subject !== null) throw fault(`${at}subject`, `must be null for a ${kind}`)
   }
 }
 
-function requireBody({ html, text }: TemplateTexts, at: string): void {
-  if (html === null && text === null) throw invalid([{ field: `${at}html`, message: 'Provide html or text.' }])
+function requireShort(variants: SourceTexts[]): void {
+  if (variants.reduce((sum, texts) => sum + lengthOf(texts), 0) > MAX_LOCALE_CHARACTERS) {
+    throw fault('locales', `must have at most ${MAX_LOCALE_CHARACTERS} characters, with the html of MJML`)
+  }
+}
+
+function requireBody({ html, mjml = null, text }: TemplateTexts & { mjml?: string | null }, at: string): void {
+  if (html === null && mjml === null && text === null) {
+    throw invalid([{ field: `${at}html`, message: 'Provide html, MJML or text.' }])
+  }
+}
+
+/** The html of MJML is a whole document, which cannot be inside another. */
+function requireMjmlFitting(
+  { mjml }: SourceTexts,
+  at: string,
+  { kind, layout }: { kind: Template['kind']; layout: string | null },
+): void {
+  if (mjml === null) return
+  if (kind === 'partial') throw fault(`${at}mjml`, 'must be null for a partial')
+  if (layout !== null) throw fault(`${at}mjml`, 'must be null with a layout. The layout can have mjml')
 }
 
 function fault(field: string, predicate: string): Refusal {

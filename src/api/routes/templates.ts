@@ -14,9 +14,9 @@ import { ALIAS } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
-import { createTemplateContents, textsOf } from './template-content.ts'
+import { createTemplateContents } from './template-content.ts'
 import { templateLocale, templateSample, templateVariables } from './template-fields.ts'
-import { changedLocales, locales, texts, wholeTexts } from './template-texts.ts'
+import { changedLocales, changedTexts, locales, requireOneSource, texts, wholeTexts } from './template-texts.ts'
 
 /** The operations of `/v1/templates`: reusable messages with variables. A path contains an ID or alias. Lists omit
  *  `html`, `text` and `sample`. */
@@ -88,7 +88,11 @@ export function templateOperations(deps: {
       if (present === null) throw new Refusal('not_found', 'No such template. Check the ID or alias.')
       if (alias !== undefined && alias !== present.alias) await requireUnused(present)
       const { layout } = present
-      const wanted = { ...textsOf(present), layout, ...given(texts), locales: changedLocales(present.locales, locales) }
+      const wanted = {
+        ...changedTexts(present, texts),
+        layout: texts.layout === undefined ? layout : texts.layout,
+        locales: changedLocales(present.locales, locales),
+      }
       const content = await contents.contentOf(wanted, present)
       const changed = store.templates.update(id, present.version, { ...given({ alias, name, sample }), content }, now)
       const result = withinLimit(await changed, now)
@@ -245,7 +249,7 @@ export function templateOperations(deps: {
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
       async handle({ organizationId, key, body: { variables, layout = null, locale = null, ...body } }) {
-        const texts = wholeTexts(body)
+        const texts = await contents.compiled(wholeTexts(body), { layout, organizationId })
         const user = { organizationId, mode: modeOfRecords(key) }
         const parts = await contents.partsOf(texts, { layout, locale, user })
         return { status: 200, body: await templateEngine.preview(texts, variables, parts, organizationId) }
@@ -287,12 +291,12 @@ const kind = z
   .default('message')
   .describe('`layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`.')
 const fields = { alias: alias.nullish(), ...texts, layout, locales }
-const createBody = z.strictObject({ name: label(100), kind, ...fields, sample })
-const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample })
+const createBody = z.strictObject({ name: label(100), kind, ...fields, sample }).superRefine(requireOneSource)
+const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample }).superRefine(requireOneSource)
 const variables = templateVariables.default({})
 const locale = templateLocale.nullish().describe('Wanted language; without it, the default.')
 const renderBody = z.strictObject({ variables, version: z.int().min(1).optional(), locale })
-const previewBody = z.strictObject({ ...texts, layout, locale, variables })
+const previewBody = z.strictObject({ ...texts, layout, locale, variables }).superRefine(requireOneSource)
 
 /** Version number → the ID-like text for cursors, which are based on IDs (page.ts); versionOf is the inverse. */
 const CURSOR_PREFIX = 'tpl_'
@@ -317,8 +321,9 @@ function aliasTaken(alias: string | null | undefined): Refusal {
 }
 
 function toWire(template: Template) {
-  const { id, alias, name, mode, kind, subject, html, text, layout, locales, variables, sample, version } = template
-  const own = { id, alias, name, mode, kind, subject, html, text, layout, locales }
+  const { id, alias, name, mode, kind, subject, html, mjml, text, layout, locales } = template
+  const { variables, sample, version } = template
+  const own = { id, alias, name, mode, kind, subject, html, mjml, text, layout, locales }
   return { ...own, variables, sample, version, ...times(template) }
 }
 

@@ -1,10 +1,12 @@
-import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { z } from 'zod'
 import { CHALLENGE_MS, type Passkey } from '../../model/factors.ts'
 import type { User } from '../../model/user.ts'
 
 /** Passkeys as WebAuthn Level 3 defines them. A passkey belongs to the host name under which it was made, is found by the
  *  browser without an email address, and verifies the user with a fingerprint or PIN: it is both factors. */
+
+/** Loaded when the first passkey is used, so that the server starts faster. */
+const library = () => import('@simplewebauthn/server')
 
 /** Base64url. */
 const bytes = (most: number) =>
@@ -68,6 +70,7 @@ export async function verifiedCredential(
   { challenge, origin }: { challenge: string; origin: string },
 ): Promise<Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'> | null> {
   const response = { clientDataJSON: client_data, attestationObject: attestation }
+  const { verifyRegistrationResponse } = await library()
   const verification = await verifyRegistrationResponse({
     response: { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} },
     expectedChallenge: challenge,
@@ -89,6 +92,7 @@ export async function verifiedCounter(
 ): Promise<number | null> {
   if (user_handle !== null && user_handle !== userHandle(passkey.userId)) return null
   const response = { clientDataJSON: client_data, authenticatorData: authenticator_data, signature }
+  const { verifyAuthenticationResponse } = await library()
   const verification = await verifyAuthenticationResponse({
     response: { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} },
     expectedChallenge: challenge,

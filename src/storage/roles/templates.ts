@@ -44,4 +44,4 @@ export const USERS_SHOWN = 20
 
 export type ListedTemplate = Omit<Template, Unlisted | 'sample'>
 export type ListedTemplateVersion = Omit<TemplateVersion, Unlisted>
-type Unlisted = 'html' | 'text' | 'layout' | 'uses' | 'locales'
+type Unlisted = 'html' | 'mjml' | 'text' | 'layout' | 'uses' | 'locales'

@@ -64,7 +64,7 @@ export function CodeField({
       {fault && (
         <span class="row fault" id={`${id}-fault`}>
           <span class="break">
-            {fault.line !== null && `Line ${fault.line}, column ${fault.column}: `}
+            {fault.line !== null && `Line ${fault.line}${fault.column === null ? '' : `, column ${fault.column}`}: `}
             {fault.message}
           </span>
           {fault.line !== null && (

@@ -50,13 +50,19 @@ const DRAFT = 'draft'
 function useTexts(template: Json, draft: Draft | null, chosen: string) {
   const path = `/v1/templates/${template.id}`
   return useLoad<Json>(
-    async (signal) => (chosen === DRAFT ? draft : get(path, { version: chosen }, signal)),
+    async (signal) => (chosen === DRAFT ? draft && writtenIn(draft) : get(path, { version: chosen }, signal)),
     [path, chosen],
   )
 }
 
+/** The draft without the body that it does not use. */
+const writtenIn = (draft: Draft): Json => ({ ...draft, ...(draft.source === 'html' ? { mjml: '' } : { html: '' }) })
+
 function Differences({ before, after }: { before: Json; after: Json }) {
-  const changed = TEXTS.filter(([name]) => (before[name] ?? '') !== (after[name] ?? ''))
+  // The HTML of both follows from their MJML.
+  const isCompiled = isMjml(before) && isMjml(after)
+  const shown = TEXTS.filter(([name]) => name !== (isCompiled ? 'html' : ''))
+  const changed = shown.filter(([name]) => (before[name] ?? '') !== (after[name] ?? ''))
   if (changed.length === 0) return <Empty name="No differences" />
   return (
     <>
@@ -70,8 +76,11 @@ function Differences({ before, after }: { before: Json; after: Json }) {
   )
 }
 
+const isMjml = ({ mjml }: Json) => (mjml ?? '') !== ''
+
 const TEXTS = [
   ['subject', 'Subject', 'text'],
+  ['mjml', 'MJML', 'html'],
   ['html', 'HTML', 'html'],
   ['text', 'Plain text', 'text'],
 ] as const

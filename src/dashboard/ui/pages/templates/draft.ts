@@ -1,30 +1,32 @@
 import type { Json } from '../../kit/api.ts'
 import { readSample, sampleText } from './sample.ts'
-import { textsGiven } from './use-preview.ts'
+import { type Texts, textsGiven } from './use-preview.ts'
 
 /** What the user types in the template editor, and its copy in the browser tab. */
 
-export interface Draft {
+export interface Draft extends Texts {
   name: string
   alias: string
-  subject: string
-  html: string
-  text: string
   /** Text of a JSON object. */
   sample: string
 }
 
 /** Template of the API → the texts of its fields; empty fields for null. */
 export function draftOf(template: Json | null): Draft {
-  const { name, alias, subject, html, text, sample } = template ?? {}
+  const { name, alias, subject, html, mjml, text, sample } = template ?? {}
   return {
     name: name ?? '',
     alias: alias ?? '',
     subject: subject ?? '',
-    html: html ?? '',
+    ...sourceOf({ html, mjml }),
     text: text ?? '',
     sample: sampleText(sample ?? {}),
   }
+}
+
+/** Texts of the API → those of the body that its author wrote. */
+export function sourceOf({ html, mjml }: Json): Pick<Texts, 'html' | 'mjml' | 'source'> {
+  return { html: html ?? '', mjml: mjml ?? '', source: mjml == null ? 'html' : 'mjml' }
 }
 
 /** Draft → the fields of an API request that differ from `saved`; all fields for a new template. A sample that is not

@@ -9,7 +9,7 @@ import { session } from '../../kit/state.ts'
 import { attempt, toast } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
 import { ApiUsage } from './api-usage.tsx'
-import { changesOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
+import { changesOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft, sourceOf } from './draft.ts'
 import { faultsOf } from './faults.ts'
 import { Fields, type FieldTab } from './fields.tsx'
 import { PreviewPane } from './preview-pane.tsx'
@@ -23,7 +23,7 @@ export function Editor({ of: given, start = null }: { of: Json | null; start?: J
   const [saved, setSaved] = useState<Json | null>(given)
   const [draft, setDraft] = useState<Draft>(() => keptDraft(given?.id ?? '') ?? draftOf(given ?? start))
   const [isRestored, setRestored] = useState(() => keptDraft(given?.id ?? '') !== null)
-  const [tab, setTab] = useState<FieldTab>(draft.html === '' && draft.text !== '' ? 'text' : 'html')
+  const [tab, setTab] = useState<FieldTab>(draft[draft.source] === '' && draft.text !== '' ? 'text' : 'html')
   const [refusal, setRefusal] = useState<unknown>(null)
   const [isSaving, setSaving] = useState(false)
   const [isSending, setSending] = useState(false)
@@ -57,10 +57,11 @@ export function Editor({ of: given, start = null }: { of: Json | null; start?: J
       setRestored(false)
       if (saved === null) return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
       setSaved(now)
+      setDraft((typed) => (typed.source === 'mjml' ? { ...typed, html: now.html ?? '' } : { ...typed, mjml: '' }))
     } catch (thrown) {
       setRefusal(thrown)
-      const { html, text } = faultsOf(thrown).texts
-      if (html) setTab('html')
+      const { html, mjml, text } = faultsOf(thrown).texts
+      if (html || mjml) setTab('html')
       else if (text) setTab('text')
     } finally {
       setSaving(false)
@@ -131,13 +132,14 @@ export function Editor({ of: given, start = null }: { of: Json | null; start?: J
           template={saved}
           draft={draft}
           isUnsaved={isUnsaved}
-          onOldVersion={({ subject, html, text }) =>
-            change({ subject: subject ?? '', html: html ?? '', text: text ?? '' })
-          }
+          onOldVersion={(version) => {
+            const { subject, text } = version
+            change({ subject: subject ?? '', ...sourceOf(version), text: text ?? '' })
+          }}
           onMissing={(names) => {
-            const { subject, html, text } = draft
+            const { subject, source, text } = draft
             setTab('sample')
-            change({ sample: sampleText(withMissing(sample.current, names, [subject, html, text])) })
+            change({ sample: sampleText(withMissing(sample.current, names, [subject, draft[source], text])) })
           }}
         />
       </div>
@@ -194,6 +196,6 @@ function aboutOf(saved: Json | null, isUnsaved: boolean): string {
   return `Version ${saved.version}${isUnsaved ? ', unsaved changes' : ''}`
 }
 
-const FIELDS = ['name', 'alias', 'subject', 'html', 'text']
+const FIELDS = ['name', 'alias', 'subject', 'html', 'mjml', 'text']
 const isOfNoField = (thrown: unknown) =>
   !(thrown instanceof ApiError) || !Object.keys(thrown.fields).some((name) => FIELDS.includes(name))

@@ -7,15 +7,15 @@ export interface TextFault {
   message: string
 }
 
-export type TextName = 'subject' | 'html' | 'text'
+export type TextName = 'subject' | 'html' | 'mjml' | 'text'
 
-/** API error → errors of the three texts, and the message of any other error ('' if there are only errors of texts).
+/** API error → errors of the texts, and the message of any other error ('' if there are only errors of texts).
  *  The API gives the position of the first error in `details`, and of each error in its message. */
 export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, TextFault>>; other: string } {
   if (!(thrown instanceof ApiError)) return { texts: {}, other: String(thrown) }
   const { code, fields, details, message } = thrown
   const texts: Partial<Record<TextName, TextFault>> = {}
-  for (const name of ['subject', 'html', 'text'] as const) {
+  for (const name of ['subject', 'html', 'mjml', 'text'] as const) {
     const text = fields[name]
     if (text !== undefined) texts[name] = placed(text)
   }
@@ -27,9 +27,10 @@ export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, Tex
 }
 
 function placed(text: string): TextFault {
-  const [, line, column, message] = /^[^:]* line (\d+), column (\d+): (.*)$/s.exec(text) ?? []
+  const [, line, column, message] = /^[^:]* line (\d+)(?:, column (\d+))?: (.*)$/s.exec(text) ?? []
   if (message === undefined) return { line: null, column: null, message: text }
-  return { line: Number(line), column: Number(column), message }
+  return { line: Number(line), column: column === undefined ? null : Number(column), message }
 }
 
-const isTextName = (field: unknown): field is TextName => field === 'subject' || field === 'html' || field === 'text'
+const isTextName = (field: unknown): field is TextName =>
+  field === 'subject' || field === 'html' || field === 'mjml' || field === 'text'

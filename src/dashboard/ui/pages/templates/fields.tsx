@@ -1,5 +1,5 @@
 import { FaultsOf, Field } from '../../kit/form.tsx'
-import { Tabs } from '../../kit/pieces.tsx'
+import { Choice, Tabs } from '../../kit/pieces.tsx'
 import { CodeField } from './code-field.tsx'
 import type { Draft } from './draft.ts'
 import type { TextFault, TextName } from './faults.ts'
@@ -20,7 +20,11 @@ export function Fields({
   onTab: (tab: FieldTab) => void
   onChange: (part: Partial<Draft>) => void
 }) {
-  const labelOf = (name: FieldTab) => (faults[name] ? `${LABELS[name]} (error)` : LABELS[name])
+  const { source } = draft
+  const nameOf = (name: FieldTab) => (name === 'html' ? source : name)
+  // A fault of the html that Postrider compiled is one of its MJML.
+  const faultOf = (name: FieldTab) => faults[nameOf(name)] ?? faults[name]
+  const labelOf = (name: FieldTab) => `${LABELS[nameOf(name)]}${faultOf(name) ? ' (error)' : ''}`
   return (
     <>
       <NameFields draft={draft} onChange={onChange} />
@@ -37,15 +41,23 @@ export function Fields({
         </Field>
       </FaultsOf.Provider>
       <Tabs name="Body" tabs={TABS.map((name) => [name, labelOf(name)] as const)} chosen={tab} onChoose={onTab}>
+        {tab === 'html' && (
+          <Choice
+            name="Source"
+            value={source}
+            options={SOURCES}
+            onChange={(chosen) => onChange({ source: chosen, ...(draft.mjml === '' && { mjml: FIRST_MJML }) })}
+          />
+        )}
         <CodeField
-          key={tab}
-          label={LABELS[tab]}
+          key={nameOf(tab)}
+          label={LABELS[nameOf(tab)]}
           language={tab === 'sample' ? 'json' : tab}
-          value={draft[tab]}
-          fault={faults[tab]}
-          onInput={(text) => onChange({ [tab]: text })}
+          value={draft[nameOf(tab)]}
+          fault={faultOf(tab)}
+          onInput={(text) => onChange({ [nameOf(tab)]: text })}
         />
-        {tab !== 'html' && <p class="muted small">{ABOUT[tab]}</p>}
+        {nameOf(tab) !== 'html' && <p class="muted small">{ABOUT[nameOf(tab) as keyof typeof ABOUT]}</p>}
       </Tabs>
     </>
   )
@@ -83,8 +95,22 @@ function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partia
 }
 
 const TABS = ['html', 'text', 'sample'] as const
-const LABELS: Record<FieldTab, string> = { html: 'HTML', text: 'Plain text', sample: 'Sample' }
+const SOURCES = [
+  ['html', 'HTML'],
+  ['mjml', 'MJML'],
+] as const
+const LABELS = { html: 'HTML', mjml: 'MJML', text: 'Plain text', sample: 'Sample' }
+const FIRST_MJML = `<mjml>
+  <mj-body>
+    <mj-section>
+      <mj-column>
+        <mj-text>Hello</mj-text>
+      </mj-column>
+    </mj-section>
+  </mj-body>
+</mjml>`
 const ABOUT = {
+  mjml: 'Postrider compiles it to HTML when you save. A template has one source: saving HTML removes the MJML.',
   text: 'If empty, Postrider generates it from the HTML when it sends a message.',
   sample: 'A JSON object of values for the preview and the analysis, saved with the template. Messages never use it.',
 }

@@ -7,7 +7,7 @@ import { href } from '../../kit/router.ts'
 import { Findings } from '../message-analysis.tsx'
 import { DomainChoice, useDomains } from './domains.tsx'
 import type { Draft } from './draft.ts'
-import type { Previewed } from './use-preview.ts'
+import { bodyOf, type Previewed } from './use-preview.ts'
 import { Versions } from './versions.tsx'
 
 type Tab = 'preview' | 'text' | 'analysis' | 'versions'
@@ -55,11 +55,11 @@ export function PreviewPane({
               </p>
             )}
             <Missing names={missing} onAdd={onMissing} />
-            {rendered === null && isBehind && !isStale && (draft.html + draft.text).trim() !== '' ? (
+            {rendered === null && isBehind && !isStale && bodyOf(draft).trim() !== '' ? (
               <div class="card preview-skeleton" role="progressbar" aria-label="Loading preview" />
             ) : rendered === null ? (
               <Empty name="Nothing to preview yet">
-                <p>Write HTML or plain text to see a preview.</p>
+                <p>Write HTML, MJML or plain text to see a preview.</p>
               </Empty>
             ) : (
               <Shown tab={tab} rendered={rendered} />

@@ -7,6 +7,9 @@ import { isLooped, lacks } from './sample.ts'
 export interface Texts {
   subject: string
   html: string
+  mjml: string
+  /** Which of the two is the body; the other is not sent. */
+  source: 'html' | 'mjml'
   text: string
 }
 
@@ -25,12 +28,13 @@ export interface Previewed {
 
 /** Renders the texts with these variables on the server, 250 ms after the last change. While a text has an error,
  *  `rendered` keeps the last valid result. */
-export function usePreview({ subject, html, text }: Texts, variables: Record<string, unknown>): Previewed {
+export function usePreview(draft: Texts, variables: Record<string, unknown>): Previewed {
   const [state, setState] = useState<State>(NOTHING)
-  const texts = textsGiven({ subject, html, text })
+  const texts = textsGiven(draft)
+  const written = [draft.subject, draft[draft.source], draft.text]
   const about = JSON.stringify({ ...texts, variables })
   useEffect(() => {
-    if (texts.html === null && texts.text === null) {
+    if (bodyOf(draft).trim() === '') {
       setState(NOTHING)
       return
     }
@@ -43,7 +47,7 @@ export function usePreview({ subject, html, text }: Texts, variables: Record<str
         setState({ ...NOTHING, rendered, missing, of: about })
       } catch (thrown) {
         if (given.signal.aborted) return
-        setState((before) => ({ ...before, ...errorsOf(thrown, [subject, html, text], variables) }))
+        setState((before) => ({ ...before, ...errorsOf(thrown, written, variables) }))
       }
     }, DEBOUNCE_MS)
     return () => {
@@ -72,9 +76,14 @@ const DEBOUNCE_MS = 250
 type State = Omit<Previewed, 'isBehind'> & { of: string }
 const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '' }
 
-/** Texts in the form of the API: null for an empty one. */
-export const textsGiven = ({ subject, html, text }: Texts) => ({
-  subject: subject.trim() === '' ? null : subject,
-  html: html.trim() === '' ? null : html,
-  text: text.trim() === '' ? null : text,
+/** Texts in the form of the API: null for an empty one. Without `mjml` if the body is HTML, and without `html` if it is MJML. */
+export const textsGiven = ({ subject, text, source, ...bodies }: Texts) => ({
+  subject: givenText(subject),
+  ...(bodies[source].trim() === '' ? { html: null, mjml: null } : { [source]: bodies[source] }),
+  text: givenText(text),
 })
+
+const givenText = (text: string) => (text.trim() === '' ? null : text)
+
+/** The body in both forms, to see whether there is one. */
+export const bodyOf = ({ source, text, ...bodies }: Texts) => bodies[source] + text
