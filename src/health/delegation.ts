@@ -34,7 +34,8 @@ export async function checkDelegation(
       `Make both the same, with dns.name_servers or in the parent zone:\n${lines}`,
     )
   }
-  return pass(`${zone} is delegated to ${published.join(', ')}, which answer over UDP and TCP`)
+  const verb = published.length === 1 ? 'answers' : 'answer'
+  return pass(`${zone} is delegated to ${published.join(', ')}, which ${verb} over UDP and TCP`)
 }
 
 async function answerAt(
