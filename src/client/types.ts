@@ -2227,6 +2227,16 @@ export interface RecipientsEraseBody {
   email: EmailAddress
 }
 
+export interface RecipientsErasuresListQuery {
+  limit?: number
+  /** `next_cursor` of the previous page. */
+  cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: TimeFilter
+  /** Exclusive; ISO 8601. */
+  created_before?: TimeFilter
+}
+
 export interface SuppressionsExportQuery {
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
@@ -2268,6 +2278,7 @@ export interface TemplatesListQuery {
   created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
   created_before?: TimeFilter
+  kind?: 'message' | 'layout' | 'partial'
 }
 
 export interface TemplatesGetQuery {

@@ -2,6 +2,7 @@ import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
 import { type ErasureJobRow, type ErasureRow, placeOfAddress, toErasure, withRemoved } from '../erasure-rows.ts'
+import { rangeOf, toPage } from '../page.ts'
 import { ERASURE_PAUSE_MS } from '../roles/erasures.ts'
 import type { Erasures } from '../store.ts'
 import { erasureWork } from './erasure-work.ts'
@@ -14,6 +15,8 @@ import type { Writer } from './writer.ts'
 const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash",
   created_at::float8 as "createdAt", finished_at::float8 as "finishedAt", removed`
 const GET = `select ${COLUMNS} from erasures where id = $1`
+const LIST = `select ${COLUMNS} from erasures
+  where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const RUNNING_OF = `select ${COLUMNS} from erasures
   where finished_at is null and address_hash = $1 and organization_id = $2`
 const RUNNING = 'select count(*)::int as count from erasures where finished_at is null and organization_id = $1'
@@ -58,6 +61,8 @@ export function postgresErasures(
       const [row] = await reads.query<ErasureRow>(GET, [id])
       return row === undefined ? null : toErasure(row)
     },
+    list: async (organizationId, page) =>
+      toPage(await reads.query<ErasureRow>(LIST, [organizationId, ...rangeOf(page)]), page, toErasure),
     step: async (now) => {
       const [row] = await reads.query<ErasureJobRow<boolean>>(DUE, [now])
       if (row === undefined) return false
