@@ -64,13 +64,13 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
         await page.locator('[aria-busy="true"], .busy, [role="progressbar"]').first().waitFor({ state: 'detached' })
         // Loaded after the page: the plotting library, and the editor.
         if (name === 'overview') await page.locator('.plot canvas').last().waitFor()
-        if (name === 'template' || name === 'template-new') await page.locator('.cm-editor').waitFor()
+        if (WITH_EDITOR.includes(name)) await page.locator('.cm-editor').waitFor()
         const own = [...asked].filter((url) => url.startsWith(`${board.origin}/dashboard`))
         for (const url of own) if (!bytes.has(url)) bytes.set(url, await compressedBytes(url))
         loaded[name] = own.reduce((sum, url) => sum + (bytes.get(url) ?? 0), 0)
       }
       const large = Object.keys(loaded).filter((name) => loaded[name]! >= 120_000)
-      expect(large).toEqual(['template-new', 'template'])
+      expect(large).toEqual(WITH_EDITOR)
       expect(Math.min(...Object.values(loaded))).toBeGreaterThan(60_000) // the font is there
     },
     LIMIT_MS,
@@ -181,6 +181,9 @@ function watchFocus(): void {
         .map((element) => element.outerHTML.slice(0, 120)),
   })
 }
+
+/** Pages that load the code editor. */
+const WITH_EDITOR = ['template-new', 'template', 'layout']
 
 /** Size of a file of the dashboard as a browser gets it. */
 async function compressedBytes(url: string): Promise<number> {

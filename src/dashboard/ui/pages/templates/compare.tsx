@@ -56,24 +56,40 @@ function useTexts(template: Json, draft: Draft | null, chosen: string) {
 }
 
 function Differences({ before, after }: { before: Json; after: Json }) {
-  const changed = TEXTS.filter(([name]) => (before[name] ?? '') !== (after[name] ?? ''))
+  const [older, newer] = [textsIn(before), textsIn(after)]
+  const labels = [...new Set([...older.keys(), ...newer.keys()])]
+  const changed = labels.filter((label) => (older.get(label) ?? '') !== (newer.get(label) ?? ''))
   if (changed.length === 0) return <Empty name="No differences" />
   return (
     <>
-      {changed.map(([name, label, language]) => (
-        <section key={name} class="stack tight">
+      {changed.map((label) => (
+        <section key={label} class="stack tight">
           <h3>{label}</h3>
-          <Diff label={label} language={language} before={before[name] ?? ''} after={after[name] ?? ''} />
+          <Diff
+            label={label}
+            language={label.startsWith('HTML') ? 'html' : 'text'}
+            before={older.get(label) ?? ''}
+            after={newer.get(label) ?? ''}
+          />
         </section>
       ))}
     </>
   )
 }
 
+/** Version or draft → its texts by label: `Subject`, `HTML (de)`, `Layout`. */
+function textsIn({ layout, locales, ...main }: Json): Map<string, string> {
+  const texts = new Map<string, string>([['Layout', layout ?? '']])
+  for (const [locale, of] of [['', main] as const, ...Object.entries<Json>(locales)]) {
+    for (const [name, label] of TEXTS) texts.set(locale === '' ? label : `${label} (${locale})`, of[name] ?? '')
+  }
+  return texts
+}
+
 const TEXTS = [
-  ['subject', 'Subject', 'text'],
-  ['html', 'HTML', 'html'],
-  ['text', 'Plain text', 'text'],
+  ['subject', 'Subject'],
+  ['html', 'HTML'],
+  ['text', 'Plain text'],
 ] as const
 
 function Diff({

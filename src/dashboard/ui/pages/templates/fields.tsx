@@ -1,57 +1,104 @@
+import type { TemplateKind } from '../../../../model/template.ts'
 import { FaultsOf, Field } from '../../kit/form.tsx'
 import { Tabs } from '../../kit/pieces.tsx'
 import { CodeField } from './code-field.tsx'
 import type { Draft } from './draft.ts'
 import type { TextFault, TextName } from './faults.ts'
+import { LayoutChoice } from './layout-choice.tsx'
+import { LocaleField } from './locales.tsx'
+import type { Texts } from './use-preview.ts'
 
 export type FieldTab = 'html' | 'text' | 'sample'
 
-/** Fields of a template: name, alias, subject, and a code editor for HTML, plain text or sample. */
+/** Fields of a template: name, alias, layout, then in one language subject and a code editor for HTML or plain text, and
+ *  the sample. Layouts and partials have no subject and no layout. */
 export function Fields({
+  kind,
+  isTest,
   draft,
+  locale,
+  texts,
   faults,
+  wrongLocales,
   tab,
   onTab,
+  onLocale,
+  onAddLocale,
+  onRemoveLocale,
   onChange,
+  onTexts,
 }: {
+  kind: TemplateKind
+  isTest: boolean
   draft: Draft
+  /** The language that is shown, and its texts. */
+  locale: string
+  texts: Texts
   faults: Partial<Record<TextName | 'sample', TextFault>>
+  wrongLocales: readonly string[]
   tab: FieldTab
   onTab: (tab: FieldTab) => void
+  onLocale: (locale: string) => void
+  onAddLocale: () => void
+  onRemoveLocale: () => void
   onChange: (part: Partial<Draft>) => void
+  onTexts: (part: Partial<Texts>) => void
 }) {
   const labelOf = (name: FieldTab) => (faults[name] ? `${LABELS[name]} (error)` : LABELS[name])
   return (
     <>
-      <NameFields draft={draft} onChange={onChange} />
-      <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
-        <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
-          {(control) => (
-            <input
-              {...control}
-              placeholder="Welcome, {{ user.name }}"
-              value={draft.subject}
-              onInput={(event) => onChange({ subject: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-      </FaultsOf.Provider>
+      <NameFields kind={kind} draft={draft} onChange={onChange} />
+      <div class={kind === 'message' ? 'columns' : undefined}>
+        {kind === 'message' && (
+          <LayoutChoice value={draft.layout} isTest={isTest} onChange={(layout) => onChange({ layout })} />
+        )}
+        <LocaleField
+          locales={Object.keys(draft.locales)}
+          locale={locale}
+          wrong={wrongLocales}
+          onChoose={onLocale}
+          onAdd={onAddLocale}
+          onRemove={onRemoveLocale}
+        />
+      </div>
+      {kind === 'message' && (
+        <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
+          <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
+            {(control) => (
+              <input
+                {...control}
+                placeholder="Welcome, {{ user.name }}"
+                value={texts.subject}
+                onInput={(event) => onTexts({ subject: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </FaultsOf.Provider>
+      )}
       <Tabs name="Body" tabs={TABS.map((name) => [name, labelOf(name)] as const)} chosen={tab} onChoose={onTab}>
         <CodeField
-          key={tab}
+          key={tab === 'sample' ? tab : `${locale} ${tab}`}
           label={LABELS[tab]}
           language={tab === 'sample' ? 'json' : tab}
-          value={draft[tab]}
+          value={tab === 'sample' ? draft.sample : texts[tab]}
           fault={faults[tab]}
-          onInput={(text) => onChange({ [tab]: text })}
+          onInput={(text) => (tab === 'sample' ? onChange({ sample: text }) : onTexts({ [tab]: text }))}
         />
-        {tab !== 'html' && <p class="muted small">{ABOUT[tab]}</p>}
+        {tab !== 'html' && <p class="muted small">{tab === 'text' ? TEXT_ABOUT[kind] : SAMPLE_ABOUT}</p>}
       </Tabs>
     </>
   )
 }
 
-function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partial<Draft>) => void }) {
+function NameFields({
+  kind,
+  draft,
+  onChange,
+}: {
+  kind: TemplateKind
+  draft: Draft
+  onChange: (part: Partial<Draft>) => void
+}) {
   return (
     <div class="columns">
       <Field name="name" label="Name">
@@ -65,12 +112,13 @@ function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partia
           />
         )}
       </Field>
-      <Field name="alias" label="Alias" hint="Use it in API calls instead of the ID.">
+      <Field name="alias" label="Alias" hint={ALIAS_HINTS[kind]}>
         {(control) => (
           <input
             {...control}
             class="mono"
-            placeholder="welcome"
+            required={kind !== 'message'}
+            placeholder={kind === 'message' ? 'welcome' : kind === 'layout' ? 'frame' : 'footer'}
             spellcheck={false}
             autoCapitalize="off"
             value={draft.alias}
@@ -84,7 +132,15 @@ function NameFields({ draft, onChange }: { draft: Draft; onChange: (part: Partia
 
 const TABS = ['html', 'text', 'sample'] as const
 const LABELS: Record<FieldTab, string> = { html: 'HTML', text: 'Plain text', sample: 'Sample' }
-const ABOUT = {
-  text: 'If empty, Postrider generates it from the HTML when it sends a message.',
-  sample: 'A JSON object of values for the preview and the analysis, saved with the template. Messages never use it.',
+const ALIAS_HINTS: Record<TemplateKind, string> = {
+  message: 'Use it in API calls instead of the ID.',
+  layout: 'Templates name the layout by it.',
+  partial: 'Templates insert the partial by it.',
 }
+const TEXT_ABOUT: Record<TemplateKind, string> = {
+  message: 'If empty, Postrider generates it from the HTML when it sends a message.',
+  layout: 'If empty, plain text of templates has no layout.',
+  partial: 'Used in plain text. If empty, plain text that inserts the partial is refused.',
+}
+const SAMPLE_ABOUT =
+  'A JSON object of values for the preview and the analysis, saved with the template. Messages never use it.'

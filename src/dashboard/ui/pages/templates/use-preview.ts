@@ -23,12 +23,17 @@ export interface Previewed {
   isBehind: boolean
 }
 
-/** Renders the texts with these variables on the server, 250 ms after the last change. While a text has an error,
- *  `rendered` keeps the last valid result. */
-export function usePreview({ subject, html, text }: Texts, variables: Record<string, unknown>): Previewed {
+/** Renders the texts with these variables on the server, 250 ms after the last change: in the layout with this alias, and
+ *  with layout and partials in this language ('' = none, the default). While a text has an error, `rendered` keeps the
+ *  last valid result. */
+export function usePreview(
+  { subject, html, text }: Texts,
+  variables: Record<string, unknown>,
+  { layout, locale }: { layout: string; locale: string },
+): Previewed {
   const [state, setState] = useState<State>(NOTHING)
   const texts = textsGiven({ subject, html, text })
-  const about = JSON.stringify({ ...texts, variables })
+  const about = JSON.stringify({ ...texts, variables, layout: layout || null, locale: locale || null })
   useEffect(() => {
     if (texts.html === null && texts.text === null) {
       setState(NOTHING)

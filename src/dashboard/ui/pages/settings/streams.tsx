@@ -1,0 +1,81 @@
+import { get, type Json } from '../../kit/api.ts'
+import { useLoad } from '../../kit/load.ts'
+import { Empty } from '../../kit/pieces.tsx'
+import { href } from '../../kit/router.ts'
+import { type Column, Table } from '../../kit/table.tsx'
+
+/** Message streams and their rules, read-only: they are in the config file. */
+export function Streams() {
+  const { data, ...rest } = useLoad((signal) => get<{ data: Json[] }>('/v1/configuration', {}, signal), [])
+  return (
+    <div class="stack">
+      <Table
+        name="Message streams"
+        columns={COLUMNS}
+        loaded={{ ...rest, data: data && streamsIn(data.data) }}
+        keyOf={({ name }) => name}
+        whenEmpty={<Empty name="No streams" />}
+      />
+      <p class="muted small">
+        A message chooses its stream with the field <code>stream</code>. To change a stream, edit its section in the
+        config file and restart the server:
+      </p>
+      <pre>
+        <code>{EXAMPLE}</code>
+      </pre>
+      <p class="muted small">
+        <code>redact_content_after</code> deletes text, HTML, attachments and raw message this long after the last
+        delivery ended. It applies to messages that are accepted from then on.
+      </p>
+    </div>
+  )
+}
+
+interface Stream {
+  name: string
+  pool: string
+  unsubscribe: string
+  redactAfter: string
+}
+
+/** Values of the configuration → the streams that have them, each key as the config file writes it. */
+function streamsIn(settings: Json[]): Stream[] {
+  const streams = new Map<string, Stream>()
+  for (const { key, value } of settings) {
+    const [, name, field] = /^sending\.streams\.([\w-]+)\.(\w+)$/.exec(key) ?? []
+    if (name === undefined || field === undefined) continue
+    const stream = streams.get(name) ?? { name, pool: '', unsubscribe: '', redactAfter: '' }
+    if (field === 'pool') stream.pool = unquoted(value)
+    if (field === 'unsubscribe') stream.unsubscribe = value
+    if (field === 'redact_content_after') stream.redactAfter = unquoted(value)
+    streams.set(name, stream)
+  }
+  return [...streams.values()]
+}
+
+const unquoted = (value: string) => value.replace(/^"(.*)"$/, '$1')
+
+const EXAMPLE = `[sending.streams.newsletter]
+redact_content_after = "7d"`
+
+const COLUMNS: Column<Stream>[] = [
+  {
+    name: 'Stream',
+    width: '28%',
+    phone: 'top-left',
+    show: ({ name }) => <a href={href('/messages', { stream: name })}>{name}</a>,
+  },
+  {
+    name: 'Content deleted',
+    phone: 'sub',
+    show: ({ redactAfter }) =>
+      redactAfter === '' ? 'When the retention of the plan ends' : `${redactAfter} after the last delivery ended`,
+  },
+  { name: 'Pool', width: '18%', phone: 'end', show: ({ pool }) => pool || <span class="muted">Any</span> },
+  {
+    name: 'List-Unsubscribe',
+    width: '22%',
+    phone: 'last',
+    show: ({ unsubscribe }) => (unsubscribe === 'true' ? 'Added to each message' : 'As the domain says'),
+  },
+]
