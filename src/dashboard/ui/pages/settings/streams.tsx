@@ -61,21 +61,16 @@ redact_content_after = "7d"`
 const COLUMNS: Column<Stream>[] = [
   {
     name: 'Stream',
-    width: '28%',
-    phone: 'top-left',
     show: ({ name }) => <a href={href('/messages', { stream: name })}>{name}</a>,
   },
   {
     name: 'Content deleted',
-    phone: 'sub',
     show: ({ redactAfter }) =>
-      redactAfter === '' ? 'When the retention of the plan ends' : `${redactAfter} after the last delivery ended`,
+      redactAfter === '' ? 'When the retention ends' : `${redactAfter} after the last delivery`,
   },
-  { name: 'Pool', width: '18%', phone: 'end', show: ({ pool }) => pool || <span class="muted">Any</span> },
+  { name: 'Pool', show: ({ pool }) => pool || <span class="muted">Any</span> },
   {
     name: 'List-Unsubscribe',
-    width: '22%',
-    phone: 'last',
     show: ({ unsubscribe }) => (unsubscribe === 'true' ? 'Added to each message' : 'As the domain says'),
   },
 ]

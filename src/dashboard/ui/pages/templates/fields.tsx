@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { TemplateKind } from '../../../../model/template.ts'
 import { FaultsOf, Field } from '../../kit/form.tsx'
 import { Tabs } from '../../kit/pieces.tsx'
@@ -47,20 +48,19 @@ export function Fields({
   const labelOf = (name: FieldTab) => (faults[name] ? `${LABELS[name]} (error)` : LABELS[name])
   return (
     <>
-      <NameFields kind={kind} draft={draft} onChange={onChange} />
-      <div class={kind === 'message' ? 'columns' : undefined}>
+      <NameFields kind={kind} draft={draft} onChange={onChange}>
         {kind === 'message' && (
           <LayoutChoice value={draft.layout} isTest={isTest} onChange={(layout) => onChange({ layout })} />
         )}
-        <LocaleField
-          locales={Object.keys(draft.locales)}
-          locale={locale}
-          wrong={wrongLocales}
-          onChoose={onLocale}
-          onAdd={onAddLocale}
-          onRemove={onRemoveLocale}
-        />
-      </div>
+      </NameFields>
+      <LocaleField
+        locales={Object.keys(draft.locales)}
+        locale={locale}
+        wrong={wrongLocales}
+        onChoose={onLocale}
+        onAdd={onAddLocale}
+        onRemove={onRemoveLocale}
+      />
       {kind === 'message' && (
         <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
           <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
@@ -94,13 +94,15 @@ function NameFields({
   kind,
   draft,
   onChange,
+  children,
 }: {
   kind: TemplateKind
   draft: Draft
   onChange: (part: Partial<Draft>) => void
+  children: ComponentChildren
 }) {
   return (
-    <div class="columns">
+    <div class="columns narrow">
       <Field name="name" label="Name">
         {(control) => (
           <input
@@ -126,6 +128,7 @@ function NameFields({
           />
         )}
       </Field>
+      {children}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { ApiError, type Json } from '../../kit/api.ts'
 import { href } from '../../kit/router.ts'
 
@@ -9,20 +10,17 @@ export function usersIn(thrown: unknown): Json[] | null {
 /** Why a layout or partial was not deleted or renamed: links to the templates that use it. */
 export function InUse({ noun, users }: { noun: string; users: readonly Json[] }) {
   return (
-    <div class="notice bad stack tight" role="alert">
-      <p>
-        {users.length === 1 ? 'This template uses' : 'These templates use'} the {noun}. Change{' '}
-        {users.length === 1 ? 'it' : 'them'} first.
-      </p>
-      <ul>
-        {users.map(({ id, name, alias }) => (
-          <li key={id}>
-            <a href={href(`/templates/${id}`)}>{name}</a> {alias !== null && <code>{alias}</code>}
-          </li>
-        ))}
-      </ul>
-      {users.length === MOST && <p class="muted small">Only the first {MOST} are listed.</p>}
-    </div>
+    <p class="notice bad break" role="alert">
+      {users.length === 1 ? 'One template uses' : 'Templates use'} this {noun}. Change{' '}
+      {users.length === 1 ? 'it' : 'them'} first:{' '}
+      {users.map(({ id, name }, at) => (
+        <Fragment key={id}>
+          {at > 0 && ', '}
+          <a href={href(`/templates/${id}`)}>{name}</a>
+        </Fragment>
+      ))}
+      {users.length === MOST && ' and possibly more'}.
+    </p>
   )
 }
 

@@ -54,10 +54,10 @@ export function LocaleField({
 function fallbackOf(locale: string, locales: readonly string[]): string {
   if (locales.length === 0) return 'Every message gets these texts. Add a locale for texts in another language.'
   if (locale === '') return 'For messages without a locale, and with one that has no texts here.'
-  const narrower = locales.filter((each) => each.startsWith(`${locale}-`))
-  const rest = narrower.length > 0 ? `${locale}-… except ${narrower.join(', ')}` : `${locale}-…`
-  const isLanguage = !locale.includes('-')
-  return `For messages with the locale ${locale}${isLanguage ? ` or ${rest}` : ''}. Others fall back to the default.`
+  if (locale.includes('-')) return `For messages with the locale ${locale}.`
+  const others = locales.filter((each) => each.startsWith(`${locale}-`))
+  const except = others.length === 0 ? '' : `, except ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}`
+  return `For messages with the locale ${locale} or one of its regions${except}. Others get the default texts.`
 }
 
 /** `pt-BR` → `pt-BR, Brazilian Portuguese`; '' → `Default`. */
