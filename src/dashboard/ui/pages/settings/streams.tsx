@@ -9,6 +9,11 @@ export function Streams() {
   const { data, ...rest } = useLoad((signal) => get<{ data: Json[] }>('/v1/configuration', {}, signal), [])
   return (
     <div class="stack">
+      <p class="muted">
+        A message chooses its stream with the field <code>stream</code>. To change the rules of a stream, edit its
+        section <code>[sending.streams.NAME]</code> in the config file and restart the server. A new value of{' '}
+        <code>redact_content_after</code> applies to messages accepted from then on.
+      </p>
       <Table
         name="Message streams"
         columns={COLUMNS}
@@ -16,17 +21,6 @@ export function Streams() {
         keyOf={({ name }) => name}
         whenEmpty={<Empty name="No streams" />}
       />
-      <p class="muted small">
-        A message chooses its stream with the field <code>stream</code>. To change a stream, edit its section in the
-        config file and restart the server:
-      </p>
-      <pre>
-        <code>{EXAMPLE}</code>
-      </pre>
-      <p class="muted small">
-        <code>redact_content_after</code> deletes text, HTML, attachments and raw message this long after the last
-        delivery ended. It applies to messages that are accepted from then on.
-      </p>
     </div>
   )
 }
@@ -54,9 +48,6 @@ function streamsIn(settings: Json[]): Stream[] {
 }
 
 const unquoted = (value: string) => value.replace(/^"(.*)"$/, '$1')
-
-const EXAMPLE = `[sending.streams.newsletter]
-redact_content_after = "7d"`
 
 const COLUMNS: Column<Stream>[] = [
   {

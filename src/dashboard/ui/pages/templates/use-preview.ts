@@ -45,10 +45,10 @@ export function usePreview(
         const { missing, ...rendered } = await post('/v1/templates/preview', JSON.parse(about), {
           signal: given.signal,
         })
-        setState({ ...NOTHING, rendered, missing, of: about })
+        setState({ ...NOTHING, rendered, missing, of: about, locale })
       } catch (thrown) {
         if (given.signal.aborted) return
-        setState((before) => ({ ...before, ...errorsOf(thrown, [subject, html, text], variables) }))
+        setState((before) => ({ ...before, ...errorsOf(thrown, [subject, html, text], variables), locale }))
       }
     }, DEBOUNCE_MS)
     return () => {
@@ -56,7 +56,8 @@ export function usePreview(
       given.abort()
     }
   }, [about])
-  return { ...state, isBehind: state.of !== about }
+  const { rendered, missing, faults, other } = state.locale === locale ? state : NOTHING
+  return { rendered, missing, faults, other, isBehind: state.of !== about }
 }
 
 /** An error of the preview. If the sample lacks a list that a text loops over, that is the reason. */
@@ -73,9 +74,9 @@ function errorsOf(
 }
 
 const DEBOUNCE_MS = 250
-/** `of` is the request that produced `rendered`. */
-type State = Omit<Previewed, 'isBehind'> & { of: string }
-const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '' }
+/** `of` is the request that produced `rendered`, `locale` the language that the state is about. */
+type State = Omit<Previewed, 'isBehind'> & { of: string; locale: string }
+const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '', locale: '' }
 
 /** Texts in the form of the API: null for an empty one. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
