@@ -1,5 +1,4 @@
 import { expect } from 'bun:test'
-import { until } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
 import { axeFaults, describeJourneys, overflow } from './setup.ts'
 
@@ -43,8 +42,8 @@ describeJourneys(({ board, server, journey, heading }) => {
     const page = await board().open('/suppressions', { theme: 'dark', expected: /400|422/ })
     await page.getByText('gone@one.remote.example').waitFor()
     await page.keyboard.press('Control+k')
-    await page.keyboard.type('erase')
-    await page.getByRole('option', { name: /Erase a recipient/ }).waitFor()
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('erase')
+    await page.getByRole('option', { name: /Erase a recipient/, selected: true }).waitFor()
     await page.keyboard.press('Enter')
     const form = page.getByRole('dialog', { name: 'Erase a recipient' })
     await form.getByText('At most 20 erasures of an organization').waitFor()
@@ -58,10 +57,8 @@ describeJourneys(({ board, server, journey, heading }) => {
     await form.getByLabel('Address').fill('Gone@one.remote.example')
     await form.getByRole('button', { name: 'Erase recipient' }).click()
     await page.getByRole('row', { name: /Running Nothing yet/ }).waitFor()
-    await until('the erasure', async () => {
-      await server().clock.advance(30_000)
-      return (await server().read('/v1/recipients/erasures')).data[0].status === 'done'
-    })
+    const { store, clock } = server()
+    while (await store().erasures.step(clock.now()));
     await page.getByRole('row', { name: /Done 1 message, .*1 suppressed address/ }).waitFor()
     expect(page.url()).not.toContain('erase=')
     await page.keyboard.press('Escape')
