@@ -94,10 +94,10 @@ export function AddLocale({
         <Field
           name="locale"
           label="Language tag"
-          hint="A language with an optional script and region, such as de, pt-BR or zh-Hant-TW. Begins with a copy of the texts that the editor shows."
+          hint="A language with an optional script and region. Begins with a copy of the texts that the editor shows."
         >
           {(control) => (
-            <input {...control} required class="mono" placeholder="de" spellcheck={false} autoCapitalize="off" />
+            <input {...control} required class="mono" placeholder="pt-BR" spellcheck={false} autoCapitalize="off" />
           )}
         </Field>
       </Form>
