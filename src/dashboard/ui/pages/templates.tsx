@@ -5,8 +5,7 @@ import { Empty, Head, Tabs, Time, withCode } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href, place, setQuery } from '../kit/router.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
-import { newKey } from './templates/draft.ts'
-import { KINDS, kindOf } from './templates/kinds.ts'
+import { KINDS, kindOf, kindText } from './templates/kinds.ts'
 
 /** Templates, and the layouts and partials that they use. */
 export default function TemplatesPage() {
@@ -14,7 +13,7 @@ export default function TemplatesPage() {
   const { noun, plural, about, whenEmpty } = KINDS[kind]
   const pages = usePages('/v1/templates', { kind })
   const create = may('templates_create') && (
-    <a class="button primary" href={href('/templates/new', { kind: newKey(kind) })}>
+    <a class="button primary" href={href('/templates/new', { kind: kindText(kind) })}>
       Create {noun}
     </a>
   )
@@ -27,7 +26,7 @@ export default function TemplatesPage() {
         name="Kind"
         tabs={TEMPLATE_KINDS.map((kind) => [kind, KINDS[kind].plural] as const)}
         chosen={kind}
-        onChoose={(kind) => setQuery({ kind: newKey(kind) })}
+        onChoose={(kind) => setQuery({ kind: kindText(kind) })}
       >
         <Table
           name={plural}

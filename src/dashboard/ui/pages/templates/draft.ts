@@ -71,7 +71,7 @@ const localesOf = ({ locales }: Draft): Record<string, unknown> =>
   Object.fromEntries(Object.entries(locales).map(([locale, texts]) => [locale, textsGiven(texts)]))
 
 /** Keeps unsaved texts of a template in this browser tab, so that a reload or an ended session loses nothing. `key` is the
- *  ID of a template, or newKey. Does nothing if storage is disabled or full. */
+ *  ID of a template, or the kind of a new one as kindText writes it. Does nothing if storage is disabled or full. */
 export function keepDraft(key: string, draft: Draft): void {
   try {
     window.sessionStorage.setItem(KEY + key, JSON.stringify(draft))
@@ -97,8 +97,5 @@ export function forgetDraft(key: string): void {
     // nothing is stored
   }
 }
-
-/** Key of the draft of a new template of this kind. */
-export const newKey = (kind: string) => (kind === 'message' ? '' : kind)
 
 const KEY = 'postrider.draft.'

@@ -10,11 +10,11 @@ import { session } from '../../kit/state.ts'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
 import { ApiUsage } from './api-usage.tsx'
-import { changesOf, contentOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft, newKey } from './draft.ts'
+import { changesOf, contentOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft } from './draft.ts'
 import { faultsOf, wrongLocalesOf } from './faults.ts'
 import { Fields, type FieldTab } from './fields.tsx'
 import { InUse, usersIn } from './in-use.tsx'
-import { KINDS } from './kinds.ts'
+import { KINDS, kindText } from './kinds.ts'
 import { AddLocale } from './locales.tsx'
 import { PreviewPane } from './preview-pane.tsx'
 import { readSample, sampleText, withMissing } from './sample.ts'
@@ -34,7 +34,7 @@ export function Editor({
 }) {
   const kind: TemplateKind = given?.kind ?? newKind
   const { noun } = KINDS[kind]
-  const key = given?.id ?? newKey(kind)
+  const key = given?.id ?? kindText(kind)
   const [saved, setSaved] = useState<Json | null>(given)
   const [draft, setDraft] = useState<Draft>(() => keptDraft(key) ?? draftOf(given ?? start))
   const [isRestored, setRestored] = useState(() => keptDraft(key) !== null)
@@ -126,7 +126,7 @@ export function Editor({
     try {
       await remove(`/v1/templates/${saved.id}`)
       toast(`${saved.name} deleted`)
-      go('/templates', { kind: newKey(kind) }, { isSure: true })
+      go('/templates', { kind: kindText(kind) }, { isSure: true })
     } catch (thrown) {
       setNotDeleted(usersIn(thrown))
       if (usersIn(thrown) === null) toastError(thrown)

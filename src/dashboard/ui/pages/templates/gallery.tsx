@@ -3,9 +3,9 @@ import { get, type Json } from '../../kit/api.ts'
 import { useLoad } from '../../kit/load.ts'
 import { ErrorNotice, Head } from '../../kit/pieces.tsx'
 import { href, place } from '../../kit/router.ts'
-import { keptDraft, newKey } from './draft.ts'
+import { keptDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
-import { kindOf, STARTS } from './kinds.ts'
+import { kindOf, kindText, STARTS } from './kinds.ts'
 
 /** A new template: first the choice of its content, then the editor. Unsaved changes of a new template open at once.
  *  `?kind=` makes a layout or partial, which have nothing to choose from. */
@@ -13,7 +13,7 @@ export function NewTemplate() {
   const { start, kind: wanted } = place.value.query
   const kind = kindOf(wanted)
   if (kind !== 'message') return <Editor of={null} kind={kind} start={STARTS[kind]} />
-  if (start === BLANK || keptDraft(newKey('message')) !== null) return <Editor of={null} />
+  if (start === BLANK || keptDraft(kindText('message')) !== null) return <Editor of={null} />
   return STARTER_LIST.some(([alias]) => alias === start) ? <Started key={start} alias={start!} /> : <Gallery />
 }
 

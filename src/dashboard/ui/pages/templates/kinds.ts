@@ -27,6 +27,9 @@ export function kindOf(text: string | undefined): TemplateKind {
   return text === 'layout' || text === 'partial' ? text : 'message'
 }
 
+/** The inverse of kindOf: '' for `message`. */
+export const kindText = (kind: TemplateKind): string => (kind === 'message' ? '' : kind)
+
 /** What a new template begins with. */
 export const STARTS: Record<TemplateKind, { html?: string; text?: string }> = {
   message: {},
