@@ -83,6 +83,7 @@ export const PERMISSION_TABLE = {
   suppressions_delete: rule('manage', 'test_records', 'own_or_shared'),
 
   recipients_erase: rule('admin', 'refused', 'organization'),
+  recipients_erasures_list: rule('admin', 'refused', 'organization'),
   recipients_erasure_get: rule('admin', 'refused', 'organization'),
 
   webhooks_create: rule('manage', 'test_records', 'own_domain'),

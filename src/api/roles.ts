@@ -52,6 +52,7 @@ export const ROLE_TABLE = {
   suppressions_delete: 'support',
 
   recipients_erase: 'admin',
+  recipients_erasures_list: 'admin',
   recipients_erasure_get: 'admin',
 
   webhooks_create: 'developer',

@@ -84,6 +84,7 @@ export interface Lists {
   domains_list: Domain
   events_list: Event
   messages_list: Message
+  recipients_erasures_list: Erasure
   suppressions_list: Suppression
   users_list: User
   webhook_deliveries_list: WebhookDelivery

@@ -65,6 +65,7 @@ import type {
   Quality,
   QualityListQuery,
   RecipientsEraseBody,
+  RecipientsErasuresListQuery,
   RenderedTemplate,
   RotatedApiKey,
   SendMessage,
@@ -408,6 +409,10 @@ export interface Api {
      *
      *  Requires the permission `admin`. Test keys get 403. */
     erase(body: RecipientsEraseBody, options?: CallOptions): Call<Erasure>
+    /** List erasures.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
+    erasuresList(query?: RecipientsErasuresListQuery, options?: CallOptions): Pages<Erasure>
     /** Retrieve an erasure.
      *
      *  Requires the permission `admin`. Test keys get 403. */

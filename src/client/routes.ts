@@ -78,6 +78,7 @@ export const ROUTES = {
   },
   recipients: {
     erase: { method: 'POST', path: '/v1/recipients/erase', takes: 'body' },
+    erasuresList: { method: 'GET', path: '/v1/recipients/erasures', takes: 'query', isList: true },
     erasureGet: { method: 'GET', path: '/v1/recipients/erasures/{erasure_id}' },
   },
   templates: {

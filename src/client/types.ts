@@ -2249,6 +2249,16 @@ export interface RecipientsEraseBody {
   email: EmailAddress
 }
 
+export interface RecipientsErasuresListQuery {
+  limit?: number
+  /** `next_cursor` of the previous page. */
+  cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: TimeFilter
+  /** Exclusive; ISO 8601. */
+  created_before?: TimeFilter
+}
+
 export interface SuppressionsExportQuery {
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
@@ -2292,6 +2302,7 @@ export interface TemplatesListQuery {
   created_after?: TimeFilter
   /** Exclusive; ISO 8601. */
   created_before?: TimeFilter
+  kind?: 'message' | 'layout' | 'partial'
 }
 
 export interface TemplatesGetQuery {

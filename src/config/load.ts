@@ -12,6 +12,7 @@ import type { Endpoint } from './notations.ts'
 import { assemble, type ConfigResult, derivePublicUrl } from './read.ts'
 import type { Config, ConfigValues, Plan } from './schema.ts'
 import { ExposedSecret, readSecretFile } from './secret-file.ts'
+import type { Setting } from './settings.ts'
 
 export type { AlertChannel } from './alert-channels.ts'
 export type { CanaryMailbox } from './canary-mailboxes.ts'
@@ -77,13 +78,16 @@ export function loadConfigFile(path: string | null, env: Record<string, string |
   }
 }
 
-/** Values as they would stand in the file → Config, for `postrider try` and tests. Throws ConfigError on faults. */
-export function makeConfig(values: ConfigValues): Config {
+/** Values as they would stand in the file → Config, for tests. Throws ConfigError on faults. */
+export const makeConfig = (values: ConfigValues): Config => readValues(values).config
+
+/** Like makeConfig, with the settings that the server lists. For `postrider try`. */
+export function readValues(values: ConfigValues): { config: Config; settings: () => Setting[] } {
   const file = 'values'
   const collected = fromTable(values, (key) => ({ file, line: null, key }))
-  const { config, faults } = assemble([collected], file, readSecretFile)
-  if (config) return config
-  throw new ConfigError(faults)
+  const result = assemble([collected], file, readSecretFile)
+  if (result.config) return result
+  throw new ConfigError(result.faults)
 }
 
 /** Checks that the files named in the config are readable; [] if they are. Separate from readConfig, which only parses

@@ -26,6 +26,23 @@ test('an erasure begins once for an address in any case, and its record does not
   expect(JSON.stringify(log.body).toLowerCase()).not.toContain('example.org')
 })
 
+test('a list has the erasures of the organization alone, newest first, running and finished', async () => {
+  made = await createTestApi()
+  const key = made.own.keys.admin
+  const begin = async (email: string, by = key) =>
+    (await made!.ask('POST', '/v1/recipients/erase', { key: by, body: { email } })).body
+  const first = await begin('ann@dest.example')
+  while (await made.store.erasures.step(made.clock.now(), () => false));
+  await made.clock.advance(1_000)
+  const second = await begin('ben@dest.example')
+  await begin('ann@dest.example', made.other.keys.admin)
+  const page = await made.ask('GET', '/v1/recipients/erasures?limit=1', { key })
+  expect(page.body).toMatchObject({ data: [second], has_more: true })
+  const rest = await made.ask('GET', `/v1/recipients/erasures?cursor=${page.body.next_cursor}`, { key })
+  const finished_at = first.created_at
+  expect(rest.body).toEqual({ data: [{ ...first, status: 'done', finished_at }], has_more: false, next_cursor: null })
+})
+
 test('an organization with twenty erasures running gets no more until one has ended', async () => {
   made = await createTestApi()
   const key = made.own.keys.admin

@@ -165,6 +165,19 @@ describe('layouts and partials', () => {
     expect((await ask('DELETE', '/v1/templates/unused')).status).toBe(200)
   })
 
+  test('a list can be of one kind, page by page', async () => {
+    const list = async (query: string) => (await ask('GET', `/v1/templates?${query}`)).body
+    const all: { kind: string; alias: string }[] = (await list('limit=100')).data
+    const partials = await list('kind=partial')
+    expect(partials.data).toEqual(all.filter(({ kind }) => kind === 'partial'))
+    expect(partials.data.length).toBeGreaterThan(1)
+    const first = await list('kind=partial&limit=1')
+    expect(first).toMatchObject({ data: partials.data.slice(0, 1), has_more: true })
+    const second = await list(`kind=partial&limit=1&cursor=${first.next_cursor}`)
+    expect(second.data).toEqual(partials.data.slice(1, 2))
+    expect((await list('kind=frame')).error.field).toBe('kind')
+  })
+
   test('no message is made from a part', async () => {
     const answer = await server.send({ from, to, subject: 's', template_id: 'footer', variables })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'template_id'])

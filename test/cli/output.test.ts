@@ -157,6 +157,8 @@ test(
     await run('suppression', 'list')
     await run('suppression', 'remove', 'ann@customer.example')
     await run('suppression', 'list')
+    await run('recipient', 'erase', 'ann@customer.example')
+    await run('recipient', 'list')
     await run('link', 'list')
     await run('link', 'block', 'evil.example', '--reason', 'phishing')
     await run('link', 'list')

@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   afterAll(() => board?.close(), LIMIT_MS)
 
   /** The pages that load the editor, which is larger than everything else together. */
-  const WITH_EDITOR = ['template-new', 'template']
+  const WITH_EDITOR = ['template-new', 'template', 'layout']
 
   // One visit of a page for all checks: loading it takes longer than most of them.
   for (const name of PAGE_NAMES)

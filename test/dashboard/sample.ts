@@ -12,6 +12,7 @@ export interface Sample {
   many: string
   domain: string
   template: string
+  layout: string
   webhook: string
   inbound: string
 }
@@ -69,11 +70,26 @@ export async function addSample(server: TestServer): Promise<Sample> {
 async function addSettings(server: TestServer) {
   const { data } = await server.read('/v1/domains')
   await server.ask('POST', '/v1/domains', { name: 'a-rather-long-name-for-newsletters.shop.example' })
+  await server.ask('POST', '/v1/templates', {
+    name: 'Signature',
+    alias: 'signature',
+    kind: 'partial',
+    html: '<p>Shop Ltd, 1 High Street</p>',
+  })
+  const { body: layout } = await server.ask('POST', '/v1/templates', {
+    name: 'Frame of all orders',
+    alias: 'frame',
+    kind: 'layout',
+    html: '<main>{{ content }}</main>{% render "signature" %}',
+    locales: { 'pt-BR': { html: '<main lang="pt-BR">{{ content }}</main>' } },
+  })
   const { body: template } = await server.ask('POST', '/v1/templates', {
     name: 'Order confirmation',
     alias: 'order-confirmation',
     subject: 'Your order {{ order }}',
     html: HTML,
+    layout: 'frame',
+    locales: { de: { subject: 'Ihre Bestellung {{ order }}', html: '<h1>Hallo {{ name }}</h1>' } },
     sample: { name: 'Ann', order: 1001 },
   })
   for (const name of ['ann', 'someone.with.a.long.name+tag', 'info'])
@@ -113,7 +129,12 @@ async function addSettings(server: TestServer) {
   const deliveryId = createMintId(server.clock, systemRandom)('whd')
   await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: null }] })
   await addReports(server, data[0].id)
-  return { domain: data[0].id, template: template.id, webhook: server.webhook.id, inbound }
+  await server.ask('POST', '/v1/suppressions', { email: 'erased@customer.example' })
+  await server.ask('POST', '/v1/recipients/erase', { email: 'erased@customer.example' })
+  while (await server.store().erasures.step(server.clock.now(), () => false));
+  await server.clock.advance(1_000)
+  await server.ask('POST', '/v1/recipients/erase', { email: 'customer.00@one.remote.example' })
+  return { domain: data[0].id, template: template.id, layout: layout.id, webhook: server.webhook.id, inbound }
 }
 
 /** Config with sending addresses of every kind. */
@@ -174,6 +195,7 @@ export const EMPTY_PAGES: Record<string, string> = {
   webhooks: '/webhooks',
   templates: '/templates',
   suppressions: '/suppressions',
+  erasures: '/erasures',
   inbound: '/inbound',
   routes: '/inbound?tab=routes',
   health: '/health',
@@ -231,7 +253,10 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'template-gallery': '/templates/new',
   'template-new': '/templates/new?start=receipt',
   template: `/templates/${sample.template}`,
+  layouts: '/templates?kind=layout',
+  layout: `/templates/${sample.layout}`,
   suppressions: '/suppressions',
+  erasures: '/erasures',
   inbound: '/inbound',
   routes: '/inbound?tab=routes',
   'inbound-message': `/inbound/${sample.inbound}`,
@@ -243,10 +268,21 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'users-invite': '/users?invite=yes',
   settings: '/settings',
   account: '/account',
+  streams: '/settings?tab=streams',
   'audit-log': '/settings?tab=audit-log',
   missing: '/nothing',
 })
 
-const NO_SAMPLE = { delivered: '', bounced: '', many: '', domain: '', template: '', webhook: '', inbound: '' }
+const ID = ''
+const NO_SAMPLE = {
+  delivered: ID,
+  bounced: ID,
+  many: ID,
+  domain: ID,
+  template: ID,
+  layout: ID,
+  webhook: ID,
+  inbound: ID,
+}
 /** Names of the pages, known before the sample data exists. */
 export const PAGE_NAMES = Object.keys(pagesOf(NO_SAMPLE))

@@ -316,7 +316,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.keyboard.press('Escape')
     await question.getByRole('button', { name: 'Leave' }).press('Enter')
     await heading(page, 'Templates')
-    await until('focus of the page', () => page.evaluate(() => document.activeElement?.id === 'main'))
+    await until('focus of the row', () => page.evaluate(() => document.activeElement?.textContent === 'Welcome'))
   })
 
   journey('loads the editor on the page of a template alone', async () => {

@@ -423,6 +423,21 @@ export function erasurePromises(holds: Holds): void {
     expect(await store.idempotency.find(ORGANIZATION, Buffer.alloc(32, 0), 0)).toBeNull()
     expect(await store.idempotency.find(ORGANIZATION, Buffer.alloc(32, 1), 0)).not.toBeNull()
   })
+
+  holds('a list has those of the organization, newest first, page by page', async (store, records) => {
+    await found(store, records)
+    const begun = async (email: string, at: number, organizationId = ORGANIZATION) => {
+      const id = `era_${String(at).padStart(26, '0')}`
+      return (await store.erasures.begin({ id, organizationId, email, now: ASKED_AT + at }))!.id
+    }
+    const ids = [await begun(ANN, 1), await begun(BEN, 2), await begun('c@dest.example', 3)]
+    await begun(ANN, 4, 'org_other')
+    const list = (page: Parameters<Store['erasures']['list']>[1]) => store.erasures.list(ORGANIZATION, page)
+    expect(await idsByPage(list)).toEqual(ids.toReversed())
+    const times = { createdAfter: ASKED_AT + 2, createdBefore: ASKED_AT + 3 }
+    const { records: between } = await list({ limit: 9, after: null, ...times })
+    expect(between).toEqual([(await store.erasures.get(ids[1]!))!])
+  })
 }
 
 export function contentRemovalPromises(holds: Holds): void {

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
-import { type ConfigValues, makeConfig } from '../../src/config/load.ts'
+import { type ConfigValues, readValues } from '../../src/config/load.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
@@ -96,10 +96,10 @@ export async function startTestServer(options: {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-server-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
-  const config = testConfig(folder, { remote, zone: zone.address, values: options.config })
+  const { config, settings } = testConfig(folder, { remote, zone: zone.address, values: options.config })
 
   const threads = watchThreads(options.preload)
-  let server = await startServer(config, { log, clock, random, computeMs })
+  let server = await startServer(config, { log, clock, random, computeMs, settings })
   let isOpen = true
   const nodes: Server[] = []
   const made = await seed(server.store, zone, dkim)
@@ -181,7 +181,7 @@ export async function startTestServer(options: {
       mkdirSync(ownFolder)
       copyFileSync(join(config.dataDir, 'seal.key'), join(ownFolder, 'seal.key'))
       const own = { ...options.config, ...values, data_dir: ownFolder }
-      const node = await startServer(testConfig(folder, { remote, zone: zone.address, values: own }), {
+      const node = await startServer(testConfig(folder, { remote, zone: zone.address, values: own }).config, {
         log,
         clock,
         random,
@@ -191,7 +191,7 @@ export async function startTestServer(options: {
     },
     stop,
     reopen: async () => {
-      server = await startServer(config, { log, clock, random })
+      server = await startServer(config, { log, clock, random, settings })
       isOpen = true
     },
     close: async () => {
@@ -221,7 +221,7 @@ function testConfig(
   { remote, zone, values = {} }: { remote: Remote; zone: string; values?: ConfigValues | undefined },
 ) {
   const { http, delivery, webhooks, ...rest } = values
-  return makeConfig({
+  return readValues({
     hostname: HOSTNAME,
     data_dir: join(folder, 'data'),
     http: { listen: '127.0.0.1:0', ...http },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
-import { count, EXAMPLE_TIME, exampleId, id, time } from './fields.ts'
+import { count, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** Responses of `/v1/recipients`; routes/recipients.ts builds the record. */
 
@@ -51,3 +51,4 @@ export const erasureBegunResponses: ResponseShape[] = [
 export const erasureResponses: ResponseShape[] = [
   { status: 200, description: 'The erasure.', schema: erasure, example },
 ]
+export const erasureListResponses = [pageShape(erasure, example, 'Running and finished erasures, newest first.')]

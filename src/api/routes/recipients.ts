@@ -8,7 +8,8 @@ import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
-import { emailAddress } from '../schema.ts'
+import { pageResponse, recordsRequest } from '../page.ts'
+import { emailAddress, recordsQuery } from '../schema.ts'
 
 /** The operations that erase what names a recipient. The work is done by maintenance, in small steps. */
 export function recipientOperations({
@@ -38,6 +39,16 @@ export function recipientOperations({
         }
         return { status: 202, body: erasureRecord(erasure) }
       },
+    }),
+    operation({
+      id: 'recipients_erasures_list',
+      method: 'GET',
+      path: '/v1/recipients/erasures',
+      summary: 'List erasures',
+      responses: async () => (await import('../responses/recipients.ts')).erasureListResponses,
+      query: recordsQuery,
+      handle: async ({ organizationId, query }) =>
+        pageResponse(await store.erasures.list(organizationId, recordsRequest(query)), erasureRecord),
     }),
     operation({
       id: 'recipients_erasure_get',

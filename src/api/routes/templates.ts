@@ -147,13 +147,15 @@ export function templateOperations(deps: {
       summary: 'List templates',
       description: 'Omits `html`, `text` and `sample`.',
       responses: async () => (await import('../responses/templates.ts')).templateListResponses,
-      query: recordsQuery,
+      query: listQuery,
       async handle({ key, organizationId, query }) {
         const scope = scopeOf(key)
         const page = recordsRequest(query)
         const list = (asked: typeof page) => store.templates.list(organizationId, asked)
-        if (scope.mode === null) return pageResponse(await list(page), toListed)
-        return pageResponse(await filteredPage(list, page, (each) => isWithin(scope, each)), toListed)
+        const isWanted = (each: ListedTemplate) =>
+          isWithin(scope, each) && (query.kind === undefined || each.kind === query.kind)
+        const isWhole = scope.mode === null && query.kind === undefined
+        return pageResponse(await (isWhole ? list(page) : filteredPage(list, page, isWanted)), toListed)
       },
     }),
     operation({
@@ -290,6 +292,7 @@ const kind = z
   .enum(TEMPLATE_KINDS)
   .default('message')
   .describe('`layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`.')
+const listQuery = recordsQuery.extend({ kind: z.enum(TEMPLATE_KINDS).optional() })
 const fields = { alias: alias.nullish(), ...texts, layout, locales }
 const createBody = z.strictObject({ name: label(100), kind, ...fields, sample }).superRefine(requireOneSource)
 const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample }).superRefine(requireOneSource)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { makeConfig } from '../../config/load.ts'
+import { readValues } from '../../config/load.ts'
 import { FIRST_USER } from '../../model/user.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
@@ -57,7 +57,7 @@ async function build(
   undo: (() => unknown)[],
 ): Promise<Omit<TryOut, 'stop'>> {
   const peers = await startPeers(events, undo)
-  const config = makeConfig({
+  const { config, settings } = readValues({
     hostname: HOSTNAME,
     data_dir: join(peers.folder, 'data'),
     http: { listen: `127.0.0.1:${ports.http}` },
@@ -68,7 +68,7 @@ async function build(
     inbound: { confirm_forward_targets: false }, // no address of the try-out belongs to another person
     ...peers.sections,
   })
-  const server = await startServer(config, { log })
+  const server = await startServer(config, { log, settings })
   undo.push(() => server.stop())
   const { store } = server
   const operator = createOperator({

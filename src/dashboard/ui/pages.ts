@@ -148,6 +148,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/suppressions.tsx'),
   },
   {
+    path: '/erasures',
+    name: 'Erasures',
+    needs: 'recipients_erasures_list',
+    under: '/suppressions',
+    load: () => import('./pages/erasures.tsx'),
+  },
+  {
     path: '/inbound',
     name: 'Inbound',
     needs: 'inbound_messages_list',

@@ -10,6 +10,7 @@ import {
   toErasure,
   toJob,
 } from '../erasure-rows.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { Erasures } from '../store.ts'
 import { erasureWork } from './erasure-work.ts'
 import type { MailLane } from './group.ts'
@@ -21,6 +22,8 @@ import type { Writer } from './writer.ts'
 const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash",
   created_at::float8 as "createdAt", finished_at::float8 as "finishedAt", removed, remaining`
 const GET = `select ${COLUMNS} from erasures where id = $1`
+const LIST = `select ${COLUMNS} from erasures
+  where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const RUNNING_OF = `select ${COLUMNS} from erasures
   where finished_at is null and address_hash = $1 and organization_id = $2`
 const RUNNING = 'select count(*)::int as count from erasures where finished_at is null and organization_id = $1'
@@ -70,6 +73,8 @@ export function postgresErasures(
       const [row] = await reads.query<ErasureRow>(GET, [id])
       return row === undefined ? null : toErasure(row)
     },
+    list: async (organizationId, page) =>
+      toPage(await reads.query<ErasureRow>(LIST, [organizationId, ...rangeOf(page)]), page, toErasure),
     step: async (now, timeIsUp) => {
       if ((await reads.query(IS_DUE, [now])).length === 0) return false
       return lane.perform(async (group) => {

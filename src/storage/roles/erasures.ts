@@ -1,4 +1,5 @@
 import type { Erasure } from '../../model/erasure.ts'
+import type { Page, RecordsRequest } from './paging.ts'
 
 /** Erases what names a recipient in an organization, in small steps that survive a restart. Twice is harmless.
  *
@@ -14,6 +15,8 @@ export interface Erasures {
    *  ERASURES_TOGETHER running. `email` is folded. */
   begin(asked: { id: string; organizationId: string; email: string; now: number }): Promise<Erasure | null>
   get(id: string): Promise<Erasure | null>
+  /** Running and finished ones of the organization. */
+  list(organizationId: string, page: RecordsRequest): Promise<Page<Erasure>>
   /** Performs one step of an erasure that is due; false if none is. It asks `timeIsUp` when the step begins and after each
    *  record. */
   step(now: number, timeIsUp: () => boolean): Promise<boolean>

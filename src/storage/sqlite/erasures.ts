@@ -11,6 +11,7 @@ import {
   toErasure,
   toJob,
 } from '../erasure-rows.ts'
+import { rangeOf, toPage } from '../page.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import type { Erasures } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -22,6 +23,8 @@ import type { Writer } from './writer.ts'
 const COLUMNS = `id, organization_id as organizationId, address_hash as addressHash, created_at as createdAt,
   finished_at as finishedAt, removed, remaining`
 const GET = `select ${COLUMNS} from erasures where id = ?`
+const LIST = `select ${COLUMNS} from erasures
+  where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const RUNNING_OF = `select ${COLUMNS} from erasures where finished_at is null and address_hash = ? and organization_id = ?`
 const RUNNING = 'select count(*) as count from erasures where finished_at is null and organization_id = ?'
 const DUE = `select ${COLUMNS}, address, step, after, is_waiting as isWaiting from erasures
@@ -49,6 +52,7 @@ export function sqliteErasures(
 ): Erasures {
   const { work, encryption, key, space, organizations } = options
   const get = db.prepare<unknown[], ErasureRow>(GET)
+  const list = db.prepare<unknown[], ErasureRow>(LIST)
   const runningOf = db.prepare<unknown[], ErasureRow>(RUNNING_OF)
   const runningIn = db.prepare<unknown[], { count: number }>(RUNNING)
   const due = db.prepare<unknown[], ErasureJobRow>(DUE)
@@ -83,6 +87,7 @@ export function sqliteErasures(
       const row = get.get(id)
       return row === undefined ? null : toErasure(row)
     },
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toErasure),
     step: async (now, timeIsUp) => {
       if (due.get(now) === undefined) return false
       const isFinished = await writer.write(() => {

@@ -79,7 +79,7 @@ export function ConfirmDialog() {
   const { name, text, action, dismiss, isDangerous, answer } = question.value
   return (
     <Dialog name={name} onClose={() => answer(false)}>
-      <p class="break">{text}</p>
+      <div class="break">{text}</div>
       <div class="actions">
         <button type="button" onClick={() => answer(false)}>
           {dismiss}

@@ -127,22 +127,33 @@ export interface ControlProps {
   'aria-describedby': string | undefined
 }
 
-/** A checkbox with its label. Checkboxes with the same name and a `value` each form a list. */
+/** A checkbox with its label. Checkboxes with the same name and a `value` each form a list. A required one must be on to
+ *  send the form. */
 export function Check({
   name,
   label,
   value,
   isOn = false,
+  isRequired = false,
 }: {
   name: string
   label: ComponentChildren
   value?: string
   isOn?: boolean
+  isRequired?: boolean
 }) {
   const id = useId()
   return (
     <span class="choice">
-      <input type="checkbox" id={id} name={name} value={value} defaultChecked={isOn} data-list={value !== undefined} />
+      <input
+        type="checkbox"
+        id={id}
+        name={name}
+        value={value}
+        defaultChecked={isOn}
+        required={isRequired}
+        data-list={value !== undefined}
+      />
       <label for={id}>{label}</label>
     </span>
   )

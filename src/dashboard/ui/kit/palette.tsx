@@ -120,6 +120,7 @@ function commands(): Entry[] {
     ...pages,
     ...(may('messages_send') ? [action('Send a message', 'plus', () => go('/messages', { compose: 'yes' }))] : []),
     ...(may('invitations_create') ? [action('Invite a user', 'plus', () => go('/users', { invite: 'yes' }))] : []),
+    ...(may('recipients_erase') ? [action('Erase a recipient', 'trash', () => go('/erasures', { erase: 'yes' }))] : []),
     action('Show bounced messages', 'ban', () => go('/messages', { status: 'bounced' })),
     action('Show deferred messages', 'refresh-cw', () => go('/messages', { status: 'deferred' })),
     action(mode.peek() === 'live' ? 'Switch to test mode' : 'Switch to live mode', 'flask-conical', () => {

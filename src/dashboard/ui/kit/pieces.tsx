@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, errorText } from './api.ts'
 import { ago, exact } from './format.ts'
@@ -34,7 +34,7 @@ export function Head({
 }
 
 /** Text with a place to break a line after each punctuation mark, so that a URL or an address need not split a word. */
-function withBreaks(text: string): ComponentChildren {
+export function withBreaks(text: string): ComponentChildren {
   return text.split(/(?<=[/.@?&=_:-])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
 }
 
@@ -345,6 +345,15 @@ export function Facts({ of: facts }: { of: readonly (readonly [name: string, val
   )
 }
 
-/** Text with commands between backticks → the same with code elements. */
+/** Text with commands between backticks → the same with code elements, whose words break only if one is wider than the
+ *  line: not `--keep` after its hyphens. */
 export const withCode = (text: string) =>
-  text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{part}</code> : part))
+  text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{wholeWords(part)}</code> : part))
+
+const wholeWords = (text: string) =>
+  text.split(' ').map((word, at) => (
+    <Fragment key={`${at}`}>
+      {at > 0 && ' '}
+      <span class="word">{word}</span>
+    </Fragment>
+  ))

@@ -117,7 +117,7 @@ function NoChannels() {
       <p class="muted">
         Alerts are off. Configure <code>[[alerts.channels]]</code> to learn of problems by mail, webhook or chat.{' '}
         <a href="/manual/alerts" target="_blank" rel="noreferrer">
-          Alerts
+          How to configure alerts
         </a>
       </p>
     </section>

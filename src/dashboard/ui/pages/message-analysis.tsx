@@ -1,15 +1,15 @@
 import { type Json, post } from '../kit/api.ts'
 import { bytes, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, ErrorNotice, Facts } from '../kit/pieces.tsx'
+import { ErrorNotice, Facts } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
-import { contentOf } from './message-content.tsx'
+import { ContentGone, contentOf } from './message-content.tsx'
 
 /** Analysis of a stored message: problems that mail clients or spam filters may report. The server checks them
  *  without network access. */
 export function Analysis({ message }: { message: Json }) {
   const { data, error, reload } = useLoad((signal) => analyze(message, signal), [message.id])
-  if (error?.status === 404) return <Empty name="Content no longer stored" />
+  if (error?.status === 404) return <ContentGone error={error} />
   if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   return <Findings analysis={data} />
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { get, getText, type Json, request, save } from '../kit/api.ts'
-import { bytes } from '../kit/format.ts'
+import { type ApiError, get, getText, type Json, request, save } from '../kit/api.ts'
+import { bytes, exact } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
 import { Empty, ErrorNotice, Facts, Tabs } from '../kit/pieces.tsx'
@@ -11,7 +11,7 @@ export function MessageContent({ message }: { message: Json }) {
   const { id } = message
   const [part, setPart] = useState<Part | null>(null)
   const { data, error, reload } = useLoad((signal) => contentOf(id, signal), [id])
-  if (error?.status === 404) return <Empty name="Content no longer stored" />
+  if (error?.status === 404) return <ContentGone error={error} />
   if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   const chosen = part ?? (data.html === null ? 'text' : 'preview')
   return (
@@ -42,6 +42,30 @@ export function MessageContent({ message }: { message: Json }) {
       )}
     </div>
   )
+}
+
+/** In place of the content of a message that is deleted: why and when. */
+export function ContentGone({ error }: { error: ApiError }) {
+  const { removed_at: at, reason } = error.details
+  return (
+    <Empty name="Content deleted">
+      <p>
+        {at === undefined ? (
+          error.message
+        ) : (
+          <>
+            {REASONS[reason]} <time dateTime={at}>{exact(at)}</time>.
+          </>
+        )}
+      </p>
+    </Empty>
+  )
+}
+
+const REASONS: Record<string, string> = {
+  request: 'Deleted on request on',
+  erasure: 'Deleted with the data of an erased recipient on',
+  stream: 'Deleted by the rule of its stream on',
 }
 
 type Part = (typeof PARTS)[number][0]

@@ -1,8 +1,10 @@
-import { get, type Json, post } from '../kit/api.ts'
+import { useState } from 'preact/hooks'
+import { get, type Json, post, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
 import { bytes, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { useLoad } from '../kit/load.ts'
+import { Menu, MenuItem } from '../kit/menu.tsx'
 import { CopyButton, Empty, ErrorNotice, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { go, href, place, setQuery } from '../kit/router.ts'
@@ -19,6 +21,7 @@ import { MessageWebhooks } from './message-webhooks.tsx'
 export default function Message({ message_id: id }: { message_id: string }) {
   const loaded = useLoad((signal) => get(`/v1/messages/${id}`, {}, signal), [id])
   useEvents({ message_id: id }, loaded.reload)
+  const [round, setRound] = useState(0)
   const { data: message, error } = loaded
   if (error?.status === 404 || error?.status === 403) return <NotFound reason={error.message} />
   if (message === undefined) return <ErrorNotice error={error} onRetry={loaded.reload} />
@@ -37,7 +40,13 @@ export default function Message({ message_id: id }: { message_id: string }) {
           </span>
         }
       >
-        <Actions message={message} onDone={loaded.reload} />
+        <Actions
+          message={message}
+          onDone={() => {
+            setRound(round + 1)
+            loaded.reload()
+          }}
+        />
       </Head>
       <ErrorNotice error={error} onRetry={loaded.reload} />
       <Tabs
@@ -51,8 +60,8 @@ export default function Message({ message_id: id }: { message_id: string }) {
             <Details message={message} />
           </MessageTimeline>
         )}
-        {tab === 'content' && <MessageContent message={message} />}
-        {tab === 'analysis' && <Analysis message={message} />}
+        {tab === 'content' && <MessageContent key={round} message={message} />}
+        {tab === 'analysis' && <Analysis key={round} message={message} />}
         {tab === 'webhooks' && <MessageWebhooks message={message} />}
       </Tabs>
     </div>
@@ -103,6 +112,28 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
       return
     if (await attempt(() => post(`/v1/messages/${id}/cancel`, {}, caller), 'Message cancelled')) onDone()
   }
+  const dropContent = async () => {
+    const isSure = await confirm({
+      name: 'Delete the content of this message?',
+      text: (
+        <Facts
+          of={[
+            [
+              'Deleted',
+              'Text, HTML, headers, attachments and the raw message. Nobody can read or resend them afterwards.',
+            ],
+            ['Kept', 'Sender, recipients, subject, tags, metadata, events and delivery attempts.'],
+            ['Backups', 'Those made before still contain the content.'],
+          ]}
+        />
+      ),
+      action: 'Delete content',
+      isDangerous: true,
+    })
+    if (!isSure || !(await attempt(() => remove(`/v1/messages/${id}/content`, caller), 'Content deleted'))) return
+    setQuery({ tab: 'content' })
+    onDone()
+  }
   return (
     <>
       {may('messages_cancel') && ['scheduled', 'queued', 'deferred'].includes(status) && (
@@ -114,6 +145,13 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
         <button type="button" onClick={resend}>
           Resend
         </button>
+      )}
+      {may('messages_delete_content') && (
+        <Menu name="More actions" className="icon-only">
+          <MenuItem icon="trash" isDangerous onPress={dropContent}>
+            Delete content
+          </MenuItem>
+        </Menu>
       )}
     </>
   )
@@ -135,7 +173,14 @@ function Details({ message }: { message: Json }) {
           ['Sent', when(message.created_at)],
           ['Scheduled for', when(message.scheduled_at)],
           ['Size', bytes(message.size_bytes)],
-          ['Stream', message.stream],
+          [
+            'Stream',
+            may('configuration_get') ? (
+              <a href={href('/settings', { tab: 'streams' })}>{message.stream}</a>
+            ) : (
+              message.stream
+            ),
+          ],
           ['Source', message.source === 'smtp' ? 'SMTP' : 'API'],
           ['Tags', tags.join(', ')],
           ['Template', template_id && <a href={href(`/templates/${template_id}`)}>{template_id}</a>],

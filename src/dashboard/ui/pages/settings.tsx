@@ -10,16 +10,18 @@ import { attempt } from '../kit/toast.tsx'
 import { AuditLog } from './settings/audit-log.tsx'
 import { BlockedLinks } from './settings/blocked-links.tsx'
 import { Configuration } from './settings/configuration.tsx'
+import { Streams } from './settings/streams.tsx'
 
 const TABS = [
   ['sign-in', 'Sign-in', 'usage_get'],
   ['configuration', 'Configuration', 'configuration_get'],
+  ['streams', 'Streams', 'configuration_get'],
   ['audit-log', 'Audit log', 'audit_log_list'],
   ['blocked-links', 'Blocked links', 'blocked_links_list'],
 ] as const
 type Tab = (typeof TABS)[number][0]
 
-/** Sign-in, configuration, audit log and blocked links. */
+/** Sign-in, configuration, streams, audit log and blocked links. */
 export default function SettingsPage() {
   const tabs = TABS.filter(([, , operation]) => may(operation))
   const tab = tabs.find(([id]) => id === place.value.query.tab)?.[0] ?? 'sign-in'
@@ -34,6 +36,7 @@ export default function SettingsPage() {
       >
         {tab === 'sign-in' && <SignIn />}
         {tab === 'configuration' && <Configuration />}
+        {tab === 'streams' && <Streams />}
         {tab === 'audit-log' && <AuditLog />}
         {tab === 'blocked-links' && <BlockedLinks />}
       </Tabs>

@@ -34,17 +34,20 @@ export default function SuppressionsPage() {
     attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
   const unsuppress = async ({ id, email, reason }: Json) => {
     const isSure = await confirm({
-      name: `Remove the suppression of ${email}?`,
+      name: `Remove the suppression of ${shownAddress(email)}?`,
       text: ADVICE[reason] ?? 'Postrider will send to this address again.',
       action: 'Remove suppression',
       isDangerous: reason !== 'manual',
     })
-    if (isSure && (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${email} removed`)))
+    if (
+      isSure &&
+      (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${shownAddress(email)} removed`))
+    )
       pages.reload()
   }
   const mayRemove = may('suppressions_delete')
   const bulk: Bulk<Json> = {
-    nameOf: ({ email }) => email,
+    nameOf: ({ email }) => shownAddress(email),
     actions: [{ name: 'Remove suppressions', isDangerous: true, run: (rows) => removeAll(rows, pages.reload) }],
   }
   const columns: Column<Json>[] = [
@@ -52,7 +55,7 @@ export default function SuppressionsPage() {
       name: 'Address',
       width: '34%',
       phone: 'top-left',
-      show: ({ email }) => <span class="strong">{email}</span>,
+      show: ({ email }) => <span class="strong">{shownAddress(email)}</span>,
       by: ({ email }) => email,
     },
     {
@@ -84,10 +87,17 @@ export default function SuppressionsPage() {
       width: '52px',
       phone: 'end',
       show: (row) => (
-        <Menu name={`Actions of ${row.email}`}>
-          <MenuItem icon="send" href={href('/messages', { to: row.email })}>
-            Messages to this address
-          </MenuItem>
+        <Menu name={`Actions of ${shownAddress(row.email)}`}>
+          {!isErased(row.email) && (
+            <MenuItem icon="send" href={href('/messages', { to: row.email })}>
+              Messages to this address
+            </MenuItem>
+          )}
+          {may('recipients_erase') && !isErased(row.email) && (
+            <MenuItem icon="x" href={href('/erasures', { erase: row.email })}>
+              Erase recipient
+            </MenuItem>
+          )}
           {mayRemove && (
             <MenuItem icon="trash" isDangerous onPress={() => unsuppress(row)}>
               Remove suppression
@@ -103,6 +113,11 @@ export default function SuppressionsPage() {
         name="Suppressions"
         about="Addresses that Postrider does not send to. Messages to them are accepted but not sent."
       >
+        {may('recipients_erasures_list') && (
+          <a class="button" href={href('/erasures')}>
+            Erasures
+          </a>
+        )}
         <button type="button" onClick={exportAll}>
           Export
         </button>
@@ -163,6 +178,11 @@ export default function SuppressionsPage() {
     </>
   )
 }
+
+/** True for the hash that stands in place of an erased address. */
+const isErased = (email: string) => /^[0-9a-f]{64}@erased\.invalid$/.test(email)
+/** An address, or the beginning of the hash of an erased one. */
+const shownAddress = (email: string) => (isErased(email) ? `Erased recipient ${email.slice(0, 8)}` : email)
 
 /** Removes the selected suppressions after a question; resolves with whether it did. */
 async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {

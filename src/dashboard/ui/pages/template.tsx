@@ -4,14 +4,14 @@ import { useLoad } from '../kit/load.ts'
 import { NeedsRole } from '../kit/needs-role.tsx'
 import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { href } from '../kit/router.ts'
+import { href, place } from '../kit/router.ts'
 import { Editor } from './templates/editor.tsx'
 import { NewTemplate } from './templates/gallery.tsx'
 
 /** Editor of a template; `new` creates one. */
 export default function TemplatePage({ template_id: id }: { template_id: string }) {
   if (id === 'new' && !may('templates_create')) return <NeedsRole name="New template" operation="templates_create" />
-  return id === 'new' ? <NewTemplate key="new" /> : <Existing key={id} id={id} />
+  return id === 'new' ? <NewTemplate key={`new ${place.value.query.kind}`} /> : <Existing key={id} id={id} />
 }
 
 /** Loads the template once: a reload must not replace what the user types. */

@@ -1,39 +1,48 @@
+import { TEMPLATE_KINDS, type TemplateKind } from '../../../model/template.ts'
 import type { Json } from '../kit/api.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Head, Time } from '../kit/pieces.tsx'
+import { Empty, Head, Tabs, Time, withCode } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { href } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
+import { KINDS, kindOf, kindText } from './templates/kinds.ts'
 
-/** Templates: reusable emails with variables. */
+/** Templates, and the layouts and partials that they use. */
 export default function TemplatesPage() {
-  const pages = usePages('/v1/templates', {})
+  const kind = kindOf(place.value.query.kind)
+  const { noun, plural, about, whenEmpty } = KINDS[kind]
+  const pages = usePages('/v1/templates', { kind })
   const create = may('templates_create') && (
-    <a class="button primary" href={href('/templates/new')}>
-      Create template
+    <a class="button primary" href={href('/templates/new', { kind: kindText(kind) })}>
+      Create {noun}
     </a>
   )
   return (
     <>
-      <Head name="Templates" about="Reusable emails with variables. Send one by its alias.">
+      <Head name="Templates" about={withCode(about)}>
         {create}
       </Head>
-      <Table
-        name="Templates"
-        columns={COLUMNS}
-        loaded={pages}
-        keyOf={({ id }) => id}
-        link={({ id }) => href(`/templates/${id}`)}
-        whenEmpty={
-          <Empty name="No templates yet">
-            <p>
-              Write one with a live preview, then send with <code>template_id</code> instead of <code>html</code>.
-            </p>
-            {create}
-          </Empty>
-        }
-      />
-      <Pager pages={pages} />
+      <Tabs<TemplateKind>
+        name="Kind"
+        tabs={TEMPLATE_KINDS.map((kind) => [kind, KINDS[kind].plural] as const)}
+        chosen={kind}
+        onChoose={(kind) => setQuery({ kind: kindText(kind) })}
+      >
+        <Table
+          name={plural}
+          columns={kind === 'message' ? COLUMNS : PART_COLUMNS}
+          loaded={pages}
+          keyOf={({ id }) => id}
+          link={({ id }) => href(`/templates/${id}`)}
+          whenEmpty={
+            <Empty name={`No ${plural.toLowerCase()} yet`}>
+              <p>{withCode(whenEmpty)}</p>
+              {create}
+            </Empty>
+          }
+        />
+        <Pager pages={pages} />
+      </Tabs>
     </>
   )
 }
@@ -70,3 +79,8 @@ const COLUMNS: Column<Json>[] = [
     isShort: true,
   },
 ]
+
+/** Layouts and partials have no subject. */
+const PART_COLUMNS: Column<Json>[] = COLUMNS.filter(({ name }) => name !== 'Subject').map((column) =>
+  column.name === 'Alias' ? { ...column, phone: 'sub' } : column,
+)

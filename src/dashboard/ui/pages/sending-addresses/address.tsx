@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Json } from '../../kit/api.ts'
 import { number, percent, when } from '../../kit/format.ts'
-import { CopyButton, Facts } from '../../kit/pieces.tsx'
+import { CopyButton, Facts, withBreaks } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { switchOrganization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
@@ -17,9 +17,9 @@ export function SendingAddress({ record, owners }: { record: Json; owners: Owner
     <section class="card stack" aria-label={address}>
       <div class="row apart">
         <div class="stack tight">
-          <div class="row">
-            <h2 class="mono">{address}</h2>
-            <CopyButton text={address} label="Copy address" />
+          <div class="row copied-id">
+            <h2 class="mono">{withBreaks(address)}</h2>
+            <CopyButton text={address} label="address" />
           </div>
           <p class="muted break">{hostname}</p>
         </div>

@@ -1,7 +1,7 @@
 import { get, type Json } from '../../kit/api.ts'
 import { Check } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { Empty, Filters } from '../../kit/pieces.tsx'
+import { Empty, Filters, withBreaks } from '../../kit/pieces.tsx'
 import { place, setQuery } from '../../kit/router.ts'
 import { type Column, Table } from '../../kit/table.tsx'
 
@@ -35,5 +35,5 @@ export function Configuration() {
 const COLUMNS: Column<Json>[] = [
   { name: 'Key', show: ({ key }) => <span class="mono break">{key}</span> },
   { name: 'Value', show: ({ value }) => <span class="mono break">{value}</span> },
-  { name: 'Source', show: ({ source }) => <span class="muted">{source}</span> },
+  { name: 'Source', show: ({ source }) => <span class="muted break">{withBreaks(source)}</span> },
 ]

@@ -1,21 +1,32 @@
 import type { Json } from '../../kit/api.ts'
-import { CopyButton } from '../../kit/pieces.tsx'
+import { CopyButton, withCode } from '../../kit/pieces.tsx'
 
-/** Example fields of an API request that uses the template, with its sample. */
-export function ApiUsage({ template: { id, alias, sample } }: { template: Json }) {
-  const body = JSON.stringify({ template_id: alias ?? id, variables: sample }, null, 2)
+/** How to use the template: fields of an API request with its sample, or the tag or field of a part. */
+export function ApiUsage({ template }: { template: Json }) {
+  const [where, what, code] = usageOf(template)
   return (
     <details>
-      <summary>API usage</summary>
+      <summary>{template.kind === 'message' ? 'API usage' : 'Usage'}</summary>
       <div class="stack tight">
         <div class="row apart">
-          <span class="muted">
-            Add to <code>POST /v1/messages/send</code>, with <code>from</code> and <code>to</code>
-          </span>
-          <CopyButton text={body} label="JSON" />
+          <span class="muted">{withCode(where)}</span>
+          <CopyButton text={code} label={what} />
         </div>
-        <pre class="wrap">{body}</pre>
+        <pre class="wrap">{code}</pre>
       </div>
     </details>
   )
+}
+
+function usageOf({ id, alias, kind, sample, locales }: Json): [where: string, what: string, code: string] {
+  if (kind === 'partial') return ['Insert into a template, layout or partial', 'tag', `{% render "${alias ?? ''}" %}`]
+  if (kind === 'layout')
+    return [
+      'Choose it in a template, or add to `POST /v1/templates`',
+      'JSON',
+      JSON.stringify({ layout: alias }, null, 2),
+    ]
+  const [locale] = Object.keys(locales)
+  const body = { template_id: alias ?? id, ...(locale !== undefined && { locale }), variables: sample }
+  return ['Add to `POST /v1/messages/send`, with `from` and `to`', 'JSON', JSON.stringify(body, null, 2)]
 }

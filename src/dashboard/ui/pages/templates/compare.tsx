@@ -5,6 +5,7 @@ import { useLoad } from '../../kit/load.ts'
 import { Choice, Empty, ErrorNotice } from '../../kit/pieces.tsx'
 import type { CodeLanguage } from './code-mirror.ts'
 import type { Draft } from './draft.ts'
+import type { Texts } from './use-preview.ts'
 
 /** Dialog with the differences of two versions. `draft` has the unsaved texts, which can be compared too. */
 export function CompareVersions({
@@ -55,34 +56,52 @@ function useTexts(template: Json, draft: Draft | null, chosen: string) {
   )
 }
 
-/** The draft without the body that it does not use. */
-const writtenIn = (draft: Draft): Json => ({ ...draft, ...(draft.source === 'html' ? { mjml: '' } : { html: '' }) })
+/** The draft without the bodies that it does not use. */
+function writtenIn(draft: Draft): Json {
+  const used = (texts: Texts) => ({ ...texts, ...(texts.source === 'html' ? { mjml: '' } : { html: '' }) })
+  const locales = Object.entries(draft.locales).map(([locale, texts]) => [locale, used(texts)] as const)
+  return { ...draft, ...used(draft), locales: Object.fromEntries(locales) }
+}
 
 function Differences({ before, after }: { before: Json; after: Json }) {
-  // The HTML of both follows from their MJML.
-  const isCompiled = isMjml(before) && isMjml(after)
-  const shown = TEXTS.filter(([name]) => name !== (isCompiled ? 'html' : ''))
-  const changed = shown.filter(([name]) => (before[name] ?? '') !== (after[name] ?? ''))
+  const [older, newer] = [textsIn(before), textsIn(after)]
+  const labels = [...new Set([...older.keys(), ...newer.keys()])]
+  const changed = labels.filter((label) => (older.get(label) ?? '') !== (newer.get(label) ?? ''))
   if (changed.length === 0) return <Empty name="No differences" />
   return (
     <>
-      {changed.map(([name, label, language]) => (
-        <section key={name} class="stack tight">
+      {changed.map((label) => (
+        <section key={label} class="stack tight">
           <h3>{label}</h3>
-          <Diff label={label} language={language} before={before[name] ?? ''} after={after[name] ?? ''} />
+          <Diff
+            label={label}
+            language={/^(?:HTML|MJML)/.test(label) ? 'html' : 'text'}
+            before={older.get(label) ?? ''}
+            after={newer.get(label) ?? ''}
+          />
         </section>
       ))}
     </>
   )
 }
 
-const isMjml = ({ mjml }: Json) => (mjml ?? '') !== ''
+/** Version or draft → its texts by label: `Subject`, `HTML (de)`, `Layout`. The HTML follows from the MJML, if there is any. */
+function textsIn({ layout, locales, ...main }: Json): Map<string, string> {
+  const texts = new Map<string, string>([['Layout', layout ?? '']])
+  for (const [locale, of] of [['', main] as const, ...Object.entries<Json>(locales)]) {
+    for (const [name, label] of TEXTS) {
+      const text = name === 'html' && (of.mjml ?? '') !== '' ? '' : (of[name] ?? '')
+      texts.set(locale === '' ? label : `${label} (${locale})`, text)
+    }
+  }
+  return texts
+}
 
 const TEXTS = [
-  ['subject', 'Subject', 'text'],
-  ['mjml', 'MJML', 'html'],
-  ['html', 'HTML', 'html'],
-  ['text', 'Plain text', 'text'],
+  ['subject', 'Subject'],
+  ['mjml', 'MJML'],
+  ['html', 'HTML'],
+  ['text', 'Plain text'],
 ] as const
 
 function Diff({

@@ -5,11 +5,15 @@ import { ErrorNotice, Head } from '../../kit/pieces.tsx'
 import { href, place } from '../../kit/router.ts'
 import { keptDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
+import { kindOf, kindText, STARTS } from './kinds.ts'
 
-/** A new template: first the choice of its content, then the editor. Unsaved changes of a new template open at once. */
+/** A new template: first the choice of its content, then the editor. Unsaved changes of a new template open at once.
+ *  `?kind=` makes a layout or partial, which have nothing to choose from. */
 export function NewTemplate() {
-  const { start } = place.value.query
-  if (start === BLANK || keptDraft('') !== null) return <Editor of={null} />
+  const { start, kind: wanted } = place.value.query
+  const kind = kindOf(wanted)
+  if (kind !== 'message') return <Editor of={null} kind={kind} start={STARTS[kind]} />
+  if (start === BLANK || keptDraft(kindText('message')) !== null) return <Editor of={null} />
   return STARTER_LIST.some(([alias]) => alias === start) ? <Started key={start} alias={start!} /> : <Gallery />
 }
 

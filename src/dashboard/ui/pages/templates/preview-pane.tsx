@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { TemplateKind } from '../../../../model/template.ts'
 import { type Json, post } from '../../kit/api.ts'
 import { useLoad } from '../../kit/load.ts'
 import { MailFrame } from '../../kit/mail-frame.tsx'
@@ -7,7 +8,7 @@ import { href } from '../../kit/router.ts'
 import { Findings } from '../message-analysis.tsx'
 import { DomainChoice, useDomains } from './domains.tsx'
 import type { Draft } from './draft.ts'
-import { bodyOf, type Previewed } from './use-preview.ts'
+import { bodyOf, type Previewed, type Texts } from './use-preview.ts'
 import { Versions } from './versions.tsx'
 
 type Tab = 'preview' | 'text' | 'analysis' | 'versions'
@@ -15,14 +16,19 @@ type Tab = 'preview' | 'text' | 'analysis' | 'versions'
 /** The rendered template, its analysis and its versions. */
 export function PreviewPane({
   preview: { rendered, faults, other, missing, isBehind },
+  kind,
   template,
+  texts,
   draft,
   isUnsaved,
   onOldVersion,
   onMissing,
 }: {
   preview: Previewed
+  kind: TemplateKind
   template: Json | null
+  /** The texts in the language that the editor shows. */
+  texts: Texts
   draft: Draft
   isUnsaved: boolean
   onOldVersion: (version: Json) => void
@@ -34,8 +40,8 @@ export function PreviewPane({
   const tabs: [Tab, string][] = [
     ['preview', 'Preview'],
     ['text', 'Text'],
-    ['analysis', 'Analysis'],
   ]
+  if (kind === 'message') tabs.push(['analysis', 'Analysis'])
   if (template !== null) tabs.push(['versions', 'Versions'])
   return (
     <section class="stack tight" aria-label="Preview">
@@ -55,14 +61,14 @@ export function PreviewPane({
               </p>
             )}
             <Missing names={missing} onAdd={onMissing} />
-            {rendered === null && isBehind && !isStale && bodyOf(draft).trim() !== '' ? (
+            {rendered === null && isBehind && !isStale && bodyOf(texts).trim() !== '' ? (
               <div class="card preview-skeleton" role="progressbar" aria-label="Loading preview" />
             ) : rendered === null ? (
               <Empty name="Nothing to preview yet">
                 <p>Write HTML, MJML or plain text to see a preview.</p>
               </Empty>
             ) : (
-              <Shown tab={tab} rendered={rendered} />
+              <Shown tab={tab} rendered={rendered} isPart={kind !== 'message'} />
             )}
           </div>
         )}
@@ -90,20 +96,22 @@ function staleText(hasPreview: boolean, message = 'fix the error.'): string {
   return hasPreview ? 'This preview is from before the error.' : `Preview unavailable: ${message}`
 }
 
-function Shown({ tab, rendered }: { tab: Tab; rendered: Json }) {
+function Shown({ tab, rendered, isPart }: { tab: Tab; rendered: Json; isPart: boolean }) {
   const { html, text, subject } = rendered
   const frame = useMemo(() => html !== null && <MailFrame html={html} />, [html])
   if (tab === 'analysis') return <Analysis rendered={rendered} />
   return (
     <div class="card stack">
-      <h2 class="break" data-subject>
-        {subject ?? <span class="muted">(subject set per message)</span>}
-      </h2>
+      {!isPart && (
+        <h2 class="break" data-subject>
+          {subject ?? <span class="muted">(subject set per message)</span>}
+        </h2>
+      )}
       {tab === 'preview' && (frame || <Empty name="No HTML part" />)}
       {tab === 'text' &&
         (text === null ? (
           <Empty name="No plain text">
-            <p>Postrider generates it from the HTML when it sends a message.</p>
+            {!isPart && <p>Postrider generates it from the HTML when it sends a message.</p>}
           </Empty>
         ) : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard

@@ -26,13 +26,18 @@ export interface Previewed {
   isBehind: boolean
 }
 
-/** Renders the texts with these variables on the server, 250 ms after the last change. While a text has an error,
- *  `rendered` keeps the last valid result. */
-export function usePreview(draft: Texts, variables: Record<string, unknown>): Previewed {
+/** Renders the texts with these variables on the server, 250 ms after the last change: in the layout with this alias, and
+ *  with layout and partials in this language ('' = none, the default). While a text has an error, `rendered` keeps the
+ *  last valid result. */
+export function usePreview(
+  draft: Texts,
+  variables: Record<string, unknown>,
+  { layout, locale }: { layout: string; locale: string },
+): Previewed {
   const [state, setState] = useState<State>(NOTHING)
   const texts = textsGiven(draft)
   const written = [draft.subject, draft[draft.source], draft.text]
-  const about = JSON.stringify({ ...texts, variables })
+  const about = JSON.stringify({ ...texts, variables, layout: layout || null, locale: locale || null })
   useEffect(() => {
     if (bodyOf(draft).trim() === '') {
       setState(NOTHING)
@@ -44,10 +49,10 @@ export function usePreview(draft: Texts, variables: Record<string, unknown>): Pr
         const { missing, ...rendered } = await post('/v1/templates/preview', JSON.parse(about), {
           signal: given.signal,
         })
-        setState({ ...NOTHING, rendered, missing, of: about })
+        setState({ ...NOTHING, rendered, missing, of: about, locale })
       } catch (thrown) {
         if (given.signal.aborted) return
-        setState((before) => ({ ...before, ...errorsOf(thrown, written, variables) }))
+        setState((before) => ({ ...before, ...errorsOf(thrown, written, variables), locale }))
       }
     }, DEBOUNCE_MS)
     return () => {
@@ -55,7 +60,8 @@ export function usePreview(draft: Texts, variables: Record<string, unknown>): Pr
       given.abort()
     }
   }, [about])
-  return { ...state, isBehind: state.of !== about }
+  const { rendered, missing, faults, other } = state.locale === locale ? state : NOTHING
+  return { rendered, missing, faults, other, isBehind: state.of !== about }
 }
 
 /** An error of the preview. If the sample lacks a list that a text loops over, that is the reason. */
@@ -72,9 +78,9 @@ function errorsOf(
 }
 
 const DEBOUNCE_MS = 250
-/** `of` is the request that produced `rendered`. */
-type State = Omit<Previewed, 'isBehind'> & { of: string }
-const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '' }
+/** `of` is the request that produced `rendered`, `locale` the language that the state is about. */
+type State = Omit<Previewed, 'isBehind'> & { of: string; locale: string }
+const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '', locale: '' }
 
 /** Texts in the form of the API: null for an empty one. Without `mjml` if the body is HTML, and without `html` if it is MJML. */
 export const textsGiven = ({ subject, text, source, ...bodies }: Texts) => ({

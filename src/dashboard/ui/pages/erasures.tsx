@@ -1,0 +1,105 @@
+import type { Json } from '../kit/api.ts'
+import { number } from '../kit/format.ts'
+import { usePages } from '../kit/load.ts'
+import { Empty, Head, Time } from '../kit/pieces.tsx'
+import { may } from '../kit/rights.ts'
+import { place, setQuery } from '../kit/router.ts'
+import { Chip } from '../kit/status.tsx'
+import { type Column, Pager, Table } from '../kit/table.tsx'
+import { EraseRecipient } from './erasures/erase.tsx'
+
+/** Erasures of recipients: begin one, and see what each has removed. `?erase=ADDRESS` opens the form. */
+export default function ErasuresPage() {
+  const { erase } = place.value.query
+  const pages = usePages('/v1/recipients/erasures', {}, { everyMs: 5_000 })
+  const begin = may('recipients_erase') && (
+    <button type="button" class="primary" onClick={() => setQuery({ erase: ASK })}>
+      Erase recipient
+    </button>
+  )
+  return (
+    <>
+      <Head
+        name="Erasures"
+        about="Erasing a recipient removes the address and the mail to it from live and test records of the organization."
+      >
+        {begin}
+      </Head>
+      <Table
+        name="Erasures"
+        columns={COLUMNS}
+        loaded={pages}
+        keyOf={({ id }) => id}
+        whenEmpty={
+          <Empty name="No erasures">
+            <p>When a person asks you to delete their data, erase their address here.</p>
+            {begin}
+          </Empty>
+        }
+      />
+      <Pager pages={pages} />
+      {erase && may('recipients_erase') && (
+        <EraseRecipient
+          email={erase === ASK ? '' : erase}
+          onClose={() => setQuery({ erase: '' })}
+          onDone={pages.reload}
+        />
+      )}
+    </>
+  )
+}
+
+/** Value of `erase` without an address. */
+const ASK = 'yes'
+
+const COLUMNS: Column<Json>[] = [
+  {
+    name: 'Started',
+    width: '140px',
+    phone: 'top-left',
+    show: ({ created_at }) => <Time at={created_at} />,
+    by: ({ created_at }) => created_at,
+  },
+  {
+    name: 'Status',
+    width: '120px',
+    phone: 'end',
+    show: ({ status }) => <Chip word={status} tone={status === 'done' ? 'good' : 'calm'} />,
+  },
+  { name: 'Removed', phone: 'sub', show: removedOf },
+  {
+    name: 'Hash of the address',
+    width: '200px',
+    isExtra: true,
+    show: ({ address_hash: hash }) => (
+      <code title={hash} class="ellipsis">
+        {hash.slice(0, 16)}…
+      </code>
+    ),
+  },
+  {
+    name: 'Finished',
+    width: '140px',
+    phone: 'last',
+    show: ({ finished_at }) => <Time at={finished_at} />,
+    by: ({ finished_at }) => finished_at ?? '',
+  },
+]
+
+/** What an erasure has removed so far, in words. */
+function removedOf({ status, removed }: Json): string {
+  const parts = NOUNS.flatMap(([name, one, several]) => {
+    const count = removed[name]
+    return count === 0 ? [] : [`${number(count)} ${count === 1 ? one : several}`]
+  })
+  return parts.join(', ') || (status === 'done' ? 'Nothing' : 'Nothing yet')
+}
+
+const NOUNS = [
+  ['messages', 'message', 'messages'],
+  ['shared_messages', 'shared message', 'shared messages'],
+  ['events', 'event', 'events'],
+  ['inbound_messages', 'inbound message', 'inbound messages'],
+  ['responses', 'stored response', 'stored responses'],
+  ['suppressions', 'suppressed address', 'suppressed addresses'],
+] as const
