@@ -29,7 +29,7 @@ export const isoTime = z
     context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
     return z.NEVER
   })
-  .meta({ ...TIME, id: 'TimeFilter', description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
+  .meta({ ...TIME, id: 'Time', description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
 
 /** The type of an event. */
 export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' })

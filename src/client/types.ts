@@ -1557,7 +1557,7 @@ export interface SendMessage {
   /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
   /** At most 30 days ahead. A time in the past sends immediately. */
-  scheduled_at?: TimeFilter | null
+  scheduled_at?: Time | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
@@ -1746,7 +1746,7 @@ export interface TemplatePreview {
 }
 
 /** ISO 8601 with offset, or a date, meaning midnight UTC. */
-export type TimeFilter = string
+export type Time = string
 
 export interface TlsResults {
   data: Array<{
@@ -1967,9 +1967,9 @@ export interface MessagesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   status?: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
   to?: EmailAddress
   from?: EmailAddress
@@ -1986,7 +1986,7 @@ export interface MessagesListQuery {
 }
 
 export interface MessagesUpdateBody {
-  scheduled_at: TimeFilter
+  scheduled_at: Time
 }
 
 export interface MessagesContentQuery {
@@ -1998,9 +1998,9 @@ export interface MessagesEventsQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   type?: EventType
 }
 
@@ -2045,7 +2045,7 @@ export interface MessagesAnalyzeBody {
   /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
   /** At most 30 days ahead. A time in the past sends immediately. */
-  scheduled_at?: TimeFilter | null
+  scheduled_at?: Time | null
   /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Message stream: `transactional` (default), `bulk`, or another one of the server’s configuration. */
@@ -2068,7 +2068,7 @@ export interface ApiKeysCreateBody {
   /** `test`: a sandbox key. Test keys can only create test keys. */
   mode?: 'live' | 'test'
   /** When the key expires. A key that expires must set this, no later than its own expiry. */
-  expires_at?: TimeFilter | null
+  expires_at?: Time | null
   /** CIDR networks or single addresses, IPv4 and IPv6. Requests from other addresses get 401. `::/0` covers IPv6 only. Absent or null: any address. */
   allowed_networks?: Array<string> | null
 }
@@ -2078,9 +2078,9 @@ export interface ApiKeysListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface ApiKeysUpdateBody {
@@ -2113,9 +2113,9 @@ export interface DomainsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface DomainsUpdateBody {
@@ -2129,13 +2129,13 @@ export interface DomainsUpdateBody {
 }
 
 export interface DomainsDmarcQuery {
-  from?: TimeFilter
-  to?: TimeFilter
+  from?: Time
+  to?: Time
 }
 
 export interface DomainsTlsReportsQuery {
-  from?: TimeFilter
-  to?: TimeFilter
+  from?: Time
+  to?: Time
 }
 
 export interface AuditLogListQuery {
@@ -2143,9 +2143,9 @@ export interface AuditLogListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   /** An operation, for example `api_keys_create`. */
   action?: string
   /** The ID of an API key or a user, or `operator`. */
@@ -2162,9 +2162,9 @@ export interface EventsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   /** Lists events after this one, oldest first; empty = from the oldest stored event. */
   after?: string
   type?: EventType
@@ -2207,8 +2207,8 @@ export interface ExplainAddressQuery {
 }
 
 export interface StatsReadQuery {
-  from?: TimeFilter
-  to?: TimeFilter
+  from?: Time
+  to?: Time
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
@@ -2229,9 +2229,9 @@ export interface SuppressionsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   email?: EmailAddress
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
   /** Beginning of an address or of its domain. */
@@ -2254,9 +2254,9 @@ export interface RecipientsErasuresListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface SuppressionsExportQuery {
@@ -2299,9 +2299,9 @@ export interface TemplatesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   kind?: 'message' | 'layout' | 'partial'
 }
 
@@ -2365,9 +2365,9 @@ export interface WebhooksListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface WebhooksUpdateBody {
@@ -2392,17 +2392,17 @@ export interface WebhookDeliveriesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   status?: 'pending' | 'delivered' | 'failed'
   type?: EventType
 }
 
 export interface WebhooksReplayBody {
-  from: TimeFilter
+  from: Time
   /** Exclusive; the default is now. */
-  to?: TimeFilter
+  to?: Time
   /** Only events of this type. */
   type?: EventType
 }
@@ -2466,9 +2466,9 @@ export interface InboundRoutesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface InboundRoutesUpdateBody {
@@ -2538,9 +2538,9 @@ export interface InboundMessagesListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
   route_id?: string
   domain_id?: string
   from?: EmailAddress
@@ -2568,9 +2568,9 @@ export interface InvitationsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface UsersListQuery {
@@ -2578,9 +2578,9 @@ export interface UsersListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
 
 export interface UsersUpdateBody {
@@ -2601,7 +2601,7 @@ export interface UsersSessionsListQuery {
   /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
-  created_after?: TimeFilter
+  created_after?: Time
   /** Exclusive; ISO 8601. */
-  created_before?: TimeFilter
+  created_before?: Time
 }
