@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the components', () => {
   }, LIMIT_MS)
   afterAll(() => board?.close(), LIMIT_MS)
   const open = async (view: View) => {
-    const page = await board.blank({ ...view, expected: /./ })
+    const page = await board.blank({ ...view, expected: /./, elsewhere: ['components.test'] })
     await openComponents(page)
     return page
   }
