@@ -37,7 +37,7 @@ const counts: Count[] = [
   await stage('guard', 'scripts/guard.ts'),
 ]
 
-if (failures.length > 0) console.log(`\n── failed\n${failures.join('\n')}`)
+if (failures.length > 0) console.log(`\n── failed\n${[...new Set(failures)].join('\n')}`)
 const passed = counts.reduce((sum, count) => sum + count.passed, 0)
 const failed = counts.reduce((sum, count) => sum + count.failed, 0)
 writeFileSync(join(OUT, 'summary'), `${passed} passed, ${failed} failed\n`)
