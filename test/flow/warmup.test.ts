@@ -190,7 +190,9 @@ describe('mail beyond the warm-up of all addresses, with a relay as fail-over,',
     expect(explanation[0]).toBe(
       'Mail goes through the relay one (127.0.0.1): fail-over of relay rule 1, because the warm-up of the sending addresses allows no more messages there now.',
     )
-    expect(explanation.join(' ')).toContain('destination relay:one')
+    expect(explanation.join(' ')).toContain(
+      'This relay is currently limited to 5 of at most 20 concurrent connections.',
+    )
 
     await server.clock.advance(31 * MINUTE)
     const [next] = await send(1)
