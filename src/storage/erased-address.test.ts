@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ERASED_ADDRESS } from '../model/erasure.ts'
-import { naming, withoutAddress } from './erased-address.ts'
+import { naming, withoutAddress, withoutRecipient } from './erased-address.ts'
+import { packRecipients, unpackRecipients } from './message-rows.ts'
 
 const ANN = 'ann@dest.example'
 
@@ -26,3 +27,19 @@ test.each(['x.ann@dest.example', 'ann@dest.example.org', 'ann@dest.examples', 'j
   '%s is another address',
   (text) => expect(naming(ANN)(text)).toBe(false),
 )
+
+test('recipients lose the mailbox of an address, and the address in names of other mailboxes', () => {
+  const to = ['Ann <ANN@dest.example>', 'x.ann@dest.example']
+  const packed = packRecipients({
+    to,
+    cc: null,
+    bcc: null,
+    replyTo: '"ann@dest.example via Shop" <reply@shop.example>',
+  })
+  expect(unpackRecipients(withoutRecipient(packed, ANN))).toEqual({
+    to: [ERASED_ADDRESS, 'x.ann@dest.example'],
+    cc: null,
+    bcc: null,
+    replyTo: `"${ERASED_ADDRESS} via Shop" <reply@shop.example>`,
+  })
+})

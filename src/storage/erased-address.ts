@@ -98,8 +98,8 @@ function placesIn(text: string, folded: string): (at: number) => number {
 export function withoutRecipient(packed: string, address: string): string {
   const erased = (text: string) => {
     const mailbox = parseMailbox(text)
-    if (mailbox === null) return withoutAddress(text, address)
-    return suppressionKey(mailbox.address) === address ? ERASED_ADDRESS : text
+    const isOwn = mailbox !== null && suppressionKey(mailbox.address) === address
+    return isOwn ? ERASED_ADDRESS : withoutAddress(text, address) // the name of another may contain it
   }
   const of = (field: AsSent): AsSent =>
     field === null ? null : typeof field === 'string' ? erased(field) : field.map(erased)
