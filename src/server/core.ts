@@ -100,6 +100,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   const { store, lookups } = resources
   const https = openHttps(config, { lookups, userAgent: USER_AGENT, log, onEvent: metrics.pools.onEvent })
   metrics.pools.add('https', https.state)
+  metrics.pools.add('downloads', https.fileState)
   rollback.push(https.stop)
   const engines = await openEngines(config, {
     resources,

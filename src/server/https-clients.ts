@@ -9,7 +9,8 @@ import type { Log } from '../os/log.ts'
 import { type PoolEvent, threadRunner } from '../os/thread-pool.ts'
 import { startHttpsThread } from '../threads.ts'
 
-/** HTTPS clients, all in one thread of their own. */
+/** HTTPS clients, in a thread of their own. Files have a second one: a tenant decides when to download them and how
+ *  much there is to read, and must not delay webhooks. */
 export interface Https {
   /** For endpoints of webhooks and inbound routes; connections are reused. */
   endpoints: Exchange
@@ -27,10 +28,12 @@ export interface Https {
   signOn: Exchange
   probe: Probe
   state: HttpsThread['state']
+  /** Of the thread that downloads files. */
+  fileState: HttpsThread['state']
   stop(): void
 }
 
-/** Creates the Https clients; their thread starts with the first request. Throws if a CA file cannot be read or is not a
+/** Creates the Https clients; a thread starts with its first request. Throws if a CA file cannot be read or is not a
  *  certificate. */
 export function openHttps(
   config: Config,
@@ -46,8 +49,23 @@ export function openHttps(
   const { webhooks, delivery, attachments, tls, oidc } = config
   const { servers } = machine.lookups
   const abroad = delivery.allowPrivateDestinations ? 'all addresses' : []
+  const common = { start: threadRunner(startHttpsThread), clock, log, onEvent: machine.onEvent }
+  const fileThread = createHttpsThread({
+    ...common,
+    name: 'downloads',
+    kinds: {
+      files: {
+        allowed: [...attachments.allowedPrivateNetworks],
+        ca: caOf(attachments.caFile),
+        keepsAlive: false,
+        userAgent,
+        dns: { servers },
+      },
+    },
+  })
   const thread = createHttpsThread({
-    start: threadRunner(startHttpsThread),
+    ...common,
+    name: 'https',
     kinds: {
       endpoints: {
         allowed: [...webhooks.allowedPrivateNetworks],
@@ -58,13 +76,6 @@ export function openHttps(
       },
       policies: { allowed: abroad, keepsAlive: false, userAgent, dns: { servers } },
       reports: { allowed: abroad, keepsAlive: true, userAgent, dns: { servers } },
-      files: {
-        allowed: [...attachments.allowedPrivateNetworks],
-        ca: caOf(attachments.caFile),
-        keepsAlive: false,
-        userAgent,
-        dns: { servers },
-      },
       alerts: {
         allowed: 'all addresses', // the operator configured them, and redirects are not followed
         ca: caOf(webhooks.caFile),
@@ -87,21 +98,22 @@ export function openHttps(
         dns: { servers },
       },
     },
-    clock,
-    log,
-    onEvent: machine.onEvent,
   })
   return {
     endpoints: thread.exchange('endpoints'),
     policies: thread.exchange('policies'),
     reports: thread.exchange('reports'),
-    files: thread.exchange('files'),
+    files: fileThread.exchange('files'),
     alerts: thread.exchange('alerts'),
     authority: thread.exchange('authority'),
     signOn: thread.exchange('signOn'),
     probe: thread.probe,
     state: thread.state,
-    stop: thread.stop,
+    fileState: fileThread.state,
+    stop: () => {
+      thread.stop()
+      fileThread.stop()
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { createDownloading } from '../api/downloading.ts'
 import type { Operation } from '../api/operation.ts'
 import { alertOperations } from '../api/routes/alerts.ts'
 import { apiKeyOperations } from '../api/routes/api-keys.ts'
@@ -273,11 +274,13 @@ export function alertChannelsOf(
 
 function messageOperationsOf(deps: OperationsDeps, submission: Submission): Operation[] {
   const { store, clock, parsing } = deps
+  const whileDownloading = createDownloading()
   return [
     ...messageOperations({
       store,
       clock,
       submission,
+      whileDownloading,
       wait: deps.wait,
       compose: deps.compose,
       storedMail: parsing.storedMail,
@@ -290,6 +293,7 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
       render: submission.render,
       analyze: parsing.analyze,
       remoteAttachments: deps.remoteAttachments,
+      whileDownloading,
     }),
   ]
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { domainToUnicode } from 'node:url'
 import { parseMailbox } from '../mail/address.ts'
 import { ERASED_ADDRESS } from '../model/erasure.ts'
 import type { AsSent } from '../model/message.ts'
@@ -69,28 +70,36 @@ export function naming(address: string): (text: string) => boolean {
 export function withoutAddress(text: string, address: string): string {
   let rest = text
   for (const form of formsOf(address)) {
-    // Folding that changes the length would move the places: then the whole text goes.
     const folded = rest.toLowerCase()
     let at = nextOf(folded, form, 0)
     if (at < 0) continue
-    if (folded.length !== rest.length) return ERASED_ADDRESS
+    const placeOf = placesIn(rest, folded)
     let out = ''
     let done = 0
-    for (; at >= 0; at = nextOf(folded, form, done)) {
-      out += rest.slice(done, at) + ERASED_ADDRESS
-      done = at + form.length
+    for (; at >= 0; at = nextOf(folded, form, at + form.length)) {
+      out += rest.slice(done, placeOf(at)) + ERASED_ADDRESS
+      done = placeOf(at + form.length)
     }
     rest = out + rest.slice(done)
   }
   return rest
 }
 
+/** Text and the same folded → place in the folded one → place in the text. They differ after an `İ` only, which
+ *  folds to two code units (SpecialCasing.txt of Unicode). */
+function placesIn(text: string, folded: string): (at: number) => number {
+  if (folded.length === text.length) return (at) => at
+  const places: number[] = []
+  for (let at = 0; at < text.length; at++) places.push(...(text[at] === 'İ' ? [at, at] : [at]))
+  return (at) => places[at] ?? text.length
+}
+
 /** Packed recipients → the same without the mailboxes of a folded address, names included. */
 export function withoutRecipient(packed: string, address: string): string {
   const erased = (text: string) => {
     const mailbox = parseMailbox(text)
-    if (mailbox === null) return withoutAddress(text, address)
-    return suppressionKey(mailbox.address) === address ? ERASED_ADDRESS : text
+    const isOwn = mailbox !== null && suppressionKey(mailbox.address) === address
+    return isOwn ? ERASED_ADDRESS : withoutAddress(text, address) // the name of another may contain it
   }
   const of = (field: AsSent): AsSent =>
     field === null ? null : typeof field === 'string' ? erased(field) : field.map(erased)
@@ -98,9 +107,16 @@ export function withoutRecipient(packed: string, address: string): string {
   return packRecipients({ to: of(to) ?? ERASED_ADDRESS, cc: of(cc), bcc: of(bcc), replyTo: of(replyTo) })
 }
 
-/** An address as it is, in JSON, and in a URL; folded. */
+/** An address with an A-label or U-label domain: as it is, in JSON, and in a URL; folded. */
 function formsOf(address: string): string[] {
-  const forms = [address, JSON.stringify(address).slice(1, -1), encodeURIComponent(address).toLowerCase()]
+  const domainAt = address.lastIndexOf('@') + 1
+  const domain = address.slice(domainAt)
+  const shown = address.slice(0, domainAt) + (domain.includes('xn--') ? domainToUnicode(domain) || domain : domain)
+  const forms = [address, shown].flatMap((each) => [
+    each,
+    JSON.stringify(each).slice(1, -1),
+    encodeURIComponent(each).toLowerCase(),
+  ])
   return [...new Set(forms)]
 }
 

@@ -31,7 +31,8 @@ export interface OpenAttachments {
 export function createRemoteAttachments(remoteFiles: RemoteFiles): RemoteAttachments {
   const open: RemoteAttachments['open'] = (organizationId, requests) => {
     const files = remoteFiles.open(organizationId, urlsOf(requests))
-    return { complete: (given) => completeAll(given, files), close: () => files.close() }
+    const maxFaults = Math.ceil(MAX_FAULTS / requests.length)
+    return { complete: (given) => completeAll(given, files, maxFaults), close: () => files.close() }
   }
   return {
     open,
@@ -66,10 +67,10 @@ function urlsOf(requests: readonly (GivenRequest | Refusal)[]): Set<string> {
 async function completeAll(
   requests: readonly (GivenRequest | Refusal)[],
   files: RequestFiles,
+  maxFaults: number,
 ): Promise<(SubmissionRequest | Refusal)[]> {
   const { maxBytes } = files
   const found = await Promise.all(requests.map((request) => filesOf(request, files)))
-  const maxFaults = Math.ceil(MAX_FAULTS / requests.length)
   let usedBytes = 0
   const completed = requests.map((request, at) => {
     if (request instanceof Refusal || isComplete(request)) return request
@@ -126,8 +127,8 @@ function whyNot({ filename, contentType }: RemoteAttachment, file: RemoteFile): 
   return isOther && HTML.test(file.contentType ?? '') ? `the server answered with an HTML page, not ${expected}` : null
 }
 
-/** Faults listed for all messages of a batch together; each message lists its first one. The response is stored for a
- *  day (api/routes/messages-send.ts). */
+/** Faults listed for all messages of a batch together, in all its slices; each message lists its first one. The
+ *  response is stored for a day (api/routes/messages-send.ts). */
 const MAX_FAULTS = 500
 
 const urlField = (at: number) => `attachments[${at}].url`

@@ -157,6 +157,26 @@ describe('downloads at once', () => {
     expect(memory.reservedBytes()).toBe(0)
   })
 
+  test('wait for memory to work on once, not again for each slice of a batch', async () => {
+    const clock = createFakeClock(0)
+    const memory = createMemory({
+      limitBytes: 1e9,
+      largestMailBytes: 0,
+      clock: clock.steady,
+      residentBytes: () => 1e9,
+      collect: () => {},
+    })
+    const files = createRemoteFiles({ download: async () => file(1), memory, clock: clock.steady, maxBytes: 25 * MIB })
+    const request = files.open('org_1', new Set([url(1)]))
+    const first = request.begin(400_000)
+    await soon()
+    expect(await isOpen(first)).toBe(true)
+    await clock.advance(TIME_MS + 100)
+    expect(await first).toBe(false)
+    expect(await request.begin(400_000)).toBe(false)
+    request.close()
+  })
+
   test('give back memory that is granted after their end', async () => {
     const { clock, running, open } = setup()
     const holder = open('org_1', url(1))

@@ -21,7 +21,7 @@ export interface RequestFiles {
   /** Counts bytes that the messages of the request contain → whether they may be accepted together. */
   use(sizeBytes: number): boolean
   /** Reserves memory for processing messages with so many bytes of files, in place of the previous reservation.
-   *  Resolves with false if none became free. */
+   *  Resolves with false if none became free; from then on it does not wait, so that a batch of many slices ends. */
   begin(sizeBytes: number): Promise<boolean>
   /** Releases the memory. Downloads in progress end by themselves. */
   close(): void
@@ -69,6 +69,8 @@ class Downloads implements RequestFiles {
   #entered: Promise<boolean> | null = null
   #release: Release = () => {}
   #endWork: Release = () => {}
+  /** No memory was free for the previous messages. */
+  #isShort = false
   #arrivedBytes = 0
   #usedBytes = 0
 
@@ -96,8 +98,10 @@ class Downloads implements RequestFiles {
     this.#endWork()
     this.#endWork = () => {}
     if (sizeBytes <= FILE_LIMITS.smallBytes) return true
-    const release = await this.#deps.memory.enter('request', sizeBytes, TIME_MS, this.#closed.signal)
+    const waitMs = this.#isShort ? 0 : TIME_MS
+    const release = await this.#deps.memory.enter('request', sizeBytes, waitMs, this.#closed.signal)
     if (release !== null) this.#endWork = release
+    this.#isShort = release === null
     return release !== null
   }
 

@@ -78,7 +78,7 @@ export function erasurePromises(holds: Holds): void {
         status: 'delivered',
         to: [`Ann <${ANN}>`, BEN],
         subject: `For ${ANN.toUpperCase()} and ben`,
-        metadata: { who: ANN },
+        metadata: { who: ANN, city: 'İstanbul' },
         deliveries: [
           { ...OVER, email: ANN, smtpResponse: `250 ${ANN} ok` },
           { ...OVER, email: BEN },
@@ -93,7 +93,7 @@ export function erasurePromises(holds: Holds): void {
       expect(message).toMatchObject({
         status: 'delivered',
         to: [ERASED_ADDRESS, BEN],
-        metadata: { who: ERASED_ADDRESS },
+        metadata: { who: ERASED_ADDRESS, city: 'İstanbul' },
       })
       expect(message!.subject).toBe(`For ${ERASED_ADDRESS} and ben`)
       expect((await store.messages.deliveries(id)).map(({ email }) => email)).toEqual([ERASED_ADDRESS, BEN])

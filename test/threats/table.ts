@@ -76,6 +76,11 @@ export const THREATS: Threat[] = [
     attack: 'all memory at once: large requests, mails, deliveries and downloads, fast and slow',
   },
   {
+    id: 'downloads-beside-webhooks',
+    asset: 'availability',
+    attack: 'attachment URLs whose answers keep the reader busy, beside webhooks of others',
+  },
+  {
     id: 'hostile-suppression-lists',
     asset: 'availability',
     attack: 'a suppression list that is all quotes and line ends, or nested without end',

@@ -10,6 +10,7 @@ import type { RemoteAttachments } from '../../submission/remote-attachments.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
+import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { type Operation, operation } from '../operation.ts'
 import {
   hasBody,
@@ -28,11 +29,13 @@ export interface AnalyzeDeps {
   render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
   analyze: Analyze
   remoteAttachments: RemoteAttachments
+  /** Limits requests that wait for downloads. Default: one with the default limits. */
+  whileDownloading?: WhileDownloading
 }
 
 /** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
 export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
-  const { store, clock, render, analyze, remoteAttachments } = deps
+  const { store, clock, render, analyze, remoteAttachments, whileDownloading = createDownloading() } = deps
   const analyzeRequest = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
     const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
@@ -64,17 +67,21 @@ export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
       example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),
       base64At: ['attachments', '*', 'content'],
-      handle: async ({ key, body, now }) => {
+      handle: async (call) => {
+        const { key, body, now } = call
         const given = toSubmission({ ...body, to: body.to ?? NO_RECIPIENT })
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
-        return remoteAttachments.withComplete(key.organizationId, given, async (complete) => {
+        const analyzeComplete = async (complete: SubmissionRequest) => {
           const { template } = complete
           const isNamed = template !== null && 'idOrAlias' in template
           const request = isNamed ? filled(complete, await render(key, template)) : complete
           const { subject, html } = request
           const { analysis, text } = await analyzeRequest(request, domain, now)
           return { status: 200, body: { ...wire(analysis), rendered: { subject, html, text } } }
-        })
+        }
+        return whileDownloading(call, [given], () =>
+          remoteAttachments.withComplete(key.organizationId, given, analyzeComplete),
+        )
       },
     }),
   ]

@@ -5,8 +5,8 @@ import type { WallClock } from '../../os/clock.ts'
 import type { Notifier } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission, SubmissionResult } from '../../submission/accept.ts'
-import { isComplete } from '../../submission/remote-attachments.ts'
 import type { GivenRequest } from '../../submission/request.ts'
+import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { toBody } from '../errors.ts'
 import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
@@ -23,6 +23,8 @@ export interface SendDeps {
   wait: Notifier['wait']
   /** Limits requests with `Prefer: wait`. Default: one with the default limits. */
   waiting?: Waiting
+  /** Limits requests that wait for downloads. Default: one with the default limits. */
+  whileDownloading?: WhileDownloading
 }
 
 const MAX_BATCH = 500
@@ -44,7 +46,8 @@ const EXAMPLE = {
 }
 
 /** The operations that send: `/v1/messages/send` with its second path `/v1/send`, and `/v1/messages/batch`. */
-export function sendOperations({ store, clock, submission, wait, waiting = createWaiting() }: SendDeps): Operation[] {
+export function sendOperations(deps: SendDeps): Operation[] {
+  const { store, clock, submission, wait, waiting = createWaiting(), whileDownloading = createDownloading() } = deps
   const sendBody = createSendBody(clock.now)
   const batchBody = z.strictObject({
     messages: z
@@ -74,8 +77,9 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
         const waitMs = preferredWaitMs(call.headers)
         const answer = (accepted: Accepted) => sendAnswer(accepted, waitMs !== null && isOver(accepted) ? waitMs : null)
         const request = toSubmission(call.body)
-        if (!isComplete(request)) call.endTurn?.()
-        const accepted = await submission.submit(authorOf(call), request, (accepted) => call.remember(answer(accepted)))
+        const accepted = await whileDownloading(call, [request], () =>
+          submission.submit(authorOf(call), request, (accepted) => call.remember(answer(accepted))),
+        )
         if (waitMs === null || isOver(accepted)) return answer(accepted)
         const end = waiting.begin({ keyId: call.key.id, organizationId: call.organizationId }, call.bodyBytes ?? 0)
         if (end === null) return answer(accepted) // RFC 7240 §2: a preference may be ignored
@@ -113,10 +117,10 @@ export function sendOperations({ store, clock, submission, wait, waiting = creat
         else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
         faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
       }
-      if (requests.some((request) => !(request instanceof Refusal) && !isComplete(request))) call.endTurn?.()
       const answer = (results: SubmissionResult[]) => batchResponse(results, call.requestId)
       const remember = (results: SubmissionResult[]) => call.remember(answer(results))
-      return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))
+      const submit = () => submission.submitBatch(authorOf(call), requests, remember, call.parts)
+      return answer(await whileDownloading(call, requests, submit))
     },
   })
 

@@ -272,6 +272,15 @@ describe('a flood ends at its limit', () => {
     }
   })
 
+  test('a file may have as many chunks as its bytes allow, so that tiny ones end early', () => {
+    const rowsOf = (sizeBytes: number, count: number) =>
+      Buffer.from(`${chunked}${`${sizeBytes.toString(16)}\r\n${'x'.repeat(sizeBytes)}\r\n`.repeat(count)}0\r\n\r\n`)
+    const kindOf = (bytes: Buffer) => createAnswerReader(25 * 2 ** 20, () => 'read').push(bytes).kind
+    expect(kindOf(rowsOf(128, 20_000))).toBe('answer')
+    expect(kindOf(rowsOf(1, 8_000))).toBe('answer')
+    expect(kindOf(rowsOf(1, 9_000))).toBe('fault')
+  })
+
   test('chunks of one byte end when the body is full or there are too many', () => {
     const flood = bytes(chunked + long('1\r\nx\r\n'))
     const small = read([flood], { isClosed: false })

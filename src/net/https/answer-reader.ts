@@ -40,7 +40,7 @@ export type JudgeHead = (head: AnswerHead) => 'read' | 'skip' | { fault: string 
  *  Interim responses are skipped. With `judge` the body is a file, which may have more reads and chunks. RFC 9112 */
 export function createAnswerReader(keepBytes: number, judge?: JudgeHead): AnswerReader {
   const maxReads = ANSWER_LIMITS.reads.most + (judge ? keepBytes / FILE_LIMITS.bytesPerRead : 0)
-  const maxChunks = ANSWER_LIMITS.chunks.most + (judge ? keepBytes / FILE_LIMITS.bytesPerChunk : 0)
+  const maxChunks = () => ANSWER_LIMITS.chunks.most + (judge ? body.total() / FILE_LIMITS.bytesPerChunk : 0)
   const head = createHeadReader()
   const partial = createLineBuffer()
   const body = createBodyBuffer(keepBytes)
@@ -88,7 +88,7 @@ export function createAnswerReader(keepBytes: number, judge?: JudgeHead): Answer
       case 'chunk line': {
         const size = chunkSize(line)
         if (size === null) return ANSWER_FAULTS.chunks
-        if (++chunks > maxChunks) return ANSWER_LIMITS.chunks.phrase
+        if (++chunks > maxChunks()) return ANSWER_LIMITS.chunks.phrase
         left = size
         state = size === 0 ? 'trailers' : 'chunk'
         return false
@@ -212,6 +212,7 @@ function createBodyBuffer(keepBytes: number) {
       size += taken
     },
     isFull: () => total > keepBytes,
+    total: () => total,
     bytes: () => kept.subarray(0, size),
   }
 }

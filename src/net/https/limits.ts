@@ -24,10 +24,10 @@ export const ANSWER_LIMITS = {
 export const FILE_LIMITS = {
   /** A file up to this size needs no reservation of memory, like a request body (api/read.ts). */
   smallBytes: 262_144,
-  /** Further reads and chunks for each of so many bytes. A TLS record carries at least a packet of 1,200 bytes, and
-   *  servers write chunks of some KiB. */
+  /** Further reads for each of so many bytes of the largest file: a TLS record carries at least a packet of 1,200 bytes. */
   bytesPerRead: 512,
-  bytesPerChunk: 256,
+  /** Further chunks for each of so many bytes received: servers write chunks of some KiB. */
+  bytesPerChunk: 128,
   /** Responses with a Location header to follow. */
   redirects: 3,
 } as const

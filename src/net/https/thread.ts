@@ -49,6 +49,8 @@ export interface HttpsThread {
 }
 
 export interface HttpsThreadOptions<Kind extends string = string> {
+  /** For the log and metrics. */
+  name?: string
   start: () => Runner
   kinds: Readonly<Record<Kind, HttpsKind>>
   log: Log
@@ -97,12 +99,12 @@ class ThreadRequests {
   #isSweepPlanned = false
 
   constructor(options: HttpsThreadOptions) {
-    const { log, clock, computeMs = COMPUTE_MS, idleMs = IDLE_MS } = options
+    const { name = 'https', log, clock, computeMs = COMPUTE_MS, idleMs = IDLE_MS } = options
     this.#clock = clock
     this.#log = log
     this.#idleMs = idleMs
     this.#supervisor = createSupervisor<State>({
-      name: 'https',
+      name,
       start: options.start,
       computeMs,
       settingsOf: () => ({ kinds: options.kinds }) satisfies HttpsSettings,
