@@ -39,6 +39,7 @@ describeJourneys(({ board, server, journey, heading }) => {
     const { body } = await server().send({ to: 'gone@one.remote.example', subject: 'Personal' })
     await server().ended(body.id)
     await server().ask('POST', '/v1/suppressions', { email: 'gone@one.remote.example' })
+    await server().ask('POST', '/v1/invitations', { email: 'gone@one.remote.example', role: 'viewer' })
     const page = await board().open('/suppressions', { theme: 'dark', expected: /400|422/ })
     await page.getByText('gone@one.remote.example').waitFor()
     await page.keyboard.press('Control+k')
@@ -59,7 +60,8 @@ describeJourneys(({ board, server, journey, heading }) => {
     await page.getByRole('row', { name: /Running Nothing yet/ }).waitFor()
     const { store, clock } = server()
     while (await store().erasures.step(clock.now(), () => false));
-    await page.getByRole('row', { name: /Done 1 message, .*1 suppressed address/ }).waitFor()
+    const done = page.getByRole('row', { name: /Done 1 message, .*1 suppressed address/ })
+    expect(await done.getByRole('link', { name: 'invitation' }).getAttribute('href')).toBe('/dashboard/users')
     expect(page.url()).not.toContain('erase=')
     await page.keyboard.press('Escape')
     await heading(page, 'Suppressions')

@@ -1,9 +1,10 @@
+import { Fragment } from 'preact'
 import type { Json } from '../kit/api.ts'
 import { number } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { place, setQuery } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { EraseRecipient } from './erasures/erase.tsx'
@@ -67,6 +68,7 @@ const COLUMNS: Column<Json>[] = [
     show: ({ status }) => <Chip word={status} tone={status === 'done' ? 'good' : 'calm'} />,
   },
   { name: 'Removed', phone: 'sub', show: removedOf },
+  { name: 'Still named by', width: '180px', phone: 'sub', show: remainingOf },
   {
     name: 'Hash of the address',
     width: '200px',
@@ -81,6 +83,7 @@ const COLUMNS: Column<Json>[] = [
     name: 'Finished',
     width: '140px',
     phone: 'last',
+    isExtra: true,
     show: ({ finished_at }) => <Time at={finished_at} />,
     by: ({ finished_at }) => finished_at ?? '',
   },
@@ -103,3 +106,22 @@ const NOUNS = [
   ['responses', 'stored response', 'stored responses'],
   ['suppressions', 'suppressed address', 'suppressed addresses'],
 ] as const
+
+/** Links to the records that still name the address, which the user changes. */
+function remainingOf({ remaining }: Json) {
+  const types = [...new Set<keyof typeof PLACES>(remaining.map(({ type }: Json) => type))]
+  if (types.length === 0) return '–'
+  return types.map((type, at) => (
+    <Fragment key={type}>
+      {at > 0 && ', '}
+      <a href={PLACES[type].link}>{PLACES[type].name}</a>
+    </Fragment>
+  ))
+}
+
+const PLACES = {
+  user: { name: 'user', link: href('/users') },
+  invitation: { name: 'invitation', link: href('/users') },
+  inbound_route: { name: 'route', link: href('/inbound', { tab: 'routes' }) },
+  forward_target: { name: 'forward target', link: href('/inbound', { tab: 'routes' }) },
+}
