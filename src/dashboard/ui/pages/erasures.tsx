@@ -68,7 +68,7 @@ const COLUMNS: Column<Json>[] = [
     show: ({ status }) => <Chip word={status} tone={status === 'done' ? 'good' : 'calm'} />,
   },
   { name: 'Removed', phone: 'sub', show: removedOf },
-  { name: 'Still named by', width: '180px', phone: 'sub', show: remainingOf },
+  { name: 'Still named by', width: '180px', phone: 'last', show: remainingOf },
   {
     name: 'Hash of the address',
     width: '200px',
@@ -82,7 +82,6 @@ const COLUMNS: Column<Json>[] = [
   {
     name: 'Finished',
     width: '140px',
-    phone: 'last',
     isExtra: true,
     show: ({ finished_at }) => <Time at={finished_at} />,
     by: ({ finished_at }) => finished_at ?? '',

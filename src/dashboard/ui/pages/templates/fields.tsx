@@ -83,12 +83,14 @@ export function Fields({
       )}
       <Tabs name="Body" tabs={TABS.map((name) => [name, labelOf(name)] as const)} chosen={tab} onChoose={onTab}>
         {tab === 'html' && (mayBeMjml || texts.source === 'mjml') && (
-          <Choice
-            name="Source"
-            value={texts.source}
-            options={SOURCES}
-            onChange={(source) => onTexts({ source, ...(texts.mjml === '' && { mjml: firstMjml(kind) }) })}
-          />
+          <div class="row section-head">
+            <Choice
+              name="Source"
+              value={texts.source}
+              options={SOURCES}
+              onChange={(source) => onTexts({ source, ...(texts.mjml === '' && { mjml: firstMjml(kind) }) })}
+            />
+          </div>
         )}
         <CodeField
           key={shown === 'sample' ? shown : `${locale} ${shown}`}
