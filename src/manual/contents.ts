@@ -8,6 +8,7 @@ export const CONTENTS = [
       'sending',
       'templates',
       'typescript',
+      'python',
       'smtp',
       'sandbox',
       'tracking',
