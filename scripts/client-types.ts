@@ -1,4 +1,4 @@
-/** The OpenAPI document → the generated part of the clients in src/client: TypeScript, and python/. Run it after a
+/** The OpenAPI document → the generated part of the clients in src/client: TypeScript, python/ and php/. Run it after a
  *  change of requests or responses; test/client/types.test.ts compares the files with the document. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+import { pascal } from './files.ts'
+
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
@@ -19,3 +21,6 @@ const OF_CLIENT = {
   unexpected_answer:
     'The response is not one of the Postrider API, for example the error page of a proxy or a redirect.',
 }
+
+/** Error code → class: `validation_error` → ValidationError, `not_found` → NotFoundError. */
+export const errorName = (code: string) => `${pascal(code.replace(/_error$/, ''))}Error`

@@ -1,6 +1,7 @@
 import pkg from '../../package.json' with { type: 'json' }
-import { errorTexts } from './errors.ts'
+import { errorName, errorTexts } from './errors.ts'
 import { isOperation, isRaw, namedTypes, ownAnswerOf, pascal, type Tree, treeOf } from './files.ts'
+import { filled } from './filled.ts'
 import { type ClientOperation, operationsOf } from './operations.ts'
 import type { Schema } from './schema-type.ts'
 
@@ -49,9 +50,6 @@ function errorsFile(document: Json): string {
   )
   return `${HEAD('The error classes.')}from .runtime import PostriderError\n\n\n${classes.join('\n\n')}`
 }
-
-/** Error code → class: `validation_error` → ValidationError, `not_found` → NotFoundError. */
-export const errorName = (code: string) => `${pascal(code.replace(/_error$/, ''))}Error`
 
 function typesFile(types: Record<string, Schema>): string {
   const classes: string[] = []
@@ -282,14 +280,3 @@ function docstring(text: string, indent: string): string {
 }
 
 export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-/** A line → lines of at most `width` characters, broken at blanks. */
-function filled(line: string, width: number): string[] {
-  const lines = ['']
-  for (const word of line.split(' ')) {
-    const last = lines.at(-1)!
-    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return lines
-}

@@ -9,6 +9,7 @@ export const CONTENTS = [
       'templates',
       'typescript',
       'python',
+      'php',
       'smtp',
       'sandbox',
       'tracking',
