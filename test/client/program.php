@@ -165,7 +165,7 @@ $badKeys = ['', 'Größe', "a\nb", str_repeat('x', 256)];
 
 echo json_encode([
     'keyed' => $keyed,
-    'other body' => failure(fn () => $client->messages->send([...$mail, 'subject' => 'Other'], idempotencyKey: 'order-1')),
+    'other body' => failure(fn () => $client->messages->send([...$mail, 'html' => 'x'], idempotencyKey: 'order-1')),
     'sent' => array_column($batch['data'], 'id'),
     'listed' => array_column(iterator_to_array($pages), 'id'),
     'page' => $pages->page(),

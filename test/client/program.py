@@ -70,9 +70,10 @@ def operations():
         for name, method in inspect.getmembers(resource, inspect.ismethod):
             if name.startswith("_"):
                 continue
-            parameters = [each for each in inspect.signature(method).parameters.values() if each.kind != each.KEYWORD_ONLY]
+            parameters = inspect.signature(method).parameters.values()
             ids = iter("ab")
-            made = method(*[{} if each.name in ("body", "query") else next(ids) for each in parameters])
+            made = method(*[{} if each.name in ("body", "query") else next(ids) for each in parameters
+                            if each.kind != each.KEYWORD_ONLY])
             if isinstance(made, Pages):
                 made.page()
         for name, member in vars(resource).items():

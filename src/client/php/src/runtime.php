@@ -37,8 +37,7 @@ class PostriderError extends \RuntimeException
     /** Code → error of its class; PostriderError itself for a code of a newer server. */
     public static function of(string $code, string $message, mixed ...$fields): self
     {
-        $class = Errors::CLASSES[$code] ?? self::class;
-        return new $class($code, $message, ...$fields);
+        return new (Errors::CLASSES[$code] ?? self::class)($code, $message, ...$fields);
     }
 
     public static function invalid(string $field, string $what): self
@@ -82,15 +81,13 @@ class Wire
         public readonly int $maxRetries,
         private readonly Clock $clock,
     ) {
-        $url = $baseUrl ?? (string) getenv('POSTRIDER_URL');
-        if (!preg_match('~\Ahttps?://[^\s/?#@]+(/[^\s?#]*)?\z~i', $url)) {
-            $example = 'https://mail.example.com';
-            throw new \InvalidArgumentException("baseUrl (or POSTRIDER_URL) must be the URL of your server, such as $example");
+        $this->baseUrl = rtrim($baseUrl ?? (string) getenv('POSTRIDER_URL'), '/');
+        if (!preg_match('~\Ahttps?://[^\s/?#@]+(/[^\s?#]*)?\z~i', $this->baseUrl)) {
+            throw new \InvalidArgumentException('baseUrl (or POSTRIDER_URL) must be the URL of your server');
         }
-        $this->baseUrl = rtrim($url, '/');
         $this->apiKey = $apiKey ?? (string) getenv('POSTRIDER_API_KEY');
         if (!preg_match('/\A[\x21-\x7e]+\z/', $this->apiKey)) {
-            throw new \InvalidArgumentException('apiKey (or POSTRIDER_API_KEY) is missing or contains invalid characters');
+            throw new \InvalidArgumentException('apiKey (or POSTRIDER_API_KEY) is missing or has invalid characters');
         }
     }
 
@@ -111,10 +108,9 @@ class Wire
             try {
                 return $this->attempt($request, $endsAt - $this->clock->now());
             } catch (PostriderError $error) {
-                $backoff = $this->clock->random() * min(8.0, 0.5 * 2 ** $attempt);
-                $pause = ($error->retryAfterSeconds ?? 0) + $backoff;
-                $isLate = $this->clock->now() + $pause >= $endsAt;
-                if ($attempt >= $request->maxRetries || $isLate || !$request->canRetry($error)) {
+                $pause = ($error->retryAfterSeconds ?? 0) + $this->clock->random() * min(8.0, 0.5 * 2 ** $attempt);
+                $isOver = $attempt >= $request->maxRetries || $this->clock->now() + $pause >= $endsAt;
+                if ($isOver || !$request->canRetry($error)) {
                     throw $error;
                 }
             }
@@ -141,9 +137,8 @@ class Wire
         ] + ($request->body === null ? [] : [CURLOPT_POSTFIELDS => $request->body]));
         $body = curl_exec($curl);
         if (!is_string($body)) {
-            $isLate = curl_errno($curl) === CURLE_OPERATION_TIMEDOUT;
-            $text = $isLate ? "No response within $request->timeoutSeconds s." : 'No response: ' . curl_error($curl);
-            $code = $isLate ? 'timed_out' : 'connection_failed';
+            $code = curl_errno($curl) === CURLE_OPERATION_TIMEDOUT ? 'timed_out' : 'connection_failed';
+            $text = 'No response: ' . curl_error($curl);
             throw PostriderError::of($code, $text, idempotencyKey: $request->idempotencyKey);
         }
         return $request->parsed(curl_getinfo($curl, CURLINFO_RESPONSE_CODE), $headers, $body);
@@ -153,11 +148,6 @@ class Wire
 /** One request to the API. Throws a ValidationError for an ID, a body or a key that cannot be sent. */
 final class Request
 {
-    /** Statuses after which the same request may succeed later. */
-    private const RETRYABLE = [429, 500, 502, 503, 504];
-    /** Statuses with which the server states that it did nothing. */
-    private const NOT_PROCESSED = [429, 503];
-
     public readonly string $path;
     public readonly ?string $body;
     public readonly ?string $idempotencyKey;
@@ -208,18 +198,15 @@ final class Request
         ];
     }
 
-    /** A request that is not repeatable can be sent again only if the server states that it did nothing. */
+    /** A request that is not repeatable can be sent again only after 429 and 503, for which the server did nothing. */
     public function canRetry(PostriderError $error): bool
     {
-        if ($error->status === null) {
-            return $this->isRepeatable && $error->code === 'connection_failed';
-        }
-        $isSafe = $this->isRepeatable || in_array($error->status, self::NOT_PROCESSED, true);
-        return $isSafe && in_array($error->status, self::RETRYABLE, true);
+        $isTemporary = in_array($error->status ?? $error->code, [429, 500, 502, 503, 504, 'connection_failed'], true);
+        return $isTemporary && ($this->isRepeatable || in_array($error->status, [429, 503], true));
     }
 
     /**
-     * Response → its JSON, or the bytes of another type if the operation has those. Throws the error that it contains.
+     * Response → its JSON, or the bytes of another type if the operation has those. Throws the error in it.
      *
      * @param array<string, string> $headers
      */
@@ -227,14 +214,16 @@ final class Request
     {
         $media = strtolower(trim(explode(';', $headers['content-type'] ?? '', 2)[0]));
         $wait = preg_match('/\A[0-9]{1,9}\z/', $headers['retry-after'] ?? '') ? (int) $headers['retry-after'] : null;
-        $common = ['status' => $status, 'idempotencyKey' => $this->idempotencyKey];
-        $unexpected = fn (string $what) => PostriderError::of(
-            'unexpected_answer',
-            "Unexpected response $status with $what. Is baseUrl a Postrider server?",
-            ...$common,
-            retryAfterSeconds: $wait,
-            requestId: $headers['x-request-id'] ?? null,
-        );
+        $common = [
+            'status' => $status,
+            'idempotencyKey' => $this->idempotencyKey,
+            'retryAfterSeconds' => $wait,
+            'requestId' => $headers['x-request-id'] ?? null,
+        ];
+        $unexpected = function (string $what) use ($common): PostriderError {
+            $text = "Unexpected response $common[status] with $what. Is baseUrl a Postrider server?";
+            return PostriderError::of('unexpected_answer', $text, ...$common);
+        };
         if ($status >= 300 && $status < 400) {
             throw $unexpected('a redirect, which is not followed');
         }
@@ -256,6 +245,8 @@ final class Request
             throw $unexpected('an unknown error format');
         }
         $details = is_array($error['details'] ?? null) ? $error['details'] : [];
+        $common['requestId'] ??= $details['request_id'] ?? null;
+        $common['retryAfterSeconds'] = is_int($error['retry_after'] ?? null) ? $error['retry_after'] : $wait;
         throw PostriderError::of(
             $error['code'],
             $error['message'],
@@ -263,8 +254,6 @@ final class Request
             field: is_string($error['field'] ?? null) ? $error['field'] : null,
             details: $details,
             errors: is_array($error['errors'] ?? null) ? $error['errors'] : [],
-            retryAfterSeconds: is_int($error['retry_after'] ?? null) ? $error['retry_after'] : $wait,
-            requestId: $headers['x-request-id'] ?? $details['request_id'] ?? null,
         );
     }
 
@@ -285,17 +274,14 @@ final class Request
     }
 
     /**
-     * `['metadata' => ['order' => '7'], 'limit' => 5]` → `?metadata%5Border%5D=7&limit=5`. Lists are joined with commas.
+     * `['metadata' => ['order' => '7'], 'limit' => 5]` → `?metadata%5Border%5D=7&limit=5`. Commas join lists.
      *
      * @param array<string, mixed> $query
      */
     private static function queryOf(array $query): string
     {
-        $textOf = fn (mixed $value) => match (true) {
-            is_bool($value) => $value ? 'true' : 'false',
-            is_array($value) => array_is_list($value) ? implode(',', $value) : $value,
-            default => $value,
-        };
+        $joined = fn (mixed $value) => is_array($value) && array_is_list($value) ? implode(',', $value) : $value;
+        $textOf = fn (mixed $value) => is_bool($value) ? var_export($value, true) : $joined($value);
         $text = http_build_query(array_map($textOf, $query), '', '&');
         return $text === '' ? '' : "?$text";
     }
@@ -303,9 +289,8 @@ final class Request
     /** @param array<string, mixed> $body */
     private static function bodyOf(array $body): string
     {
-        $flags = JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION;
         try {
-            return json_encode($body === [] ? new \stdClass() : $body, $flags);
+            return json_encode($body ?: new \stdClass(), JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         } catch (\JsonException) {
             throw PostriderError::invalid('body', 'cannot be serialized as JSON');
         }
@@ -339,11 +324,10 @@ final class Pages implements \IteratorAggregate
     public function getIterator(): \Generator
     {
         $cursor = null;
-        $index = 0;
         do {
             $page = $this->page($cursor);
             foreach ($page['data'] as $item) {
-                yield $index++ => $item;
+                yield $item; // not `yield from`, which would repeat the keys
             }
             $cursor = $page['has_more'] ? $page['next_cursor'] : null;
         } while ($cursor !== null);

@@ -22,8 +22,8 @@ final class Webhook
 
     /**
      * Verifies the signature of a request and returns its event, or the inbound message of a route, whose `type` is
-     * `inbound.received`. `$body` is the raw body, `$secret` that of the webhook or route, `$now` the Unix time. Throws a
-     * WebhookVerificationError. A genuine event can arrive twice, with the same `id`.
+     * `inbound.received`. `$body` is the raw body, `$secret` that of the webhook or route, `$now` the Unix time. Throws
+     * a WebhookVerificationError. A genuine event can arrive twice, with the same `id`.
      *
      * @param array<string, string|list<string>> $headers names in any case, such as those of `getallheaders()`
      * @return array<string, mixed>
@@ -39,28 +39,21 @@ final class Webhook
         if ($secret === '') {
             throw new WebhookVerificationError('bad_secret', 'secret is required to verify the signature');
         }
-        $given = array_map(
-            fn (mixed $value) => is_array($value) ? implode(', ', $value) : (string) $value,
-            array_change_key_case($headers),
-        );
-        $own = array_values(array_filter(
-            ['X-Service-Signature', 'X-Inbound-Signature'],
-            fn (string $each) => isset($given[strtolower($each)]),
-        ));
-        $name = $own[0] ?? 'webhook-signature';
-        [$time, $prefix, $key, $signatures] = $own === []
-            ? self::standard($given, $secret)
-            : self::own($name, $given[strtolower($name)], $secret);
+        $given = array_map(fn (mixed $value) => implode(', ', (array) $value), array_change_key_case($headers));
+        $name = isset($given['x-service-signature']) ? 'X-Service-Signature' : 'X-Inbound-Signature';
+        $value = $given[strtolower($name)] ?? null;
+        $signed = $value === null ? self::standard($given, $secret) : self::own($name, $value, $secret);
+        [$time, $prefix, $key, $signatures] = $signed;
         $wanted = hash_hmac('sha256', $prefix . $body, $key, true);
         if (!in_array(true, array_map(fn (string $each) => hash_equals($wanted, $each), $signatures), true)) {
-            throw new WebhookVerificationError('wrong_signature', "$name does not match the body and secret.");
+            throw new WebhookVerificationError('wrong_signature', 'The signature does not match the body and secret.');
         }
         $away = abs(($now ?? time()) - (int) $time);
         if ($away > $toleranceSeconds) {
             $text = "The signature is $away s away from the local clock; at most $toleranceSeconds s are allowed.";
             throw new WebhookVerificationError('stale', $text);
         }
-        return self::eventOf($body, $name === 'X-Inbound-Signature');
+        return self::eventOf($body, $value !== null && $name === 'X-Inbound-Signature');
     }
 
     /** @return array<string, mixed> */
@@ -85,15 +78,11 @@ final class Webhook
     private static function own(string $name, string $value, #[\SensitiveParameter] string $secret): array
     {
         $fields = array_map('trim', explode(',', $value));
-        $after = fn (string $start) => array_values(array_map(
-            fn (string $field) => substr($field, strlen($start)),
-            array_filter($fields, fn (string $field) => str_starts_with($field, $start)),
-        ));
-        [$times, $signatures] = [$after('t='), $after('v1=')];
+        $times = array_values(preg_filter('/\At=/', '', $fields));
+        $signatures = array_values(preg_filter('/\Av1=/', '', $fields));
         $isWhole = count($times) === 1 && preg_match(self::TIME, $times[0]) && $signatures !== [];
         if (!$isWhole || preg_grep('/\A[0-9a-f]{64}\z/', $signatures, PREG_GREP_INVERT) !== []) {
-            $text = "$name must have the form t=<unix seconds>,v1=<64 hexadecimal digits>";
-            throw new WebhookVerificationError('malformed_header', $text);
+            throw new WebhookVerificationError('malformed_header', "$name is not t=<unix seconds>,v1=<64 hex digits>");
         }
         return [$times[0], "$times[0].", $secret, array_map('hex2bin', $signatures)];
     }
@@ -106,18 +95,16 @@ final class Webhook
      */
     private static function standard(array $headers, #[\SensitiveParameter] string $secret): array
     {
-        [$value, $id, $time] = array_map(
-            fn (string $each) => $headers["webhook-$each"] ?? '',
-            ['signature', 'id', 'timestamp'],
-        );
+        $value = $headers['webhook-signature'] ?? '';
+        $id = $headers['webhook-id'] ?? '';
+        $time = $headers['webhook-timestamp'] ?? '';
         if ($value === '' || $id === '' || $time === '') {
             throw new WebhookVerificationError('missing_header', 'The request has no complete signature headers.');
         }
-        $parts = array_filter(preg_split('/,?\s+/', $value), fn (string $each) => str_starts_with($each, 'v1,'));
-        $signatures = array_values(array_map(fn (string $each) => (string) base64_decode(substr($each, 3), true), $parts));
-        $lengths = array_unique(array_map('strlen', $signatures));
-        if (!preg_match(self::TIME, $time) || $lengths !== [32]) {
-            throw new WebhookVerificationError('malformed_header', 'webhook-signature or webhook-timestamp is malformed.');
+        $parts = preg_filter('/\Av1,/', '', preg_split('/,?\s+/', $value));
+        $signatures = array_map(fn (string $each) => (string) base64_decode($each, true), array_values($parts));
+        if (!preg_match(self::TIME, $time) || array_unique(array_map('strlen', $signatures)) !== [32]) {
+            throw new WebhookVerificationError('malformed_header', 'webhook-signature or -timestamp is malformed.');
         }
         $key = base64_decode(preg_replace('/\Awhsec_/', '', $secret), true);
         if ($key === false || $key === '') {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import os
 import random
@@ -17,8 +18,6 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .version import VERSION
 
-RETRYABLE = (429, 500, 502, 503, 504)
-NOT_PROCESSED = (429, 503)  # the server states that it did nothing
 T = TypeVar("T")
 
 
@@ -66,7 +65,7 @@ class Wire:
                  clock: Optional[Clock]) -> None:
         url = urlsplit(base_url or os.environ.get("POSTRIDER_URL", ""))
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment or url.username:
-            raise ValueError("base_url (or POSTRIDER_URL) must be the URL of your server, such as https://mail.example.com")
+            raise ValueError("base_url (or POSTRIDER_URL) must be the URL of your server")
         self.api_key = api_key or os.environ.get("POSTRIDER_API_KEY", "")
         if not re.fullmatch(r"[\x21-\x7e]+", self.api_key):
             raise ValueError("api_key (or POSTRIDER_API_KEY) is missing or contains invalid characters")
@@ -81,8 +80,7 @@ class Wire:
         """Sends a request, retries it if that is safe, and returns the parsed response. All attempts and pauses
         together take at most `timeout`; a pause that would exceed it is not started."""
         ends_at = self.clock.now() + request.timeout
-        attempt = 0
-        while True:
+        for attempt in itertools.count():
             try:
                 return self.attempt(request, ends_at)
             except PostriderError as error:
@@ -91,7 +89,6 @@ class Wire:
                 if attempt >= request.max_retries or is_late or not can_retry(error, request.is_repeatable):
                     raise
             self.clock.sleep(pause)
-            attempt += 1
 
     def attempt(self, request: Request, ends_at: float) -> Any:
         def seconds_left() -> float:
@@ -122,9 +119,10 @@ class Wire:
 class Request:
     """One request to the API. Raises a ValidationError for an ID, a body or a key that cannot be sent."""
 
-    def __init__(self, wire: Wire, method: str, path: str, ids: Sequence[object], *, query: Any = None, body: Any = None,
-                 is_repeatable: bool, is_raw: bool = False, is_keyed: bool = False, idempotency_key: Optional[str] = None,
-                 wait_seconds: float = 0, timeout: Optional[float] = None, max_retries: Optional[int] = None) -> None:
+    def __init__(self, wire: Wire, method: str, path: str, ids: Sequence[object], *, is_repeatable: bool,
+                 query: Any = None, body: Any = None, is_raw: bool = False, is_keyed: bool = False,
+                 idempotency_key: Optional[str] = None, wait_seconds: float = 0,
+                 timeout: Optional[float] = None, max_retries: Optional[int] = None) -> None:
         self.method, self.is_repeatable, self.is_raw = method, is_repeatable, is_raw
         self.path = path_of(path, ids) + query_of(query)
         self.body = None if body is None else body_of(body)
@@ -136,10 +134,10 @@ class Request:
         self.max_retries = wire.max_retries if max_retries is None else max_retries
 
     def headers(self, api_key: str) -> Dict[str, str]:
-        optional = {"Content-Type": self.body and "application/json", "Idempotency-Key": self.idempotency_key,
+        optional = {"Content-Type": "application/json" if self.body else None, "Idempotency-Key": self.idempotency_key,
                     "Prefer": f"wait={self.wait_seconds:g}" if self.wait_seconds > 0 else None}
         return {"Accept": "application/json", "Authorization": f"Bearer {api_key}",
-                "User-Agent": f"postrider-python/{VERSION}", **{name: value for name, value in optional.items() if value}}
+                "User-Agent": f"postrider-python/{VERSION}", **{k: v for k, v in optional.items() if v}}
 
 
 class Pages(Generic[T]):
@@ -149,7 +147,7 @@ class Pages(Generic[T]):
         self._wire, self._path, self._ids, self._query, self._options = wire, path, ids, dict(query or {}), options
 
     def page(self, cursor: Optional[str] = None) -> Dict[str, Any]:
-        """Returns the page at `cursor`, or without one the page that the query selects: `data`, `has_more`, `next_cursor`."""
+        """Returns the page at `cursor`, or without one the page that the query selects."""
         query = self._query if cursor is None else {**self._query, "cursor": cursor}
         request = Request(self._wire, "GET", self._path, self._ids, query=query, is_repeatable=True, **self._options)
         return self._wire.exchange(request)
@@ -164,10 +162,9 @@ class Pages(Generic[T]):
 
 
 def can_retry(error: PostriderError, is_repeatable: bool) -> bool:
-    """True if a request can be sent again. One that is not repeatable can if the server states that it did nothing."""
-    if error.status is None:
-        return is_repeatable and error.code == "connection_failed"
-    return error.status in RETRYABLE and (is_repeatable or error.status in NOT_PROCESSED)
+    """A request that is not repeatable can be sent again only after 429 and 503, for which the server did nothing."""
+    cause = error.code if error.status is None else error.status
+    return cause in (429, 500, 502, 503, 504, "connection_failed") and (is_repeatable or cause in (429, 503))
 
 
 def pause_after(error: PostriderError, attempt: int, chance: float) -> float:
@@ -200,7 +197,7 @@ def parsed(response: http.client.HTTPResponse, content: bytes, request: Request)
     if status < 300:
         return body
     error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict) or not isinstance(error.get("code"), str) or not isinstance(error.get("message"), str):
+    if not isinstance(error, dict) or not all(isinstance(error.get(each), str) for each in ("code", "message")):
         raise unexpected("an unknown error format")
     details, errors, wait = error.get("details"), error.get("errors"), error.get("retry_after")
     common["details"] = details if isinstance(details, dict) else {}

@@ -11,6 +11,7 @@ import time
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 TIME = "[0-9]{1,12}"  # Unix time in seconds; with thirteen digits it would be in milliseconds
+OWN = ("X-Service-Signature", "X-Inbound-Signature")
 Signed = Tuple[str, bytes, bytes, List[bytes]]  # time, text before the body, HMAC key, signatures
 
 
@@ -27,14 +28,15 @@ def unwrap(body: Union[str, bytes], headers: Mapping[str, str], secret: str, *, 
            now: Optional[float] = None) -> Dict[str, Any]:
     """Verifies the signature of a request and returns its event, or the inbound message of a route, whose `type` is
     `inbound.received`. `body` is the raw body, `secret` that of the webhook or route, `tolerance` the maximum age in
-    seconds, `now` the Unix time. Raises a WebhookVerificationError. A genuine event can arrive twice, with the same `id`."""
+    seconds, `now` the Unix time. Raises a WebhookVerificationError. A genuine event can arrive twice, with the same
+    `id`."""
     if not isinstance(body, (str, bytes)):
         raise WebhookVerificationError("bad_body", "The body must be the raw text or bytes of the request.")
     if not isinstance(secret, str) or not secret:
         raise WebhookVerificationError("bad_secret", "secret is required to verify the signature")
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
     given = {name.lower(): value for name, value in headers.items()}
-    name = next((each for each in ("X-Service-Signature", "X-Inbound-Signature") if each.lower() in given), "webhook-signature")
+    name = next((each for each in OWN if each.lower() in given), "webhook-signature")
     signed_at, prefix, key, signatures = own(name, given, secret) if name[0] == "X" else standard(given, secret)
     wanted = hmac.new(key, prefix + content, hashlib.sha256).digest()
     if not any([hmac.compare_digest(wanted, each) for each in signatures]):
@@ -62,27 +64,27 @@ def own(name: str, headers: Mapping[str, str], secret: str) -> Signed:
     signatures = [field[3:] for field in fields if field.startswith("v1=")]
     is_whole = len(times) == 1 and re.fullmatch(TIME, times[0]) and signatures
     if not is_whole or not all(re.fullmatch("[0-9a-f]{64}", each) for each in signatures):
-        raise WebhookVerificationError("malformed_header", f"{name} must have the form t=<unix seconds>,v1=<64 hexadecimal digits>")
-    return times[0], f"{times[0]}.".encode(), secret.encode("utf-8", "surrogatepass"), [bytes.fromhex(each) for each in signatures]
+        raise WebhookVerificationError("malformed_header", f"{name} is not t=<unix seconds>,v1=<64 hex digits>")
+    return times[0], f"{times[0]}.".encode(), secret.encode(errors="surrogatepass"), [*map(bytes.fromhex, signatures)]
 
 
 def standard(headers: Mapping[str, str], secret: str) -> Signed:
     """Standard Webhooks: `v1,<base64> v1,<base64>`, and the key is the decoded base64 of the secret."""
-    value, message_id, signed_at = (str(headers.get(f"webhook-{each}") or "") for each in ("signature", "id", "timestamp"))
-    if not value or not message_id or not signed_at:
+    text, event_id, signed_at = (str(headers.get(f"webhook-{each}") or "") for each in ("signature", "id", "timestamp"))
+    if not text or not event_id or not signed_at:
         raise WebhookVerificationError("missing_header", "The request has no complete signature headers.")
-    signatures = [decoded(each[3:]) for each in re.split(r",?\s+", value) if each.startswith("v1,")]
-    if not re.fullmatch(TIME, signed_at) or not signatures or any(each is None or len(each) != 32 for each in signatures):
+    signatures = [decoded(each[3:]) for each in re.split(r",?\s+", text) if each.startswith("v1,")]
+    if not re.fullmatch(TIME, signed_at) or {len(each) for each in signatures} != {32}:
         raise WebhookVerificationError("malformed_header", "webhook-signature or webhook-timestamp is malformed.")
     key = decoded(re.sub("^whsec_", "", secret))
     if not key:
         raise WebhookVerificationError("bad_secret", "secret must be whsec_ followed by base64")
-    prefix = f"{message_id}.{signed_at}.".encode("utf-8", "surrogatepass")
-    return signed_at, prefix, key, [each for each in signatures if each is not None]
+    prefix = f"{event_id}.{signed_at}.".encode("utf-8", "surrogatepass")
+    return signed_at, prefix, key, signatures
 
 
-def decoded(text: str) -> Optional[bytes]:
+def decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        return None
+        return b""
