@@ -3,6 +3,7 @@ import { errorName, errorTexts } from './errors.ts'
 import { isOperation, isRaw, namedTypes, ownAnswerOf, pascal, type Tree, treeOf } from './files.ts'
 import { filled } from './filled.ts'
 import { type ClientOperation, camel, operationsOf } from './operations.ts'
+import { licence, readmeOf } from './readme.ts'
 import type { Schema } from './schema-type.ts'
 
 const HEAD = `<?php
@@ -23,6 +24,8 @@ export function phpFiles(document: Json): Record<string, string> {
   const operations = operationsOf(document)
   return {
     'php/composer.json': `${JSON.stringify(PACKAGE, null, 4)}\n`,
+    'php/README.md': readmeOf('php', 'PHP'),
+    'php/LICENSE': licence(),
     'php/src/errors.php': errorsFile(document),
     'php/src/types.php': typesFile(namedTypes(operations, document.components.schemas)),
     'php/src/api.php': apiFile(operations),

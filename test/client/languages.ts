@@ -74,6 +74,7 @@ export function testLanguage({ name, tools, command, env, page, example }: Langu
         url,
         key: server.keys.test,
         mail: SANDBOX,
+        later: new Date(START + 3_600_000).toISOString(),
         hostile: Object.fromEntries(Object.entries(hostile).map(([each, { url }]) => [each, url])),
         webhooks: [{ ...real, fault: null }, ...cases].map((each) => ({
           ...each,
@@ -122,6 +123,10 @@ export function testLanguage({ name, tools, command, env, page, example }: Langu
 
     test('an answer is JSON, text or bytes', () => {
       expect([done.attachment, done.text.trim(), done.content]).toEqual(['AP8=', 'Hi Ann', MAIL.html])
+    })
+
+    test('a request without a body is sent', () => {
+      expect(done.cancelled).toBe('cancelled')
     })
 
     test('an error names every invalid field, its code and the request', () => {

@@ -156,6 +156,7 @@ $batch = $client->messages->batch(['messages' => array_fill(0, 5, [...$mail, 'ta
 $pages = $client->messages->list(['tag' => 'pages', 'limit' => 2, 'metadata' => ['order' => 'o-17']]);
 $files = [['filename' => 'a.bin', 'content' => 'AP8=', 'content_type' => 'application/octet-stream']];
 $withFile = $client->messages->send([...$mail, 'attachments' => $files], waitSeconds: 5);
+$scheduled = $client->messages->send([...$mail, 'scheduled_at' => $given['later']]);
 $recording = new RecordingWire($given['url'], 'k', 1, 0, new Clock());
 foreach (get_object_vars($client) as $resource) {
     $recording->call(new ($resource::class)($recording));
@@ -172,6 +173,7 @@ echo json_encode([
     'attachment' => base64_encode($client->messages->attachment($withFile['id'], 1)),
     'text' => $client->messages->content($withFile['id'], ['part' => 'text']),
     'content' => $client->messages->content($withFile['id'])['html'],
+    'cancelled' => $client->messages->cancel($scheduled['id'])['status'],
     'invalid mail' => failure(fn () => $client->messages->send([...$mail, 'to' => 'nobody', 'subject' => "x\ny"])),
     'unknown' => failure(fn () => $client->messages->get('msg_00000000000000000000000000')),
     'wrong key' => failure(fn () => (new Postrider($given['url'], 'svc_live_x'))->usage->get()),

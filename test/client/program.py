@@ -91,6 +91,7 @@ batch = client.messages.batch({"messages": [{**MAIL, "tags": ["pages"]} for _ in
 pages = client.messages.list({"tag": "pages", "limit": 2, "metadata": {"order": "o-17"}})
 files = [{"filename": "a.bin", "content": "AP8=", "content_type": "application/octet-stream"}]
 with_file = client.messages.send({**MAIL, "attachments": files}, wait_seconds=5)
+scheduled = client.messages.send({**MAIL, "scheduled_at": given["later"]})
 shop = io.StringIO()
 with contextlib.redirect_stdout(shop):
     exec(given["example"], {"__name__": "__main__"})
@@ -104,6 +105,7 @@ print(json.dumps({
     "attachment": base64.b64encode(client.messages.attachment(with_file["id"], 1)).decode(),
     "text": client.messages.content(with_file["id"], {"part": "text"}),
     "content": client.messages.content(with_file["id"])["html"],
+    "cancelled": client.messages.cancel(scheduled["id"])["status"],
     "invalid mail": failure(lambda: client.messages.send({**MAIL, "to": "nobody", "subject": "x\ny"})),
     "unknown": failure(lambda: client.messages.get("msg_00000000000000000000000000")),
     "wrong key": failure(lambda: Postrider(given["url"], "svc_live_x").usage.get()),

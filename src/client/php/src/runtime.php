@@ -192,7 +192,7 @@ final class Request
             "Authorization: Bearer $apiKey",
             'User-Agent: postrider-php/' . Postrider::VERSION,
             'Expect:', // curl would wait a second before it sends a large body
-            ...($this->body === null ? [] : ['Content-Type: application/json']),
+            $this->body === null ? 'Content-Length: 0' : 'Content-Type: application/json',
             ...($this->idempotencyKey === null ? [] : ["Idempotency-Key: $this->idempotencyKey"]),
             ...($this->waitSeconds > 0 ? ["Prefer: wait=$this->waitSeconds"] : []),
         ];
