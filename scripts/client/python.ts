@@ -209,7 +209,7 @@ function methodOf(operation: ClientOperation): string {
     ...(input === null ? [] : [inputOf(operation, kind)]),
     '*',
     ...(isKeyed ? ['idempotency_key: Optional[str] = None'] : []),
-    ...(canWait ? ['wait_seconds: float = 0'] : []),
+    ...(canWait ? ['wait_seconds: int = 0'] : []),
     'timeout: Optional[float] = None',
     'max_retries: Optional[int] = None',
   ]

@@ -17,7 +17,7 @@ class Messages:
         body: types.SendMessage,
         *,
         idempotency_key: Optional[str] = None,
-        wait_seconds: float = 0,
+        wait_seconds: int = 0,
         timeout: Optional[float] = None,
         max_retries: Optional[int] = None,
     ) -> types.AcceptedMessage:

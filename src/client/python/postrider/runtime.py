@@ -121,7 +121,7 @@ class Request:
 
     def __init__(self, wire: Wire, method: str, path: str, ids: Sequence[object], *, is_repeatable: bool,
                  query: Any = None, body: Any = None, is_raw: bool = False, is_keyed: bool = False,
-                 idempotency_key: Optional[str] = None, wait_seconds: float = 0,
+                 idempotency_key: Optional[str] = None, wait_seconds: int = 0,
                  timeout: Optional[float] = None, max_retries: Optional[int] = None) -> None:
         self.method, self.is_repeatable, self.is_raw = method, is_repeatable, is_raw
         self.path = path_of(path, ids) + query_of(query)
@@ -135,7 +135,7 @@ class Request:
 
     def headers(self, api_key: str) -> Dict[str, str]:
         optional = {"Content-Type": "application/json" if self.body else None, "Idempotency-Key": self.idempotency_key,
-                    "Prefer": f"wait={self.wait_seconds:g}" if self.wait_seconds > 0 else None}
+                    "Prefer": f"wait={self.wait_seconds}" if self.wait_seconds > 0 else None}
         return {"Accept": "application/json", "Authorization": f"Bearer {api_key}",
                 "User-Agent": f"postrider-python/{VERSION}", **{k: v for k, v in optional.items() if v}}
 
