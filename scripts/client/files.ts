@@ -196,7 +196,7 @@ function routesFile(operations: ClientOperation[]): string {
 }
 
 /** Formatted like Biome. */
-function formatted(name: string, text: string): string {
+export function formatted(name: string, text: string): string {
   const run = Bun.spawnSync([process.execPath, 'x', 'biome', 'format', `--stdin-file-path=src/client/${name}`], {
     cwd: ROOT,
     stdin: Buffer.from(text),

@@ -1,6 +1,6 @@
 import pkg from '../../package.json' with { type: 'json' }
 import { errorName, errorTexts } from './errors.ts'
-import { isOperation, isRaw, namedTypes, ownAnswerOf, pascal, type Tree, treeOf } from './files.ts'
+import { formatted, isOperation, isRaw, namedTypes, ownAnswerOf, pascal, type Tree, treeOf } from './files.ts'
 import { filled } from './filled.ts'
 import { type ClientOperation, camel, operationsOf } from './operations.ts'
 import { licence, readmeOf } from './readme.ts'
@@ -23,7 +23,7 @@ type Json = any
 export function phpFiles(document: Json): Record<string, string> {
   const operations = operationsOf(document)
   return {
-    'php/composer.json': `${JSON.stringify(PACKAGE, null, 4)}\n`,
+    'php/composer.json': formatted('php/composer.json', JSON.stringify(PACKAGE)),
     'php/README.md': readmeOf('php', 'PHP'),
     'php/LICENSE': licence(),
     'php/src/errors.php': errorsFile(document),
