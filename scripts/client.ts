@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
+import { readmeOf } from './client/readme.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist/client')
@@ -17,7 +18,8 @@ writeFileSync(join(OUT, 'package.json'), `${JSON.stringify(manifest(), null, 2)}
 writeFileSync(join(OUT, 'cjs/package.json'), '{ "type": "commonjs" }\n')
 cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
 cpSync(join(ROOT, 'scripts/examples'), join(OUT, 'examples'), { recursive: true })
-writeFileSync(join(OUT, 'README.md'), readme())
+const readme = readmeOf('typescript', 'TypeScript').replaceAll('../../scripts/examples/', 'examples/')
+writeFileSync(join(OUT, 'README.md'), readme)
 execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
 console.log(`dist/client/postrider-${pkg.version}.tgz`)
 
@@ -68,14 +70,4 @@ function manifest() {
     exports: { '.': entry('index'), './nodemailer': entry('nodemailer') },
     files: ['esm', 'cjs', 'examples'],
   }
-}
-
-/** Its page of the manual, without links to other pages. */
-function readme(): string {
-  const text = readFileSync(join(ROOT, 'src/manual/typescript.md'), 'utf8')
-  return text
-    .replace(/^# .*/, '# Postrider, TypeScript client')
-    .replace(/^<!--.*\n/gm, '')
-    .replace(/\[([^\]]+)\]\([\w-]+\.md[^)]*\)/g, '$1')
-    .replaceAll('../../scripts/examples/', 'examples/')
 }

@@ -21,23 +21,26 @@ export function clientFiles(document: Json): Record<'api.ts' | 'types.ts' | 'rou
 }
 
 function typesFile(operations: ClientOperation[], schemas: Record<string, Schema>): string {
+  const declarations = Object.entries(namedTypes(operations, schemas)).map(([name, schema]) =>
+    declared(typeOf({ $ref: name }), schema),
+  )
+  return HEAD + declarations.join('\n\n')
+}
+
+/** Every schema of the client by the name of its type: those of the document that it uses, in order, then the bodies,
+ *  queries and responses that have no name there. `Error` keeps its name here. */
+export function namedTypes(operations: ClientOperation[], schemas: Record<string, Schema>): Record<string, Schema> {
   const used = reachable([...POSTED.map((name) => ({ $ref: `/${name}` })), ...operations.flatMap(schemasOf)], schemas)
-  const inputs = operations.flatMap((operation) => {
+  const inputs = operations.flatMap((operation): [string, Schema][] => {
     const { id, body, query } = operation
     const answer = ownAnswerOf(operation)
     return [
-      ...(body === null || body.$ref !== undefined ? [] : [declared(`${pascal(id)}Body`, body)]),
-      ...(query === null ? [] : [declared(`${pascal(id)}Query`, query)]),
-      ...(answer === null ? [] : [declared(`${pascal(id)}Answer`, answer)]),
+      ...(body === null || body.$ref !== undefined ? [] : [[`${pascal(id)}Body`, body] as [string, Schema]]),
+      ...(query === null ? [] : [[`${pascal(id)}Query`, query] as [string, Schema]]),
+      ...(answer === null ? [] : [[`${pascal(id)}Answer`, answer] as [string, Schema]]),
     ]
   })
-  const declarations = [
-    ...Object.entries(schemas)
-      .filter(([name]) => used.has(name))
-      .map(([name, schema]) => declared(typeOf({ $ref: name }), schema)),
-    ...inputs,
-  ]
-  return HEAD + declarations.join('\n\n')
+  return Object.fromEntries([...Object.entries(schemas).filter(([name]) => used.has(name)), ...inputs])
 }
 
 function apiFile(operations: ClientOperation[]): string {
@@ -85,13 +88,13 @@ function declared(name: string, schema: Schema): string {
   )
 }
 
-interface Tree {
+export interface Tree {
   [name: string]: ClientOperation | Tree
 }
 
-const isOperation = (entry: ClientOperation | Tree): entry is ClientOperation => Array.isArray(entry.names)
+export const isOperation = (entry: ClientOperation | Tree): entry is ClientOperation => Array.isArray(entry.names)
 
-function treeOf(operations: ClientOperation[]): Tree {
+export function treeOf(operations: ClientOperation[]): Tree {
   const tree: Tree = {}
   for (const operation of operations) {
     let at = tree
@@ -146,7 +149,7 @@ function inputOf({ id, body, query }: ClientOperation): string[] {
 }
 
 /** The JSON of a response without a name in the document; null for all others. */
-function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null {
+export function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null {
   const schema = answers['application/json']
   return schema === undefined || schema.$ref !== undefined || isList ? null : schema
 }
@@ -166,7 +169,7 @@ function optionsOf({ canWait, isKeyed }: ClientOperation): string {
   return canWait ? 'SendOptions' : isKeyed ? 'KeyedOptions' : 'CallOptions'
 }
 
-const isRaw = ({ isStream, answers }: ClientOperation) =>
+export const isRaw = ({ isStream, answers }: ClientOperation) =>
   !isStream && Object.keys(answers).some((type) => type !== 'application/json')
 
 function routesFile(operations: ClientOperation[]): string {
@@ -193,7 +196,7 @@ function routesFile(operations: ClientOperation[]): string {
 }
 
 /** Formatted like Biome. */
-function formatted(name: string, text: string): string {
+export function formatted(name: string, text: string): string {
   const run = Bun.spawnSync([process.execPath, 'x', 'biome', 'format', `--stdin-file-path=src/client/${name}`], {
     cwd: ROOT,
     stdin: Buffer.from(text),
@@ -202,7 +205,7 @@ function formatted(name: string, text: string): string {
   return run.stdout.toString()
 }
 
-function pascal(id: string): string {
+export function pascal(id: string): string {
   const name = camel(id)
   return name[0]!.toUpperCase() + name.slice(1)
 }

@@ -8,6 +8,8 @@ export const CONTENTS = [
       'sending',
       'templates',
       'typescript',
+      'python',
+      'php',
       'smtp',
       'sandbox',
       'tracking',

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientFiles } from '../../scripts/client/files.ts'
+import { allClientFiles } from '../../scripts/client/all-files.ts'
 import { errorOf } from '../../src/client/errors.ts'
 import { EventStream, Postrider } from '../../src/client/index.ts'
 import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import type { Json } from '../support/server.ts'
+import { requestsIn } from './document-requests.ts'
 
 const SRC = join(import.meta.dir, '../../src/client')
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => setup.close())
 
 test('types and routes match the document: after a change run scripts/client-types.ts', () => {
-  for (const [name, text] of Object.entries(clientFiles(document))) {
+  for (const [name, text] of Object.entries(allClientFiles(document))) {
     expect(readFileSync(join(SRC, name), 'utf8')).toBe(text)
   }
 })
@@ -47,19 +48,7 @@ test('every operation that accepts keys is called by its method and path, with a
   }
   await callAll(client)
 
-  const wanted = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods)
-      .filter(([, { operationId, security }]) => !operationId.endsWith('_alias') && security === undefined)
-      .map(([method, { parameters, requestBody }]) => {
-        const isKeyed = parameters.some(({ $ref }: Json) => $ref?.endsWith('/IdempotencyKey'))
-        const properties = requestBody?.content['application/json'].schema.properties ?? { $ref: true }
-        const hasBody = requestBody !== undefined && Object.keys(properties).length > 0
-        let ids = 0
-        const bare = path.replace(/\{\w+\}/g, () => 'ab'[ids++]!)
-        return [method.toUpperCase(), bare, hasBody ? 'body' : '', isKeyed ? 'key' : ''].join(' ').trim()
-      }),
-  )
-  expect([...new Set(asked)].toSorted()).toEqual(wanted.toSorted())
+  expect([...new Set(asked)].toSorted()).toEqual(requestsIn(document))
 })
 
 test('every error code has a class of its own', () => {

@@ -1,0 +1,9 @@
+<?php
+
+/** Loads the client without Composer. */
+
+declare(strict_types=1);
+
+foreach (['runtime', 'errors', 'types', 'api', 'webhooks'] as $name) {
+    require_once __DIR__ . "/src/$name.php";
+}
