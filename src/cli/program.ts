@@ -21,10 +21,13 @@ import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
 import { addRecipients } from './commands/recipient.ts'
 import { addRelays } from './commands/relay.ts'
+import { addRoutes } from './commands/route.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
+import { addStats } from './commands/stats.ts'
 import { addSuppressions } from './commands/suppression.ts'
+import { addTemplates } from './commands/template.ts'
 import { addUsers } from './commands/user.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -94,9 +97,12 @@ export function createProgram(end: (code: number) => void): Command {
   addLoginLink(program)
   program.commandsGroup('Messages and events:')
   addSend(program, end)
+  addTemplates(program)
   addMessages(program)
+  addStats(program)
   addListen(program, end)
   addWebhooks(program)
+  addRoutes(program)
   addSuppressions(program)
   addRecipients(program)
   addImport(program, end)
