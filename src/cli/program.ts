@@ -1,4 +1,4 @@
-import { Command, CommanderError, type Option } from 'commander'
+import { Command, CommanderError, type ErrorOptions, type Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { addAddresses } from './commands/address.ts'
 import { addAlerts } from './commands/alert.ts'
@@ -54,8 +54,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A command that reports an unknown option before a missing one: `--form` may be the `--from` that is missing.
- *  commander calls these two methods; its types do not have them. */
+/** A command that reports an unknown option before a missing one: `--form` may be the `--from` that is missing. It also
+ *  suggests an option that begins alike, and lists its commands where commander has no suggestion. commander calls
+ *  unknownOption and missingMandatoryOptionValue; its types do not have them. */
 class CommandWithOptions extends Command {
   #unknown: string | undefined
   declare unknownOption: (flag: string) => void
@@ -73,6 +74,26 @@ class CommandWithOptions extends Command {
   missingMandatoryOptionValue(option: Option): void {
     if (this.#unknown !== undefined) this.unknownOption(this.#unknown)
     this.error(`error: required option '${option.flags}' not specified`)
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    super.error(message.includes('(Did you mean ') ? message : message + this.#hintFor(message, options?.code), options)
+  }
+
+  #hintFor(message: string, code: string | undefined): string {
+    const help = this.createHelp()
+    if (code === 'commander.unknownCommand') {
+      if (this.parent === null) return `\nAll commands: ${this.name()} --help`
+      return `\nCommands: ${help
+        .visibleCommands(this)
+        .map((each) => each.name())
+        .join(', ')}`
+    }
+    const flag = code === 'commander.unknownOption' ? /'(--\w[\w-]{2,})/.exec(message)?.[1] : undefined
+    if (flag === undefined) return ''
+    const known = help.visibleOptions(this).map(({ long }) => long ?? '')
+    const meant = known.find((each) => each.length > 4 && (each.startsWith(flag) || flag.startsWith(each)))
+    return meant === undefined ? '' : `\n(Did you mean ${meant}?)`
   }
 }
 
