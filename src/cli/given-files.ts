@@ -38,7 +38,7 @@ export function readObject(option: string, file: string): Record<string, unknown
   throw usageFault(`${option}: ${file} must contain a JSON object`)
 }
 
-/** `NAME=VALUE` or, with the separator `:`, `Name: value` → values by name. Trims both after a `:`. */
+/** `NAME=VALUE` or, with the separator `:`, `Name: value` → values by name. Trims the value after a `:`. */
 export function namedValues(option: string, given: readonly string[], separator: '=' | ':'): Record<string, string> {
   const values = new Map<string, string>()
   for (const each of given) {

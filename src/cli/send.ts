@@ -28,10 +28,12 @@ interface Options {
   /** Files and URLs. */
   attach?: string[]
   template?: string
-  /** `NAME=VALUE`, also for the two below; `header` has `Name: value`. */
+  /** `NAME=VALUE` each. */
   variable?: string[]
+  /** A file with a JSON object. */
   variables?: string
   locale?: string
+  /** `Name: value` each. */
   header?: string[]
   tag?: string[]
   schedule?: string
