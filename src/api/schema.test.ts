@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { nearest } from '../config/suggest.ts'
 import { check, emailAddress, label, parseIsoTime } from './schema.ts'
 
 describe('a time', () => {
@@ -59,6 +60,31 @@ describe('faults', () => {
       'email must be an email address',
       'Unknown field "x".',
     ])
+  })
+
+  test('suggest the field that an unknown name means, in whatever case', () => {
+    const mail = z.strictObject({
+      to: z.string(),
+      reply_to: z.string(),
+      require_tls: z.string(),
+      attachments: z.string(),
+    })
+    const meant = (name: string) => check(mail.partial(), { [name]: 'x' }, 'body').faults?.[0]?.message
+    for (const name of ['replyTo', 'ReplyTo', 'reply-to', 'REPLY_TO', 'replyto', 'reply_ot'])
+      expect(meant(name)).toBe(`Unknown field "${name}". Did you mean "reply_to"?`)
+    expect(meant('requireTLS')).toBe('Unknown field "requireTLS". Did you mean "require_tls"?')
+    expect(meant('attachment')).toBe('Unknown field "attachment". Did you mean "attachments"?')
+    expect(meant('TO')).toBe('Unknown field "TO". Did you mean "to"?')
+    expect(meant('colour')).toBe('Unknown field "colour".')
+  })
+
+  test('suggest nothing for a name of megabytes, without comparing its letters', () => {
+    const start = process.cpuUsage()
+    const long = 'a'.repeat(4_000_000)
+    expect(messages({ name: 'x', to: 'a', [long]: 1 })).toEqual([`Unknown field "${'a'.repeat(100)}…".`])
+    expect(nearest(long, ['name', 'to'])).toBeNull()
+    const { user } = process.cpuUsage(start)
+    expect(user).toBeLessThan(1_000_000) // µs; each comparison took a second per megabyte
   })
 
   test('name missing fields, and values that match no form', () => {

@@ -196,7 +196,7 @@ function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodT
     const known = fieldsAt(schema, path)
     return issue.keys.map((key, at) => {
       const field = fieldName([...path, key]) || root
-      return { field, message: unknownName(field, root, at < MOST_SUGGESTIONS ? nearest(key, known) : null) }
+      return { field, message: unknownName(field, root, at < MOST_SUGGESTIONS ? meantBy(key, known) : null) }
     })
   }
   if (issue.code === 'invalid_union') {
@@ -204,6 +204,13 @@ function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodT
     if (branch !== null) return branch.flatMap((inner) => faultsOf(inner, path, value))
   }
   return [fault(path, issue.message, root)]
+}
+
+/** An unknown name → the known one to suggest, or null. Compares it in the case of the API: `requireTLS` and `Require-Tls`
+ *  as `require_tls`. */
+function meantBy(name: string, known: readonly string[]): string | null {
+  const words = name.slice(0, LONGEST_NAME + 1).replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+  return nearest(words.replaceAll('-', '_').toLowerCase(), known)
 }
 
 /** Message for an unknown name. `meant` is the known name to suggest, or null. `root` as in check. */

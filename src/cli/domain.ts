@@ -94,6 +94,19 @@ export async function requireDomain(nameOrId: string, store: Store): Promise<Dom
   throw new CommandFailure(`domain: no domain ${nameOrId}. List domains with: postrider domain list`)
 }
 
+/** Options → the organization, and the domain or null without `domain`. A domain without `org` selects its organization.
+ *  Throws CommandFailure for an unknown one, or if `org` is missing. */
+export async function requirePlace(
+  { org, domain: name }: { org?: string; domain?: string },
+  store: Store,
+): Promise<{ organizationId: string; domainId: string | null }> {
+  if (name === undefined) return { organizationId: (await requireOrganization(org, store)).id, domainId: null }
+  const owner = org === undefined ? null : (await requireOrganization(org, store)).id
+  const own = owner === null ? null : await store.domains.findOf(owner, name)
+  const { id: domainId, organizationId } = own ?? (await requireDomain(name, store))
+  return { organizationId: owner ?? organizationId, domainId } // the operation refuses a domain of another organization
+}
+
 function runForDomain<Id extends OperationName>(operation: Id, name: string, options: Options): Promise<Results[Id]> {
   return withCliContext(options.config, async ({ store, operator }) => {
     const { id, organizationId } = await requireDomain(name, store)

@@ -51,11 +51,16 @@ export function printUnchanged(
     print(`${domain.name} already exists. Nothing was changed.\n\n${laterBlock(later, config)}${dnsTable(dnsRecords)}`)
 }
 
-/** Prints which files `init` would write, and the text of the config. */
-export function printPlan({ files }: Draft, checks: readonly CheckResult[] | null, { json }: ReportOptions): void {
+/** Prints which files `init` would write, and the text of the config or the options that an existing one lacks. */
+export function printPlan(
+  { files }: Draft,
+  checks: readonly CheckResult[] | null,
+  { json, config: file }: ReportOptions,
+  later: readonly LaterOption[],
+): void {
   const writes = files.map(({ path }) => path)
   if (json) {
-    printJson({ changed: false, writes, ...(checks === null ? {} : { checks }) })
+    printJson({ changed: false, writes, ...(checks === null ? {} : { checks }), ...notApplied(later) })
     return
   }
   const config = files.at(-1)
@@ -63,19 +68,20 @@ export function printPlan({ files }: Draft, checks: readonly CheckResult[] | nul
     `Nothing was changed. Without --dry-run, init writes ${writes.join(' and ') || 'no file'} and creates the domain and an admin key.`,
   )
   if (config !== undefined) print(`\n${config.text.trimEnd()}`)
+  if (later.length > 0) print(`\n${laterText(later, file)}`)
 }
 
 /** Prints the results of `init` and the next steps, or with `json` one record. */
 export function printReport(made: InitResult, { json, config }: ReportOptions, draft: Draft): void {
   if (json) printMachineReport(made)
-  else print(nextSteps(made, config === '' ? "''" : resolve(config), draft))
+  else print(nextSteps(made, config, draft))
 }
 
 const notApplied = (later: readonly LaterOption[]) =>
   later.length === 0 ? {} : { not_applied: later.map(({ option }) => option) }
 
 function laterBlock(later: readonly LaterOption[], config: string): string {
-  const text = laterText(later, resolve(config))
+  const text = laterText(later, config)
   return text === '' ? '' : `${text}\n`
 }
 
@@ -92,7 +98,8 @@ function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, chec
 }
 
 /** The results, and every step up to the first message. */
-function nextSteps(made: InitResult, file: string, { config, files }: Draft): string {
+function nextSteps(made: InitResult, given: string, { config, files }: Draft): string {
+  const file = given === '' ? "''" : resolve(given)
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const colors = colorsFor(process.env, process.stdout.isTTY)
   const hint = hintOf(config)
@@ -103,7 +110,7 @@ function nextSteps(made: InitResult, file: string, { config, files }: Draft): st
 ${colors.good('✓')} data in ${config.dataDir}
 ${colors.good('✓')} organization ${organizationId}, domain ${domain.name} (${domain.id}), two DKIM keys
 
-${laterBlock(made.later, file)}${colors.bold('Admin API key, shown only once')}
+${laterBlock(made.later, given)}${colors.bold('Admin API key, shown only once')}
   ${apiKey}
 
 ${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}

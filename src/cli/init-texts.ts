@@ -33,7 +33,7 @@ const PLAIN_LINES = `[http]
 # use a reverse proxy with behind_proxy = true and its address in public_url.
 #listen = "127.0.0.1:8025"`
 
-export const httpsLines = (contact: string | undefined) => `[http]
+const httpsLines = (contact: string | undefined) => `[http]
 # API and dashboard over HTTPS. Port 80 answers certificate challenges and redirects to HTTPS.
 listen_tls = "0.0.0.0:443"
 listen_redirect = "0.0.0.0:80"

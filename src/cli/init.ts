@@ -67,7 +67,7 @@ export async function init(options: Options): Promise<void> {
     found = { ...(await runChecks(draft, 'smarthost')), addresses: found?.addresses ?? [] }
   }
   const checks = found?.checks ?? null
-  if (options.dryRun) return printPlan(draft, checks, options)
+  if (options.dryRun) return printPlan(draft, checks, options, later)
 
   writeFiles(draft)
   const zoneFolder = openZoneFolder(options.config, draft.config.dataDir)

@@ -146,6 +146,22 @@ export async function listEvents(
   if (page.data.length === 0) print('no events')
 }
 
+/** Prints an event and its data. Throws CommandFailure for an unknown id. */
+export async function showEvent(id: string, options: Options): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const stored = await store.events.get(id)
+    if (stored === null)
+      throw new CommandFailure(`event: no event ${id}. List recent events with: postrider event list`)
+    const { organizationId } = stored
+    const event = await operator.run('events_get', { organizationId, params: { event_id: id } })
+    if (options.json) return printJson(event)
+    print(`${id} is ${event.type} at ${event.timestamp}`)
+    const values = Object.entries(event.data).filter(([, value]) => value !== null)
+    for (const [name, value] of values)
+      print(`  ${name}: ${sanitize(typeof value === 'string' ? value : JSON.stringify(value))}`)
+  })
+}
+
 function list<Id extends ListName>(
   operation: Id,
   { config, org, limit }: Options & { org?: string; limit: number },

@@ -19,6 +19,19 @@ export function withRecords(command: Command): Command {
   return withConfig(command).option('--json', 'print JSON')
 }
 
+/** Adds the options that fill a template to a command. */
+export function withVariables(command: Command): Command {
+  return command
+    .option('--variable <name=value>', 'value of a variable of the template; repeatable', gather)
+    .option('--variables <file>', 'values of variables from a file with a JSON object')
+    .option('--locale <locale>', 'language of the template, such as pt-BR')
+}
+
+/** Adds `--org` to a command on the records of one organization. */
+export function withOrganization(command: Command): Command {
+  return withRecords(command).option('--org <org>', 'organization id or name; required if there are several')
+}
+
 /** Parser of a repeatable option: adds a value to those before it. */
 export function gather(value: string, before: string[] = []): string[] {
   return [...before, value]

@@ -1,4 +1,4 @@
-import { Command, CommanderError, type Option } from 'commander'
+import { Command, CommanderError, type ErrorOptions, type Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { addAddresses } from './commands/address.ts'
 import { addAlerts } from './commands/alert.ts'
@@ -21,10 +21,13 @@ import { addNodes } from './commands/node.ts'
 import { addOrganizations } from './commands/org.ts'
 import { addRecipients } from './commands/recipient.ts'
 import { addRelays } from './commands/relay.ts'
+import { addRoutes } from './commands/route.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
+import { addStats } from './commands/stats.ts'
 import { addSuppressions } from './commands/suppression.ts'
+import { addTemplates } from './commands/template.ts'
 import { addUsers } from './commands/user.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -51,8 +54,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** A command that reports an unknown option before a missing one: `--form` may be the `--from` that is missing.
- *  commander calls these two methods; its types do not have them. */
+/** A command that reports an unknown option before a missing one: `--form` may be the `--from` that is missing. It also
+ *  suggests an option that begins alike, and lists its commands where commander has no suggestion. commander calls
+ *  unknownOption and missingMandatoryOptionValue; its types do not have them. */
 class CommandWithOptions extends Command {
   #unknown: string | undefined
   declare unknownOption: (flag: string) => void
@@ -70,6 +74,26 @@ class CommandWithOptions extends Command {
   missingMandatoryOptionValue(option: Option): void {
     if (this.#unknown !== undefined) this.unknownOption(this.#unknown)
     this.error(`error: required option '${option.flags}' not specified`)
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    super.error(message.includes('(Did you mean ') ? message : message + this.#hintFor(message, options?.code), options)
+  }
+
+  #hintFor(message: string, code: string | undefined): string {
+    const help = this.createHelp()
+    if (code === 'commander.unknownCommand') {
+      if (this.parent === null) return `\nAll commands: ${this.name()} --help`
+      return `\nCommands: ${help
+        .visibleCommands(this)
+        .map((each) => each.name())
+        .join(', ')}`
+    }
+    const flag = code === 'commander.unknownOption' ? /'(--\w[\w-]{2,})/.exec(message)?.[1] : undefined
+    if (flag === undefined) return ''
+    const known = help.visibleOptions(this).map(({ long }) => long ?? '')
+    const meant = known.find((each) => each.length > 4 && (each.startsWith(flag) || flag.startsWith(each)))
+    return meant === undefined ? '' : `\n(Did you mean ${meant}?)`
   }
 }
 
@@ -94,9 +118,12 @@ export function createProgram(end: (code: number) => void): Command {
   addLoginLink(program)
   program.commandsGroup('Messages and events:')
   addSend(program, end)
+  addTemplates(program)
   addMessages(program)
+  addStats(program)
   addListen(program, end)
   addWebhooks(program)
+  addRoutes(program)
   addSuppressions(program)
   addRecipients(program)
   addImport(program, end)

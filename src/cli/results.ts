@@ -17,10 +17,15 @@ import type {
   Domain,
   Erasure,
   Event,
+  InboundRoute,
+  ListedTemplate,
   Message,
   MessageExplanation,
   MessagesAttemptsAnswer,
+  RenderedTemplate,
+  Stats,
   Suppression,
+  Template,
   User,
   Webhook,
   WebhookDelivery,
@@ -48,7 +53,11 @@ export interface Results extends ListResults {
   domains_rotate_dkim: Domain
   domains_verify: Domain
   explain_address: AddressExplanation
+  events_get: Event
   inbound_routes_create: CreatedInboundRoute
+  inbound_routes_delete: Deletion
+  inbound_routes_get: InboundRoute
+  inbound_routes_update: InboundRoute
   messages_attempts: MessagesAttemptsAnswer
   messages_cancel: Message
   messages_delete_content: Deletion
@@ -62,7 +71,14 @@ export interface Results extends ListResults {
   recipients_erasure_get: Erasure
   relays_list: { data: ReturnType<typeof relayRecord>[] }
   sending_addresses_list: { data: ReturnType<typeof sendingAddressRecord>[] }
+  stats_read: Stats
+  suppressions_create: Suppression
   suppressions_delete: Deletion
+  templates_create: Template
+  templates_delete: Deletion
+  templates_get: Template
+  templates_render: RenderedTemplate
+  templates_update: Template
   users_create: User
   users_delete: Deletion
   users_reset: PasswordLink
@@ -83,9 +99,11 @@ export interface Lists {
   blocked_links_list: BlockedLinkRecord
   domains_list: Domain
   events_list: Event
+  inbound_routes_list: InboundRoute
   messages_list: Message
   recipients_erasures_list: Erasure
   suppressions_list: Suppression
+  templates_list: ListedTemplate
   users_list: User
   webhook_deliveries_list: WebhookDelivery
   webhooks_list: Webhook

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { AcceptedMessage } from '../client/types.ts'
 import { parseMailbox } from '../mail/address.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import { systemClock } from '../os/clock.ts'
-import { messageOf } from '../os/thrown.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
-import { CommandFailure, EXIT, type ExitCode, usageFault } from './failure.ts'
+import { EXIT, type ExitCode, usageFault } from './failure.ts'
 import { follow, formatStep, recordOfStep, type Step } from './follow.ts'
+import { namedValues, readBytes, readText, readVariables } from './given-files.ts'
 import { colorsFor, print, printError, printJson } from './print.ts'
 import { isServed } from './serving.ts'
 
@@ -17,10 +17,26 @@ interface Options {
   json?: true
   from: string
   to: string[]
-  subject: string
+  cc?: string[]
+  bcc?: string[]
+  replyTo?: string[]
+  subject?: string
   text?: string
+  textFile?: string
   html?: string
   htmlFile?: string
+  /** Files and URLs. */
+  attach?: string[]
+  template?: string
+  /** `NAME=VALUE` each. */
+  variable?: string[]
+  /** A file with a JSON object. */
+  variables?: string
+  locale?: string
+  /** `Name: value` each. */
+  header?: string[]
+  tag?: string[]
+  schedule?: string
   mode: string
   wait?: number
   follow?: true
@@ -29,19 +45,18 @@ interface Options {
 /** Validates one message as the API does, queues it in the store and prints the API's response. A running server starts
  *  the delivery within a second. `wait` waits at most that many seconds until every recipient has a final status;
  *  `follow` prints each step. Both return 1 unless every recipient is `delivered`. Throws CommandFailure for an unknown
- *  domain or an unreadable file, and Refusal as the API does. */
+ *  domain, an unreadable file or an option in the wrong format, and Refusal as the API does. */
 export async function send(options: Options): Promise<ExitCode> {
-  const html = options.htmlFile === undefined ? options.html : readHtml(options.htmlFile)
+  const body = bodyOf(options) // before root becomes the owner of the data, who may not read the files
   return withCliContext(options.config, async ({ config, store, operator }) => {
     const domain = await requireDomain(domainOf(options.from), store)
-    const { from, to, subject, text } = options
     const accepted = await operator.run('messages_send', {
       organizationId: domain.organizationId,
       domainId: domain.id,
       mode: options.mode === 'test' ? 'test' : 'live',
-      body: { from, to, subject, html, text },
+      body,
     })
-    const isWaiting = accepted.status === 'queued' && !isServed(config.dataDir)
+    const isWaiting = (accepted.status === 'queued' || accepted.status === 'scheduled') && !isServed(config.dataDir)
     if (isWaiting) printError('No server is running on this data directory. The message stays queued until one starts.')
     if (options.follow) return printSteps(accepted, options, store)
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
@@ -99,12 +114,32 @@ function domainOf(from: string): string {
   return mailbox.domain
 }
 
-function readHtml(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CommandFailure(`html-file: ${messageOf(error)}`, EXIT.usage)
+/** Options → body of `messages_send`. Reads the files. Throws CommandFailure (exit code 2) for an unreadable file. */
+function bodyOf(options: Options): object {
+  const { from, to, cc, bcc, replyTo, subject, template, locale, tag, schedule } = options
+  return {
+    from,
+    to,
+    cc,
+    bcc,
+    reply_to: replyTo,
+    subject,
+    html: options.htmlFile === undefined ? options.html : readText('html-file', options.htmlFile),
+    text: options.textFile === undefined ? options.text : readText('text-file', options.textFile),
+    attachments: options.attach?.map(attachmentOf),
+    template_id: template,
+    variables: readVariables(options),
+    locale,
+    headers: options.header && namedValues('header', options.header, ':'),
+    tags: tag,
+    scheduled_at: schedule,
   }
+}
+
+/** A file or an HTTP URL → its entry in `attachments`. The operation downloads a URL. */
+function attachmentOf(given: string): object {
+  if (/^https?:\/\//i.test(given)) return { url: given }
+  return { filename: basename(given), content: readBytes('attach', given) }
 }
 
 function summary(answer: Sent): string {

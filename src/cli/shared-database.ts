@@ -18,8 +18,11 @@ export async function inspectShared({ database, dataDir }: Config): Promise<Data
 /** Throws CommandFailure (exit code 2) if `--database` is not the database of an existing config. */
 export function requireSameDatabase(url: string | undefined, file: string, { database }: Config): void {
   if (url === undefined || url === database.url) return
-  const has = database.url === '' ? 'uses SQLite' : 'names another database'
-  throw usageFault(`database: ${file} exists and ${has}. Remove it, or choose another file with --config`)
+  const found =
+    database.url === ''
+      ? 'uses SQLite. Move its data with: postrider migrate --help'
+      : 'names another database. Edit database.url_file or database.url in it'
+  throw usageFault(`database: ${file} exists and ${found}. For another installation, choose another file with --config`)
 }
 
 /** Throws CommandFailure (exit code 2) if the database belongs to an installation whose key is not here. */

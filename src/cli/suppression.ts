@@ -1,5 +1,6 @@
 import type { SuppressionReason } from '../model/suppression.ts'
 import { withCliContext } from './cli-context.ts'
+import { requirePlace } from './domain.ts'
 import { requireOrganization } from './org.ts'
 import { print, printJson, sanitize, table } from './print.ts'
 
@@ -27,6 +28,21 @@ export async function listSuppressions(
       sanitize(String(each.evidence ?? '-')),
     ])
     print(table(['since', 'address', 'reason', 'source'], rows) || 'no suppressions')
+  })
+}
+
+/** Suppresses an address and prints the suppression's id. Throws CommandFailure for an unknown `org` or `domain`, and
+ *  Refusal for an address that is invalid or already suppressed. */
+export async function addSuppression(
+  email: string,
+  options: Options & { domain?: string; reason: SuppressionReason },
+): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const { organizationId, domainId } = await requirePlace(options, store)
+    const body = { email, reason: options.reason, domain_id: domainId }
+    const suppression = await operator.run('suppressions_create', { organizationId, body })
+    if (options.json) printJson(suppression)
+    else print(`suppressed ${sanitize(suppression.email)} (${suppression.id})`)
   })
 }
 

@@ -4,6 +4,8 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   let best: string | null = null
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of known) {
+    // The distance is at least this difference. It keeps a very long word from being compared letter by letter.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(word, candidate)
     if (distance >= bestDistance) continue
     best = candidate

@@ -81,7 +81,10 @@ describe('init', () => {
       expect(stdout).toContain('Not applied: --https, --smarthost.')
       for (const line of ['listen_tls = "0.0.0.0:443"', 'acme_agree_terms = true', 'smarthost_file = "smarthost"'])
         expect(stdout).toContain(line)
+      expect(stdout).toMatch(/^Below line \d+:\n {2}smarthost_file/m)
       expect(stdout).not.toContain('secret')
+      const planned = await init('--dry-run', '--json', '--domain', 'example.net', '--contact', 'post@example.net')
+      expect(JSON.parse(planned.stdout)).toMatchObject({ changed: false, not_applied: ['contact'] })
       const same = ['--hostname', 'mail.example.com', '--data-dir', place.dataDir]
       expect(JSON.parse((await init('--json', ...same)).stdout)).not.toHaveProperty('not_applied')
       // Another domain of the same installation: created, with the same words about the option.

@@ -17,6 +17,21 @@ test(
   LIMIT_MS,
 )
 
+test.each([
+  [['send', '--attachment', 'a.pdf'], "error: unknown option '--attachment'\n(Did you mean --attach?)\n"],
+  [['send', '--replyTo', 'a@x.example'], "error: unknown option '--replyTo'\n(Did you mean --reply-to?)\n"],
+  [['send', '--colour'], "error: unknown option '--colour'\n"],
+  [['suppresion', 'list'], "error: unknown command 'suppresion'\n(Did you mean suppression?)\n"],
+  [['suppression', 'create'], "error: unknown command 'create'\nCommands: list, add, remove, help\n"],
+  [['teleport'], "error: unknown command 'teleport'\nAll commands: postrider --help\n"],
+])(
+  '%j gets a suggestion where there is one',
+  async (args, stderr) => {
+    expect(await postrider(...args)).toEqual({ code: 2, stdout: '', stderr })
+  },
+  LIMIT_MS,
+)
+
 test(
   'a missing backup is named',
   async () => {

@@ -43,10 +43,13 @@ export function addMessages(program: Command): void {
     .option('--domain <name>', 'sending domain; required if there are several')
     .action(async (options) => (await import('../message.ts')).explainAddress(options))
 
-  const event = program.command('event').description('list events; use postrider listen to see them live')
+  const event = program.command('event').description('list and show events; use postrider listen to see them live')
   limited(withRecords(event.command('list')).description('list events, newest first').addOption(org))
     .addOption(new Option('--type <type>', 'only events of this type').choices(EVENT_TYPES))
     .option('--message <id>', 'only events of this message')
     .addOption(new Option('--mode <mode>', 'only live or test events').choices(MODES))
     .action(async (options) => (await import('../message.ts')).listEvents(options))
+  withRecords(event.command('show <id>'))
+    .description('show an event and its data')
+    .action(async (id, options) => (await import('../message.ts')).showEvent(id, options))
 }

@@ -1,16 +1,26 @@
 import { type Command, Option } from 'commander'
-import { gather, MODES, seconds, withRecords } from '../options.ts'
+import { gather, MODES, seconds, withRecords, withVariables } from '../options.ts'
 
 /** `postrider send`. */
 export function addSend(program: Command, end: (code: number) => void): void {
-  withRecords(program.command('send'))
+  const command = withRecords(program.command('send'))
     .description('send one message (queued until the server runs)')
     .requiredOption('--from <address>', 'sender: ann@example.com or "Ann <ann@example.com>"')
     .requiredOption('--to <address>', 'recipient; repeatable', gather)
-    .requiredOption('--subject <text>', 'subject line')
-    .option('--text <text>', 'plain text body')
+    .option('--cc <address>', 'recipient of a copy; repeatable', gather)
+    .option('--bcc <address>', 'recipient of a copy that others cannot see; repeatable', gather)
+    .option('--reply-to <address>', 'address for replies; repeatable', gather)
+    .option('--subject <text>', 'subject line; required unless the template has one')
+    .addOption(new Option('--text <text>', 'plain text body').conflicts('textFile'))
+    .option('--text-file <file>', 'plain text body from a file')
     .addOption(new Option('--html <html>', 'HTML body').conflicts('htmlFile'))
     .option('--html-file <file>', 'HTML body from a file')
+    .option('--template <template>', 'id or alias of a template, instead of text and HTML')
+  withVariables(command)
+    .option('--attach <file>', 'attachment: a file, or an https:// URL to download now; repeatable', gather)
+    .option('--header <header>', 'additional header: "Name: value"; repeatable', gather)
+    .option('--tag <tag>', 'tag for lists and statistics; repeatable', gather)
+    .option('--schedule <time>', 'send at this time (ISO 8601), at most 30 days ahead')
     .addOption(
       new Option('--mode <mode>', 'test simulates the delivery and sends nothing').choices(MODES).default('live'),
     )
