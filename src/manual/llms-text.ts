@@ -21,7 +21,7 @@ const ABOUT = `# Postrider
 delivers a signed mail to the recipient's server. It also receives mail and posts it to programs.
 
 The HTTP API is under \`/v1\`. Every request needs an API key in the header \`Authorization: Bearer svc_…\`. With a test key, \
-which begins with \`svc_test_\`, nothing is delivered.`
+which begins with \`svc_test_\`, nothing is delivered. \`/mcp\` has tools for agents, with the same keys.`
 
 const OPEN_API =
   '- [OpenAPI document](/openapi.json): Every operation, field, response and error of the HTTP API, as JSON.'
