@@ -224,6 +224,8 @@ describe('a key', () => {
     const reader = await connected(keys.read)
     expect(await refused('send_message', MAIL, reader)).toBe('forbidden')
     expect(await refused('add_suppression', { email: 'a@b.example' }, reader)).toBe('forbidden')
+    const [entry] = (await over('/v1/audit-log?limit=1')).data
+    expect(entry).toMatchObject({ action: 'suppressions_create', outcome: 'forbidden' })
     expect(await refused('list_templates', {}, reader)).toBe('forbidden')
     expect(await data('get_message', { message_id: own().message_id }, reader)).toMatchObject({ mode: 'live' })
     const stranger = await connected(keys.stranger)

@@ -4,8 +4,8 @@ import { SMALL_BYTES } from '../read.ts'
 
 /** JSON body of a response → the text of a tool's result. Texts in it can come from strangers, so it stands between two
  *  lines with a random marker, which nobody could write into a message, and after a sentence for the model. Invisible
- *  characters are escaped, so that a person sees what the model sees. At most MOST_CHARACTERS of JSON: longer texts in
- *  it are cut, then the JSON itself. */
+ *  characters are escaped, so that a person sees what the model sees. The JSON has at most MOST_CHARACTERS: long texts
+ *  in it are cut, then the JSON itself. */
 export function resultText(body: unknown, random: Random): string {
   const { json, isCut } = bounded(body)
   const marker = Buffer.from(random.bytes(MARKER_BYTES)).toString('hex')
@@ -20,18 +20,16 @@ const CUT = ' The result is too long, and parts of it are cut: …[cut]. Ask for
 const MARKER_BYTES = 12
 /** About 15,000 tokens. */
 const MOST_CHARACTERS = 60_000
-/** A text in the JSON is cut to the first of these lengths with which the whole fits. */
-const TEXT_LENGTHS = [20_000, 2_000, 200]
+/** A text in the JSON is cut to this length, or to what is left of MOST_CHARACTERS. */
+const LONGEST_TEXT = 20_000
+/** Texts up to this length stay whole, such as IDs. */
+const SHORT_TEXT = 200
 
 function bounded(body: unknown): { json: string; isCut: boolean } {
   if (body instanceof Uint8Array) return boundedBytes(body)
-  let json = ''
-  for (const length of TEXT_LENGTHS) {
-    const cut = { isCut: false }
-    json = visible(JSON.stringify(body, shortening(length, cut)) ?? 'null')
-    if (json.length <= MOST_CHARACTERS) return { json, isCut: cut.isCut }
-  }
-  return cutOff(json)
+  const cut = { isCut: false }
+  const json = visible(JSON.stringify(body, shortening(cut)) ?? 'null')
+  return json.length > MOST_CHARACTERS ? cutOff(json) : { json, ...cut }
 }
 
 /** JSON that a thread made of stored mail. Large JSON is not parsed here, since that would block the main thread. */
@@ -44,8 +42,15 @@ function cutOff(json: string): { json: string; isCut: true } {
   return { json: `${json.slice(0, MOST_CHARACTERS).toWellFormed()}…[cut]`, isCut: true }
 }
 
-const shortening = (length: number, cut: { isCut: boolean }) => (_key: string, value: unknown) => {
-  if (typeof value !== 'string' || value.length <= length) return value
-  cut.isCut = true
-  return `${value.slice(0, length).toWellFormed()}…[cut]`
+/** Replacer of JSON.stringify, so that a long text is cut before it is copied. */
+function shortening(cut: { isCut: boolean }) {
+  let left = MOST_CHARACTERS
+  return (_key: string, value: unknown) => {
+    if (typeof value !== 'string') return value
+    const length = Math.max(SHORT_TEXT, Math.min(LONGEST_TEXT, left))
+    left -= Math.min(length, value.length)
+    if (value.length <= length) return value
+    cut.isCut = true
+    return `${value.slice(0, length).toWellFormed()}…[cut]`
+  }
 }
