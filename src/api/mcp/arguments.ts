@@ -32,13 +32,14 @@ export function requestOf(
     ]),
   )
   const headers = new Headers({ 'content-type': 'application/json' })
-  if (operation.idempotent && left.get('idempotency_key') != null) {
-    headers.set('idempotency-key', take('idempotency_key', isKey, 'must have 1 to 255 characters of printable ASCII'))
+  if (operation.idempotent) {
+    if (left.get('idempotency_key') == null) left.delete('idempotency_key')
+    else
+      headers.set('idempotency-key', take('idempotency_key', isKey, 'must be 1 to 255 characters of printable ASCII'))
   }
-  left.delete('idempotency_key')
   for (const name of without) if (left.has(name)) faults.push({ field: name, message: `${name} is not supported here` })
   const query = operation.body === undefined ? queryOf(left, faults) : ''
-  if (faults.length > 0) throw invalid(faults)
+  if (faults.length > 0) throw invalid(faults.slice(0, MOST_FAULTS))
   const body = operation.body === undefined ? null : JSON.stringify(Object.fromEntries(left))
   const request = new Request(`http://localhost${operation.path}${query}`, {
     method: operation.method,
@@ -70,4 +71,5 @@ const isPathPart = ({ length }: string) => length > 0 && length <= LONGEST_PART
 const LONGEST_PART = 1000
 /** About as much as the HTTP listener accepts in a URL. */
 const LONGEST_QUERY = 8192
+const MOST_FAULTS = 100
 const isKey = (text: string) => /^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(text)

@@ -27,7 +27,7 @@ function isId(id: unknown): id is string | number {
 const LONGEST_ID = 256
 
 /** Error codes of JSON-RPC 2.0 §5.1; `refused` is one of those for servers. */
-export const RPC_ERRORS = {
+const RPC_ERRORS = {
   unreadable: -32700,
   invalidRequest: -32600,
   unknownMethod: -32601,
@@ -35,15 +35,18 @@ export const RPC_ERRORS = {
   refused: -32000,
 } as const
 
-export type RpcError = keyof typeof RPC_ERRORS
-
 /** ID of a request and its result → the response. */
 export function succeeded(id: string | number, result: unknown): Rendered {
   return rendered(200, { jsonrpc: '2.0', id, result })
 }
 
 /** ID of a request, or null if it is not known → the JSON-RPC error. */
-export function failure(id: string | number | null, code: RpcError, message: string, data?: { code: string }) {
+export function failure(
+  id: string | number | null,
+  code: keyof typeof RPC_ERRORS,
+  message: string,
+  data?: { code: string },
+) {
   return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[code], message, ...(data !== undefined && { data }) } }
 }
 

@@ -4,7 +4,7 @@ import { pathNames } from './arguments.ts'
 import type { Tool } from './tools.ts'
 
 /** Tools and their operations → the `tools` of `tools/list`. The input schema of a tool is that of the operation's path,
- *  query and body, which also validates the call. */
+ *  query and body, which also validates the call, without patterns. */
 export function listTools(tools: readonly { tool: Tool; operation: Operation }[]): Json[] {
   return tools.map(({ tool, operation }) => ({
     name: tool.name,
@@ -22,7 +22,7 @@ function inputSchema({ without = [] }: Tool, operation: Operation): Json {
     required = [],
     'x-parameters': _,
     ...others
-  } = (schema === undefined ? {} : wholeSchema(schema)) as ObjectSchema
+  } = (schema === undefined ? {} : withoutPatterns(wholeSchema(schema))) as ObjectSchema
   const names = pathNames(operation)
   const own = Object.entries(properties).filter(([name]) => !without.includes(name))
   return {
@@ -41,6 +41,14 @@ function inputSchema({ without = [] }: Tool, operation: Operation): Json {
 interface ObjectSchema extends Json {
   properties?: Record<string, Json>
   required?: string[]
+}
+
+/** The server checks patterns in any case. A model cannot apply regular expressions of 800 characters, not every client
+ *  can compile them, and they would be a third of the list. */
+function withoutPatterns(schema: Json): Json {
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === 'pattern' && typeof value === 'string' ? undefined : value,
+  )
 }
 
 const PATH_INPUTS: Record<string, Json> = {
