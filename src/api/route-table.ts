@@ -1,3 +1,4 @@
+import type { ApiKey } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Operation } from './operation.ts'
@@ -31,8 +32,8 @@ export interface CompatApi {
 export interface RpcApi {
   /** `/mcp` */
   path: string
-  /** Authenticated request → the operation that it calls, or the response if it calls none. Rejects with a Refusal. */
-  read(request: Request): Promise<RpcCall | Rendered>
+  /** Request and its key → the operation that it calls, or the response if it calls none. Rejects with a Refusal. */
+  read(request: Request, key: ApiKey): Promise<RpcCall | Rendered>
   /** Refusal of a request that calls no operation → HTTP status and JSON body. */
   refuse: CompatApi['refuse']
 }

@@ -235,6 +235,21 @@ describe('a key', () => {
     for (const each of [reader, stranger]) await each.close()
   })
 
+  test('sees the tools that it can call', async () => {
+    const toolsOf = async (key: string) => {
+      const by = await connected(key)
+      const { tools } = await by.listTools()
+      await by.close()
+      return tools.map(({ name }) => name)
+    }
+    expect(await toolsOf(await setup.mintKey('own', 'live', ['send']))).toEqual(['send_message'])
+    const all = TOOLS.map(({ name }) => name)
+    expect(await toolsOf(keys.read)).toEqual(
+      TOOLS.filter(({ operation }) => accessOf(operation)!.permission === 'read').map(({ name }) => name),
+    )
+    expect(await toolsOf(keys.test)).toEqual(all.filter((name) => name !== 'check_domain'))
+  })
+
   test('of the mode test sends test messages only, and sees no live ones', async () => {
     const tester = await connected(keys.test)
     const { id } = await data('send_message', MAIL, tester)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ApiKey } from '../../model/api-key.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
@@ -10,6 +11,7 @@ import type { Operation } from '../operation.ts'
 import type { OwnOrigin } from '../own-origin.ts'
 import { parseAs, readBytes, SMALL_BYTES } from '../read.ts'
 import type { Rendered } from '../rendered-response.ts'
+import { refusalFor } from '../respond.ts'
 import type { RpcApi, RpcCall } from '../route-table.ts'
 import { requestOf } from './arguments.ts'
 import { failure, type RpcMessage, readMessage, rendered, succeeded } from './messages.ts'
@@ -41,9 +43,10 @@ export function createMcp({ operations, ownOrigin, clock, random }: McpDeps): Rp
 
   // Made at the first request for it, since it takes some milliseconds.
   let listed: Promise<Json[]> | null = null
-  const list = () => {
+  /** The tools that a key can call. */
+  const listFor = async (key: ApiKey) => {
     listed ??= import('./tool-list.ts').then(({ listTools }) => listTools(tools))
-    return listed
+    return (await listed).filter((_, at) => refusalFor(key, tools[at]!.operation) === null)
   }
 
   const answers = (id: RpcMessage['id']): Pick<RpcCall, 'answer' | 'refuse'> => ({
@@ -62,7 +65,7 @@ export function createMcp({ operations, ownOrigin, clock, random }: McpDeps): Rp
 
   return {
     path: '/mcp',
-    async read(request) {
+    async read(request, key) {
       requireNoOtherPage(request, ownOrigin)
       const version = request.headers.get('mcp-protocol-version')
       if (version !== null && !VERSIONS.includes(version)) {
@@ -84,7 +87,7 @@ export function createMcp({ operations, ownOrigin, clock, random }: McpDeps): Rp
         case 'ping':
           return succeeded(id, {})
         case 'tools/list':
-          return succeeded(id, { tools: await list() })
+          return succeeded(id, { tools: await listFor(key) })
         case 'tools/call':
           return call(message, request.signal)
         default:
