@@ -24,6 +24,7 @@ import { JSON_TYPE } from './rendered-response.ts'
 import { createRequestBodies } from './request-body.ts'
 import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
+import { respondRpc } from './rpc.ts'
 import type { DashboardSessions } from './sessions.ts'
 
 export interface FlowOptions {
@@ -68,6 +69,7 @@ export interface Flow {
 /** Creates the request pipeline. Each request passes these steps in order:
  *
  *  - in this file: authentication, rate limit, method;
+ *  - in rpc.ts, for an RPC API: reading its message, which names the operation;
  *  - in respond.ts: audit log, permission, reading the body, idempotency key;
  *  - in perform.ts: loading the resource, parsing query and body, the operation.
  *
@@ -120,7 +122,9 @@ export function createFlow(options: FlowOptions): Flow {
 }
 
 /** Dependencies of the pipeline steps. */
-interface Steps extends RespondDeps, Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit'> {
+interface Steps
+  extends RespondDeps,
+    Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit' | 'log'> {
   isStopping: () => boolean
   refusalDelay: RefusalDelay
 }
@@ -133,6 +137,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
     peerOf,
     plaintextGuard: options.plaintextGuard,
     rateLimit: options.rateLimit,
+    log,
     refusalDelay: createRefusalDelay(clock.steady),
     sessions,
     isStopping,
@@ -172,6 +177,10 @@ async function handle(
   const caller = await steps.authentication.authenticate(request, now)
   exchange.key = caller.key
   await takeRate(request, caller, { now, exchange, steps })
+  if (route.rpcApi !== null) {
+    const rpcApi = requireMethod(route, request.method === 'POST' ? route.rpcApi : undefined)
+    return respondRpc({ request, caller, exchange, now }, rpcApi, steps)
+  }
   const operation = requireMethod(route, route.operations.get(request.method))
   exchange.operation = operation
   const { requestId } = exchange
@@ -230,7 +239,7 @@ function refuse(
   const headers = headersOf(refusal)
   if (refusal.reason === 'method_not_allowed' && route !== null) headers.allow = route.allow
   const own = { status: STATUS_OF[refusal.reason], body: toBody(refusal, exchange.requestId) }
-  const { status, body } = route?.compatApi?.refuse(refusal, request) ?? own
+  const { status, body } = (route?.compatApi ?? route?.rpcApi)?.refuse(refusal, request) ?? own
   return send({ status, body: JSON.stringify(body), contentType: JSON_TYPE, headers }, exchange)
 }
 

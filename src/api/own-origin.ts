@@ -16,6 +16,8 @@ export interface OwnOrigin {
   /** Throws `forbidden` if isKnownHost is false. Prevents DNS rebinding, where a foreign host name resolves to this
    *  server and the other headers look same-origin. */
   requireKnownHost(request: Request): void
+  /** True unless `Sec-Fetch-Site` or `Origin` show that a page of another origin sent the request. */
+  isOwnPage(request: Request): boolean
   /** Throws `forbidden` for an unknown host, and for a cross-site request according to `Sec-Fetch-Site` and `Origin`.
    *  Missing headers are accepted: all browsers send `Origin` with requests that change data. `Origin: null` is
    *  rejected; it comes from a file, a sandboxed frame or a redirect. */
@@ -68,13 +70,15 @@ export function createOwnOrigin(
     // The last entry comes from the proxy that connects to us.
     return lastEntry(forwarded).toLowerCase() === 'https' ? 'https' : 'http'
   }
+  const isOwnPage = ({ headers }: Request) => {
+    const site = headers.get('sec-fetch-site')
+    if (site !== null && site !== 'same-origin') return false
+    const origin = headers.get('origin')
+    return origin === null || isOwnOrigin(origin, headers.get('host'))
+  }
   const requireOwnPage = (request: Request) => {
     requireKnownHost(request)
-    const { headers } = request
-    const site = headers.get('sec-fetch-site')
-    if (site !== null && site !== 'same-origin') throw crossSiteRequest()
-    const origin = headers.get('origin')
-    if (origin !== null && !isOwnOrigin(origin, headers.get('host'))) throw crossSiteRequest()
+    if (!isOwnPage(request)) throw crossSiteRequest()
   }
   const isPublicSecure = () => publicUrl().startsWith('https:')
 
@@ -93,6 +97,7 @@ export function createOwnOrigin(
     },
     isKnownHost,
     requireKnownHost,
+    isOwnPage,
     requireOwnPage,
     pageOrigin: (request) => {
       requireOwnPage(request)

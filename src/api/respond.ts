@@ -1,4 +1,4 @@
-import { allows } from '../model/api-key.ts'
+import { type ApiKey, allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Audit } from './audit.ts'
 import type { Authentication } from './authentication.ts'
@@ -122,14 +122,21 @@ function requirePermission({ key, user, organizationId }: Call, operation: Opera
     return
   }
   requireOperator(key, operation)
-  if (!allows(key.permissions, operation.permission)) {
-    throw new Refusal('forbidden', `This key lacks the permission ${operation.permission}.`, {
-      details: { required: operation.permission, held: key.permissions },
+  const refusal = refusalFor(key, operation)
+  if (refusal !== null) throw refusal
+}
+
+/** Why an API key cannot call an operation at all, on any record; null if it can. */
+export function refusalFor(key: ApiKey, { permission, testKey }: Operation): Refusal | null {
+  if (!allows(key.permissions, permission)) {
+    return new Refusal('forbidden', `This key lacks the permission ${permission}.`, {
+      details: { required: permission, held: key.permissions },
     })
   }
-  if (operation.testKey === 'refused' && key.mode === 'test') {
-    throw new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
+  if (testKey === 'refused' && key.mode === 'test') {
+    return new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
       details: { required_mode: 'live', mode: key.mode },
     })
   }
+  return null
 }

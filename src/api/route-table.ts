@@ -1,5 +1,8 @@
+import type { ApiKey } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { ErrorBody } from './errors.ts'
 import type { Operation } from './operation.ts'
+import type { Rendered } from './rendered-response.ts'
 
 /** A page outside /v1 that needs no API key, such as health checks, documentation, metrics or the dashboard. */
 export interface Page {
@@ -24,6 +27,28 @@ export interface CompatApi {
   refuse: (refusal: Refusal, request: Request) => { status: number; body: unknown }
 }
 
+/** An API with one path, to which each request is a POST whose body says which operation it calls. It requires an API
+ *  key and uses the same pipeline as /v1. */
+export interface RpcApi {
+  /** `/mcp` */
+  path: string
+  /** Request and its key → the operation that it calls, or the response if it calls none. Rejects with a Refusal. */
+  read(request: Request, key: ApiKey): Promise<RpcCall | Rendered>
+  /** Refusal of a request that calls no operation → HTTP status and JSON body. */
+  refuse: CompatApi['refuse']
+}
+
+/** One call of an operation. */
+export interface RpcCall {
+  operation: Operation
+  /** Path parameters, and the request that would make the same call under /v1, but without its key. Throws
+   *  `validation_error`. */
+  open(): { params: Params; request: Request }
+  /** JSON body of the operation's response, or of its error → the response. */
+  answer(body: unknown): Rendered
+  refuse(body: ErrorBody): Rendered
+}
+
 /** Values of the path parameters (`:name`) by name. */
 export type Params = Record<string, string>
 
@@ -34,6 +59,8 @@ export interface Route {
   guarded: boolean
   /** The compatible API to which the path belongs; null for /v1 and pages. */
   compatApi: CompatApi | null
+  /** The RPC API at this path; null for any other. */
+  rpcApi: RpcApi | null
   /** Operations by HTTP method. HEAD has the entry of GET. */
   operations: ReadonlyMap<string, Operation>
   /** Pages by HTTP method. HEAD has the entry of GET. */
@@ -42,12 +69,17 @@ export interface Route {
   allow: string
 }
 
-/** Operations, pages and compatible APIs → one route per path, and routes for unknown paths. Throws an Error, a
+/** Operations, pages, compatible and RPC APIs → one route per path, and routes for unknown paths. Throws an Error, a
  *  programming error, if two entries have the same path and method, an operation is not under /v1, or a page is. */
-export function createRoutes(operations: Operation[], pages: Page[], compatApis: CompatApi[] = []): Route[] {
+export function createRoutes(
+  operations: Operation[],
+  pages: Page[],
+  compatApis: CompatApi[] = [],
+  rpcApis: RpcApi[] = [],
+): Route[] {
   const paths = new Map<string, Entry>()
   const at = (path: string, compatApi: CompatApi | null = null) => {
-    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map(), compatApi }
+    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map(), compatApi, rpcApi: null }
     paths.set(path, entry)
     return entry
   }
@@ -63,15 +95,17 @@ export function createRoutes(operations: Operation[], pages: Page[], compatApis:
     for (const operation of compatApi.operations) put(at(operation.path, compatApi).operations, operation)
     for (const path of [compatApi.root, `${compatApi.root}/*`]) at(path, compatApi)
   }
+  for (const rpcApi of rpcApis) at(rpcApi.path).rpcApi = rpcApi
   for (const path of ['/v1', '/v1/*', '/*']) at(path)
 
-  return [...paths].map(([path, { operations, pages, compatApi }]) => ({
+  return [...paths].map(([path, { operations, pages, compatApi, rpcApi }]) => ({
     path,
-    guarded: path === '/v1' || path.startsWith('/v1/') || compatApi !== null,
+    guarded: path === '/v1' || path.startsWith('/v1/') || compatApi !== null || rpcApi !== null,
     compatApi,
+    rpcApi,
     operations,
     pages,
-    allow: [...new Set([...operations.keys(), ...pages.keys()])].join(', '),
+    allow: rpcApi === null ? [...new Set([...operations.keys(), ...pages.keys()])].join(', ') : 'POST',
   }))
 }
 
@@ -87,6 +121,7 @@ interface Entry {
   operations: Map<string, Operation>
   pages: Map<string, Page>
   compatApi: CompatApi | null
+  rpcApi: RpcApi | null
 }
 
 function put<T extends { method: string; path: string }>(methods: Map<string, T>, entry: T): void {

@@ -17,6 +17,7 @@ import { type Auth, createAuth } from './authentication.ts'
 import { documentPages } from './documents.ts'
 import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
+import { createMcp } from './mcp/mcp.ts'
 import type { Operation } from './operation.ts'
 import { createOwnOrigin, LOOPBACK_ORIGIN, type OriginOptions } from './own-origin.ts'
 import type { PlaintextGuard } from './plaintext-guard.ts'
@@ -124,7 +125,13 @@ export function createApi(options: ApiOptions): Api {
     ...(hasSessions ? sessionPages({ ...options, sessions, ownOrigin: origin }) : []),
     ...(options.pages ?? []),
   ]
-  const routes = createRoutes(options.operations, pages, options.compatApis)
+  const mcp = createMcp({
+    operations: options.operations,
+    ownOrigin: origin,
+    clock: clock.steady,
+    random: options.random,
+  })
+  const routes = createRoutes(options.operations, pages, options.compatApis, [mcp])
   const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
 
   /** Stores the last use of API keys and sessions. */

@@ -19,6 +19,7 @@ const TYPES: Record<string, string> = {
   json: 'application/json',
   woff2: 'font/woff2',
   txt: 'text/plain; charset=utf-8',
+  md: 'text/markdown; charset=utf-8', // RFC 7763
 }
 
 /** File → its Content-Type, from the extension, and a strong ETag, from a hash of the content. */

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PackedFile, packedFile } from '../dashboard/pack.ts'
 import { CONTENTS, TOPICS, type TopicEntry } from './contents.ts'
+import { llmsText } from './llms-text.ts'
 import { type ManualPage, readPage } from './markdown.ts'
 import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
 import { referencePages } from './reference.ts'
 
 const PAGES = import.meta.dir
 
-/** The manual → its files for browsers and terminals, each compressed (../dashboard/pack.ts): `tls.html` and `tls.txt` for
- *  each topic, `index.html`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
+/** The manual → its files for browsers, terminals and programs, each compressed (../dashboard/pack.ts): `tls.html`,
+ *  `tls.txt` and `tls.md` for each topic, `index.html`, `llms.txt`, `topics.json`, and below `assets/` what the pages
+ *  load. Requires the source files:
  *  scripts/build.ts calls it for the executable, and a server run from source calls it at the first request. */
 export async function bundleManual({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const pages = await readPages()
@@ -21,11 +23,16 @@ export async function bundleManual({ isForRelease }: { isForRelease: boolean }):
       'topics.json',
       JSON.stringify([...pages.values()].map(({ topic, title, summary }): TopicEntry => ({ topic, title, summary }))),
     ],
+    ['llms.txt', llmsText(CONTENTS, pages)],
     ['images/dashboard.png', readFileSync(join(PAGES, 'images/dashboard.png'))],
     ...assets.files,
   ]
   for (const page of pages.values()) {
-    files.push([`${page.topic}.html`, pageHtml(page, CONTENTS, pages, assets)], [`${page.topic}.txt`, `${page.text}\n`])
+    files.push(
+      [`${page.topic}.html`, pageHtml(page, CONTENTS, pages, assets)],
+      [`${page.topic}.txt`, `${page.text}\n`],
+      [`${page.topic}.md`, page.markdown],
+    )
   }
   return files.map(([name, content]) => packedFile(name, Buffer.from(content), isForRelease))
 }

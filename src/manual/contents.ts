@@ -16,6 +16,7 @@ export const CONTENTS = [
       'delivery-results',
       'webhooks',
       'statistics',
+      'agents',
     ],
   },
   { name: 'Receive', topics: ['inbound'] },

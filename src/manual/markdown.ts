@@ -11,6 +11,8 @@ export interface ManualPage {
   html: string
   /** For a terminal: headings at the margin, everything else indented. */
   text: string
+  /** For programs: the source without comments, and without links to files that a server does not have. */
+  markdown: string
 }
 
 export interface Section {
@@ -38,7 +40,8 @@ export function readPage(topic: string, markdown: string): ManualPage {
       section.words = `${section.words} ${plainOf(token)}`.trim()
     }
   }
-  return { topic, title: first.text, summary, sections, html: htmlOf(tokens), text: textOf(tokens) }
+  const { text: title } = first
+  return { topic, title, summary, sections, html: htmlOf(tokens), text: textOf(tokens), markdown: markdownOf(tokens) }
 }
 
 /** A URL in plain text, such as an example, is not a link. */
@@ -105,6 +108,21 @@ function withoutComment(text: string): string {
   if (!trimmed.startsWith('<!--') || !trimmed.endsWith('-->')) throw new Error(`raw HTML in the manual: ${text}`)
   return ''
 }
+
+function markdownOf(tokens: Token[]): string {
+  const blocks = tokens.map((token) => {
+    if (token.type === 'html') return withoutComment(token.raw)
+    return token.type === 'code' ? token.raw : token.raw.replaceAll(LINK, withoutSourceFile)
+  })
+  return `${blocks
+    .join('')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()}\n`
+}
+
+const LINK = /(?<!!)\[([^\][]*)\]\(([^()\s]*)\)/g
+
+const withoutSourceFile = (link: string, words: string, href: string) => (pathOf(href) === null ? words : link)
 
 const TEXT_WIDTH = 78
 const INDENT = '  '

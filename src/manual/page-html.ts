@@ -22,6 +22,7 @@ export function pageHtml(page: ManualPage, contents: typeof CONTENTS, pages: Pag
     title: `${page.title} · Postrider manual`,
     main: `${page.html}<nav class="turn" aria-label="Neighbouring pages">${foot.join(' ')}</nav>`,
     navigation: navigation(contents, pages, page),
+    alternate: { type: 'text/markdown', href: `${page.topic}.md` },
     assets,
   })
 }
@@ -41,6 +42,7 @@ export function contentsHtml(contents: typeof CONTENTS, pages: Pages, assets: As
     title: 'Postrider manual',
     main: `${intro}${groups.join('')}`,
     navigation: navigation(contents, pages, null),
+    alternate: { type: 'text/plain', href: '../llms.txt' },
     assets,
   })
 }
@@ -70,11 +72,14 @@ function documentHtml({
   title,
   main,
   navigation,
+  alternate,
   assets,
 }: {
   title: string
   main: string
   navigation: string
+  /** The same for programs. */
+  alternate: { type: string; href: string }
   assets: Assets
 }) {
   return `<!doctype html>
@@ -85,6 +90,7 @@ function documentHtml({
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<link rel="alternate" type="${alternate.type}" href="${alternate.href}">
 <link rel="stylesheet" href="${assets.style}">
 <script src="${assets.script}"></script>
 </head>

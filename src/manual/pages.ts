@@ -8,7 +8,8 @@ interface ManualRoute {
   handle: (request: Request, params: Record<string, string>) => Promise<Response>
 }
 
-/** `/manual/…`: the pages of the manual and their assets. The same for everyone, without a key. */
+/** `/manual/…`: the pages of the manual as HTML and Markdown, and their assets; `/llms.txt`: the list of the pages. The
+ *  same for everyone, without a key. */
 export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
   const open = openOnce(files)
   const page = async (request: Request, params: Record<string, string>) => {
@@ -20,7 +21,9 @@ export function manualPages(files: () => Promise<PackedFile[]>): ManualRoute[] {
   // The router treats `/manual/` as `/manual`. Links are relative, so the page needs the slash.
   const root = async (request: Request) =>
     new URL(request.url).pathname.endsWith('/') ? page(request, {}) : Response.redirect('/manual/', 302)
+  const list = async (request: Request) => respond(request, (await open()).get('llms.txt'), PAGE)
   return [
+    { method: 'GET', path: '/llms.txt', handle: list },
     { method: 'GET', path: '/manual', handle: root },
     { method: 'GET', path: '/manual/*', handle: page },
   ]

@@ -24,7 +24,8 @@ export const OPEN_PATHS: Record<string, string> = {
   '/health/ready': 'the same',
   '/openapi.json': 'the OpenAPI 3.1 document of all operations and webhooks',
   '/docs': 'the API reference: every operation with examples in six languages and a form that calls it with a test key',
-  '/manual/': 'this manual',
+  '/manual/': 'this manual; with `.md` after the path, a page as Markdown',
+  '/llms.txt': 'the list of the pages of this manual for language models, with links to their Markdown',
 }
 
 export function apiPage(operations: readonly Operation[]): string {

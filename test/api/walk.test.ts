@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { withPermissionTable } from '../../scripts/permission-table.ts'
+import { STATUS_OF } from '../../src/api/errors.ts'
+import { TOOLS, type Tool } from '../../src/api/mcp/tools.ts'
 import { type AccessRule, accessOf, PERMISSION_TABLE } from '../../src/api/permission-table.ts'
 import { resend } from '../../src/compat/resend/resend.ts'
 import { PERMISSIONS, type Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
+import type { RefusalReason } from '../../src/model/refusal.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
 import { canaryOf, MODES, openTenancies, PLACES, type Place, type Tenancies } from './tenancies.ts'
 
@@ -248,6 +251,55 @@ test('every endpoint of the Resend API limits every kind of key to the records t
   }
   expect(wrong).toEqual([])
 }, 300_000) // about twenty seconds each on an idle machine
+
+/** Arguments of a tool about the record of the domain `own` in a mode. */
+function argumentsOf(tool: Tool, walker: Walker, of: Mode): Record<string, unknown> {
+  const { own } = setup.tenancies
+  const { domain } = setup.tenancies[walker.place]
+  const inputs: Partial<Record<string, Record<string, unknown>>> = {
+    send_message: { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' },
+    add_suppression: { email: `${crypto.randomUUID()}@customer.example`, domain_id: domain.id },
+    explain_address: { to: 'ann@customer.example' },
+  }
+  const target = targetIn(pathOf(tool))
+  if (target === null) return inputs[tool.name] ?? {}
+  return { [target]: { ...own.ids.live, ...own.ids[of] }[target] }
+}
+
+const pathOf = ({ operation }: Tool) => operations.find(({ id }) => id === operation)!.path
+
+/** Response of `/mcp` to a call of a tool → the HTTP status that the operation has under /v1. */
+function statusIn(text: string): number {
+  const { result } = JSON.parse(text)
+  const [, json = ''] = /^--- begin data .*\n(.*)$/m.exec(result.content[0].text)!
+  return result.isError ? STATUS_OF[JSON.parse(json).error.code as RefusalReason] : 200
+}
+
+// threat: compatible-api-permissions
+test('every tool of /mcp limits every kind of key to the records that it reaches', async () => {
+  const wrong: string[] = []
+  for (const tool of TOOLS) {
+    const { name, operation } = tool
+    const target = targetIn(pathOf(tool))
+    for (const walker of walkers) {
+      for (const of of target === null ? (['live'] as const) : MODES) {
+        const given = argumentsOf(tool, walker, of)
+        const isChange = ['send_message', 'add_suppression', 'remove_suppression'].includes(name)
+        const changes = isChange ? await watch(walker) : null
+        const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
+        const { text } = await setup.ask(walker.key, 'POST', '/mcp', asked)
+        const who = `${name} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        const [status, wanted] = [statusIn(text), expected(operation, walker, target, of)]
+        if (!isRight(status, wanted)) wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 400)}`)
+        const foreign = foreignIn(text, walker, accessOf(operation)!, JSON.stringify(asked))
+        if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
+        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
+        if (status < 300 && isChange) await replace(target, of)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+}, 60_000)
 
 // threat: key-beyond-its-mode
 // threat: key-beyond-its-domain

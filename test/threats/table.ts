@@ -29,7 +29,18 @@ export const THREATS: Threat[] = [
   {
     id: 'compatible-api-permissions',
     asset: 'every resource',
-    attack: 'another service’s API as a detour: other keys, fewer permissions, another organization',
+    attack:
+      'another service’s API or the tools of agents as a detour: other keys, fewer permissions, another organization',
+  },
+  {
+    id: 'mcp-from-web-pages',
+    asset: 'every resource',
+    attack: 'a web page calls the tools of agents: from another origin, by DNS rebinding, with the session of a user',
+  },
+  {
+    id: 'instructions-in-mail',
+    asset: 'every resource',
+    attack: 'a mail contains instructions for an agent that reads it, hidden or disguised as text of this server',
   },
   {
     id: 'formulas-and-terminal-controls',

@@ -42,6 +42,12 @@ export function createSchemas(): Schemas {
   }
 }
 
+/** Schema of a request → JSON Schema 2020-12 that is complete by itself: schemas with an ID are in `$defs`. */
+export function wholeSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { ...JSON_SCHEMA_OPTIONS, io: 'input' })
+  return JSON.parse(JSON.stringify(rest), withoutDefaultMaximum)
+}
+
 const JSON_SCHEMA_OPTIONS = { target: 'draft-2020-12', unrepresentable: 'any' } as const
 
 /** Rewrites references to point to `components.schemas`. Removes keywords with the value undefined, with which a `meta`
@@ -49,6 +55,9 @@ const JSON_SCHEMA_OPTIONS = { target: 'draft-2020-12', unrepresentable: 'any' } 
 function inComponents(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === '$ref' && typeof value === 'string') return value.replace('#/$defs/', '#/components/schemas/')
-    return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value
+    return withoutDefaultMaximum(key, value)
   })
 }
+
+const withoutDefaultMaximum = (key: string, value: unknown) =>
+  key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value
