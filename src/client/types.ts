@@ -1548,7 +1548,7 @@ export interface SendMessage {
   variables?: Record<string, unknown> | null
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
-  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe` requires `unsubscribe: false`. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null
@@ -2036,7 +2036,7 @@ export interface MessagesAnalyzeBody {
   variables?: Record<string, unknown> | null
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
-  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe` requires `unsubscribe: false`. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null

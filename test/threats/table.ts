@@ -32,6 +32,11 @@ export const THREATS: Threat[] = [
     attack: 'another service’s API as a detour: other keys, fewer permissions, another organization',
   },
   {
+    id: 'received-mail-links',
+    asset: 'received mail',
+    attack: 'a download link, which needs no key: for another part or message, after its time, or opened as a page',
+  },
+  {
     id: 'formulas-and-terminal-controls',
     asset: 'the operator',
     attack: 'an address or a server’s reply that a spreadsheet runs as a formula or a terminal as a control sequence',
