@@ -25,6 +25,7 @@ import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
 import { addSuppressions } from './commands/suppression.ts'
+import { addTemplateImport } from './commands/template-import.ts'
 import { addUsers } from './commands/user.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -100,6 +101,7 @@ export function createProgram(end: (code: number) => void): Command {
   addSuppressions(program)
   addRecipients(program)
   addImport(program, end)
+  addTemplateImport(program, end)
   program.commandsGroup('Server and data:')
   addDoctor(program, end)
   addLinks(program)
