@@ -2269,7 +2269,7 @@ export interface SuppressionsImportBody {
   /** Objects with the CSV’s fields, or as exported from another service. */
   suppressions?: Array<Record<string, unknown>>
   /** The service that exported the list. Absent: detected from the columns. */
-  from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun'
+  from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses' | 'postal'
   /** The reason for all entries, for exports that do not include it. */
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'block'
   /** Count only; import nothing. */

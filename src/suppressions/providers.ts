@@ -21,7 +21,7 @@ export interface Provider {
   read: (row: Row, kind: ListKind | null) => Said
 }
 
-export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'mailgun'] as const
+export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'mailgun', 'ses', 'postal'] as const
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 const POSTMARK: Record<string, SuppressionReason> = {
@@ -30,6 +30,7 @@ const POSTMARK: Record<string, SuppressionReason> = {
   ManualSuppression: 'manual',
 }
 const RESEND: Record<string, SuppressionReason> = { bounce: 'hard_bounce', complaint: 'complaint', manual: 'manual' }
+const SES: Record<string, SuppressionReason> = { BOUNCE: 'hard_bounce', COMPLAINT: 'complaint' }
 const SOFT = 'was a temporary failure, which is not imported'
 
 /** Export formats of other services, by API or as CSV. */
@@ -54,6 +55,26 @@ export const PROVIDERS: readonly Provider[] = [
       const reason = RESEND[origin]
       if (reason === undefined) return { fault: `has an unknown origin: ${origin}` }
       return { email, reason, at: parseTime(createdat), evidence: `Resend: ${origin}${sourceid && ` of ${sourceid}`}` }
+    },
+  },
+  {
+    // aws sesv2 list-suppressed-destinations
+    name: 'ses',
+    recognizes: (columns) => columns.has('emailaddress') && columns.has('lastupdatetime'),
+    read: ({ emailaddress: email = '', reason: words = '', lastupdatetime }) => {
+      const reason = SES[words]
+      if (reason === undefined) return { fault: `has an unknown Reason: ${words}` }
+      return { email, reason, at: parseSeconds(lastupdatetime), evidence: `SES: ${words}` }
+    },
+  },
+  {
+    // The table `suppressions` of a mail server's database: addresses that Postal gave up on.
+    name: 'postal',
+    recognizes: (columns) => columns.has('address') && columns.has('keepuntil'),
+    read: ({ type = '', address: email = '', reason: words = '', timestamp }, kind) => {
+      if (type !== 'recipient') return { fault: `has an unknown type: ${type}` }
+      if (kind === 'block') return { passedOver: SOFT }
+      return { email, reason: kind ?? 'hard_bounce', at: parseSeconds(timestamp), evidence: `Postal: ${words || type}` }
     },
   },
   {
@@ -88,6 +109,9 @@ export const PROVIDERS: readonly Provider[] = [
     },
   },
 ]
+
+/** Seconds with a fraction, or any other time. */
+const parseSeconds = (text: string | undefined) => parseTime(text?.replace(/^(\d+)\.\d+$/, '$1'))
 
 /** Applies to a whole list. */
 export const UNTOLD = 'The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'
