@@ -40,7 +40,7 @@ export const PROVIDERS: readonly Provider[] = [
     name: 'postmark',
     recognizes: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
     read: ({ emailaddress: email = '', suppressionreason = '', origin = '', createdat }) => {
-      const reason = POSTMARK[suppressionreason]
+      const reason = entryOf(POSTMARK, suppressionreason)
       if (reason === undefined) return { fault: `has an unknown SuppressionReason: ${suppressionreason}` }
       const isByRecipient = reason === 'manual' && origin === 'Recipient'
       const evidence = `Postmark: ${suppressionreason}${origin && `, origin ${origin}`}`
@@ -52,7 +52,7 @@ export const PROVIDERS: readonly Provider[] = [
     name: 'resend',
     recognizes: (columns) => columns.has('email') && columns.has('origin'),
     read: ({ email = '', origin = '', sourceid = '', createdat }) => {
-      const reason = RESEND[origin]
+      const reason = entryOf(RESEND, origin)
       if (reason === undefined) return { fault: `has an unknown origin: ${origin}` }
       return { email, reason, at: parseTime(createdat), evidence: `Resend: ${origin}${sourceid && ` of ${sourceid}`}` }
     },
@@ -62,7 +62,7 @@ export const PROVIDERS: readonly Provider[] = [
     name: 'ses',
     recognizes: (columns) => columns.has('emailaddress') && columns.has('lastupdatetime'),
     read: ({ emailaddress: email = '', reason: words = '', lastupdatetime }) => {
-      const reason = SES[words]
+      const reason = entryOf(SES, words)
       if (reason === undefined) return { fault: `has an unknown Reason: ${words}` }
       return { email, reason, at: parseSeconds(lastupdatetime), evidence: `SES: ${words}` }
     },
@@ -109,6 +109,11 @@ export const PROVIDERS: readonly Provider[] = [
     },
   },
 ]
+
+/** The entry of a table; not what every object has, such as `constructor`. */
+function entryOf<T>(table: Record<string, T>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
 
 /** Seconds with a fraction, or any other time. */
 const parseSeconds = (text: string | undefined) => parseTime(text?.replace(/^(\d+)\.\d+$/, '$1'))

@@ -51,12 +51,12 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     `{"SuppressedDestinationSummaries":[
       {"EmailAddress":"a@x.example","Reason":"BOUNCE","LastUpdateTime":"2020-04-10T21:03:05.123000+00:00"},
       {"EmailAddress":"b@x.example","Reason":"COMPLAINT","LastUpdateTime":1586552585.077},
-      {"EmailAddress":"c@x.example","Reason":"OTHER","LastUpdateTime":1586552585}]}`,
+      {"EmailAddress":"c@x.example","Reason":"constructor","LastUpdateTime":1586552585}]}`,
     {},
     [
       '1 a@x.example hard_bounce 2020-04-10T21:03:05.123Z SES: BOUNCE',
       '2 b@x.example complaint 2020-04-10T21:03:05.000Z SES: COMPLAINT',
-      '3 has an unknown Reason: OTHER',
+      '3 has an unknown Reason: constructor',
     ],
   ],
   [

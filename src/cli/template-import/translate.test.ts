@@ -77,6 +77,8 @@ describe('reports', () => {
     ['sendgrid', 'a\n{{> footer}}', 2, /partial footer/],
     ['sendgrid', '{{#customHelper x}}{{/customHelper}}', 1, /helper customHelper has no equivalent/],
     ['sendgrid', '{{upper name}}', 1, /helper upper/],
+    ['sendgrid', '{{#constructor a b}}{{/constructor}}', 1, /helper constructor/],
+    ['sendgrid', '{{formatDate at "constructor"}}', 1, /formatDate/],
     ['sendgrid', '{{#or a b}}{{/or}}', 1, /helper or/],
     ['sendgrid', '{{#each map}}{{@key}}{{/each}}', 1, /@key/],
     ['sendgrid', '{{formatDate at format}}', 1, /formatDate/],
@@ -95,6 +97,15 @@ describe('reports', () => {
   test.each(bad)('%s: %j', (language, text, line, message) => {
     const [problem] = translate(text, { language, isHtml: true }).problems
     expect(problem).toEqual({ line, message: expect.stringMatching(message) })
+  })
+
+  test('each construct once, and not also its end', () => {
+    const text = '{{#if a}}{{#or a b}}x{{/or}}{{> footer}}{{/if}}'
+    const { problems } = translate(text, { language: 'sendgrid', isHtml: true })
+    expect(problems.map(({ message }) => message)).toEqual([
+      'the helper or has no equivalent',
+      'the partial footer is not in the export',
+    ])
   })
 
   test('any text without an exception, in linear time', () => {

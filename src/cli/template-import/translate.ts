@@ -136,7 +136,7 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
   const resendOutput = (tag: Tag): string => {
     if (!tag.isRaw) throw new Untranslatable(`{{${tag.code}}} is text at Resend, which has three braces`)
     const [name = '', inline] = tag.code.split('|').map((part) => part.trim())
-    const fallback = inline ?? fallbacks[name]
+    const fallback = inline ?? (Object.hasOwn(fallbacks, name) ? fallbacks[name] : undefined)
     const path = pathOf(name, scopes)
     if (fallback === undefined) return expression(path, tag)
     return expression(`${path} | default: ${typeof fallback === 'number' ? fallback : quoted(fallback)}`, tag)
@@ -147,7 +147,15 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
     tag: (tag: Tag): string => {
       const { code } = tag
       if (code.startsWith('>')) throw new Untranslatable(`the partial ${code.slice(1).trim()} is not in the export`)
-      if (code.startsWith('#')) return opened(tag)
+      if (code.startsWith('#')) {
+        const before = blocks.length
+        try {
+          return opened(tag)
+        } finally {
+          // Its end is no second fault.
+          if (blocks.length === before) open(tag, { name: wordsOf(code.slice(1))[0] ?? '', end: 'endif' }, '')
+        }
+      }
       if (code === '^' || /^else(?:\s|$)/.test(code)) return otherwise(tag)
       if (code.startsWith('^')) {
         const name = code.slice(1).trim()
@@ -176,21 +184,21 @@ function conditionOf(helper: string, words: readonly string[], scopes: readonly 
   if (helper === 'unless' && words.length === 1) return untruthOf(values()[0]!)
   if (words.length !== 2) return null
   const [one, other] = words as [string, string]
-  const operator = OPERATORS[helper]
+  const operator = OPERATORS.get(helper)
   if (operator !== undefined) return `${liquidOf(one, scopes)} ${operator} ${liquidOf(other, scopes)}`
   if (helper === 'and') return values().map(truthOf).join(' and ')
   // `or` of two conjunctions would bind otherwise in Liquid, which has no parentheses.
   return null
 }
 
-const OPERATORS: Record<string, string> = {
-  equals: '==',
-  notEquals: '!=',
-  greaterThan: '>',
-  greaterThanOrEqual: '>=',
-  lessThan: '<',
-  lessThanOrEqual: '<=',
-}
+const OPERATORS = new Map([
+  ['equals', '=='],
+  ['notEquals', '!='],
+  ['greaterThan', '>'],
+  ['greaterThanOrEqual', '>='],
+  ['lessThan', '<'],
+  ['lessThanOrEqual', '<='],
+])
 
 function dateFormat([, format, ...zone]: readonly string[]): string {
   const literal = /^["'](.*)["']$/.exec(format ?? '')?.[1]
