@@ -42,6 +42,12 @@ describe('the setup of a server', () => {
       join(folder, 'bounces.csv'),
       'EmailAddress,SuppressionReason,Origin,CreatedAt\nleft@elsewhere.example,HardBounce,Recipient,2025-11-09T13:52:02Z\n',
     )
+    writeFileSync(
+      join(folder, 'templates.json'),
+      JSON.stringify([
+        { id: 'd-1', name: 'Hello', versions: [{ active: 1, subject: 'Hello', html_content: '{{name}}' }] },
+      ]),
+    )
     env = {
       PATH: `${folder}:${process.env.PATH}`,
       HOME: folder,

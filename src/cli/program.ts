@@ -118,7 +118,7 @@ export function createProgram(end: (code: number) => void): Command {
   addLoginLink(program)
   program.commandsGroup('Messages and events:')
   addSend(program, end)
-  addTemplates(program)
+  addTemplates(program, end)
   addMessages(program)
   addStats(program)
   addListen(program, end)

@@ -1548,7 +1548,7 @@ export interface SendMessage {
   variables?: Record<string, unknown> | null
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
-  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe` requires `unsubscribe: false`. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null
@@ -2036,7 +2036,7 @@ export interface MessagesAnalyzeBody {
   variables?: Record<string, unknown> | null
   /** Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default. */
   locale?: string | null
-  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe` requires `unsubscribe: false`. */
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null
@@ -2269,7 +2269,7 @@ export interface SuppressionsImportBody {
   /** Objects with the CSV’s fields, or as exported from another service. */
   suppressions?: Array<Record<string, unknown>>
   /** The service that exported the list. Absent: detected from the columns. */
-  from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun'
+  from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses' | 'postal'
   /** The reason for all entries, for exports that do not include it. */
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'block'
   /** Count only; import nothing. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Download } from '../mail/download-link.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { FieldFault, Refusal } from '../model/refusal.ts'
 
@@ -52,6 +53,8 @@ export interface Ours {
    *  the Idempotency-Key, in the transaction of the change: `toExternal` runs before the write and may throw a Refusal
    *  to prevent it. Throws the operation's refusals, with field names replaced by `names`. */
   ask<T>(operation: string, said: Said, toExternal: (body: Wire) => T): Promise<T>
+  /** URL that downloads a part of a message that the caller has just read, without a key, until `expiresAt`. */
+  downloadUrl(download: Download, expiresAt: number): string
   /** Part of a body → its validated value, or its faults. */
   read<T>(schema: z.ZodType<T>, value: unknown): { value: T; faults: null } | { value: null; faults: FieldFault[] }
 }

@@ -1,7 +1,7 @@
 /** The pages of the manual in the order of the navigation. A topic is the file name of the page, its path below
  *  `/manual/`, and the argument of `postrider manual`. Tests run the code of the pages in this order. */
 export const CONTENTS = [
-  { name: 'Start', topics: ['try-out', 'install', 'migration', 'troubleshooting'] },
+  { name: 'Start', topics: ['try-out', 'install', 'migration', 'moving-in', 'troubleshooting'] },
   {
     name: 'Send',
     topics: [

@@ -8,7 +8,11 @@ import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
 /** Creates the operations of another service's API from those of Postrider. Each runs through perform() like every
  *  request: same permission, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
-export function createCompatApi(api: ExternalApi, operations: readonly Operation[]): CompatApi {
+export function createCompatApi(
+  api: ExternalApi,
+  operations: readonly Operation[],
+  downloadUrl: Ours['downloadUrl'],
+): CompatApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
     const found = byId.get(id)
@@ -18,11 +22,16 @@ export function createCompatApi(api: ExternalApi, operations: readonly Operation
   return {
     root: api.root,
     refuse: api.refuse,
-    operations: api.endpoints.map((endpoint) => operationOf(endpoint, api, find)),
+    operations: api.endpoints.map((endpoint) => operationOf(endpoint, api, find, downloadUrl)),
   }
 }
 
-function operationOf(endpoint: Endpoint, api: ExternalApi, find: (id: string) => Operation): Operation {
+function operationOf(
+  endpoint: Endpoint,
+  api: ExternalApi,
+  find: (id: string) => Operation,
+  downloadUrl: Ours['downloadUrl'],
+): Operation {
   const { id, method, path, query, body, base64At } = endpoint
   const { permission, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
   const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
@@ -42,6 +51,7 @@ function operationOf(endpoint: Endpoint, api: ExternalApi, find: (id: string) =>
     handle: async (call) => {
       const ours: Ours = {
         ask: (name, said, toExternal) => ask(requireSame(find(name), permission), said, call, toExternal),
+        downloadUrl,
         read: (schema, value) => check(schema, value, 'body'),
       }
       return { status: 200, body: await endpoint.handle(call, ours) }

@@ -1,3 +1,5 @@
+import { downloadPages } from '../api/download-pages.ts'
+import { createLargeResponses } from '../api/large-responses.ts'
 import { createListener, type Listener } from '../api/listener.ts'
 import type { Operation } from '../api/operation.ts'
 import { createPlaintextGuard } from '../api/plaintext-guard.ts'
@@ -9,6 +11,7 @@ import type { Config, Endpoint } from '../config/load.ts'
 import { dashboardFiles } from '../dashboard/files.ts'
 import { dashboardPages } from '../dashboard/pages.ts'
 import { mtaStsPage, publishedMtaSts } from '../domains/mta-sts.ts'
+import type { DownloadLinks } from '../mail/download-link.ts'
 import { manualFiles } from '../manual/files.ts'
 import { manualPages } from '../manual/pages.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -64,6 +67,9 @@ export interface WebDeps
   metrics: Metrics
   plainPages: PlainPages
   trackingSecret: Uint8Array
+  downloadLinks: DownloadLinks
+  /** Raw received mail → base64 of its attachments in order, or null. */
+  attachments: (raw: Uint8Array) => Promise<string[] | null>
   descriptors: Descriptors
   memory: Memory
   https: Pick<Https, 'signOn'>
@@ -84,7 +90,9 @@ export function createWeb(config: Config, deps: WebDeps): Web {
 
   const api = createApi({
     operations,
-    compatApis: [createCompatApi(resend, operations)],
+    compatApis: [
+      createCompatApi(resend, operations, (download, until) => publicUrl() + deps.downloadLinks.make(download, until)),
+    ],
     pages: publicPages(config, deps, { isTrusted, clientAddress, isKnownHost, metricsPages }),
     store: deps.store,
     clock: deps.clock,
@@ -158,6 +166,13 @@ function publicPages(
       clientAddress,
     }),
     ...forwardPages({ store, clock, links: forwardLinks }),
+    ...downloadPages({
+      store,
+      clock,
+      links: () => deps.downloadLinks,
+      attachments: deps.attachments,
+      large: createLargeResponses({ clock, memory: deps.memory }),
+    }),
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
     ...manualPages(manualFiles),

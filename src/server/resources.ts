@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Config, nodeName, objectPlaceOf, planNamed } from '../config/load.ts'
 import { createEventStream, type EventStream } from '../event-stream/event-stream.ts'
+import { createDownloadLinks, type DownloadLinks } from '../mail/download-link.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
@@ -38,6 +39,8 @@ export interface Resources {
   trackingSecret: Uint8Array
   /** Links in emails that ask the owner of a forward target to confirm. */
   forwardLinks: ForwardLinks
+  /** Links that download received mail without a key. */
+  downloadLinks: DownloadLinks
   /** Marks forwarded mail, so that a mail loop is detected. */
   loopTag: string
   lookups: ResolverOptions
@@ -95,6 +98,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
   const userLinks = createUserLinks(await userLinkSecret(store, random), random)
   const recipientParts = userLinks.fill(createRecipientParts({ verp, secret: trackingSecret, publicUrl }))
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
+  const downloadLinks = createDownloadLinks(await store.secret('download', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
@@ -114,6 +118,7 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
     recipientParts,
     trackingSecret,
     forwardLinks,
+    downloadLinks,
     loopTag,
     lookups,
     resolver,

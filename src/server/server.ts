@@ -230,6 +230,8 @@ function createServerWeb(
     plainPages: options.plainPages,
     trackingSecret: resources.trackingSecret,
     forwardLinks: () => resources.forwardLinks,
+    downloadLinks: resources.downloadLinks,
+    attachments: core.engines.readers.attachments,
     descriptors: core.descriptors,
     memory: core.memory,
     https: core.https,

@@ -13,6 +13,7 @@ import {
   metadataFaults,
   subjectFault,
   tagFault,
+  unsubscribeHeaderFault,
 } from './checks.ts'
 
 const LINE_CHECKS = {
@@ -43,6 +44,8 @@ describe('headers', () => {
     'Precedence',
     'Importance',
     'List-Id',
+    'List-Unsubscribe',
+    'List-Unsubscribe-Post',
     'Feedback-ID',
     'X-Entity-Ref-ID',
     "x!#$%&'*+-.^_`|~",
@@ -61,8 +64,6 @@ describe('headers', () => {
     'DKIM-Signature',
     'Received',
     'Return-Path',
-    'List-Unsubscribe',
-    'List-Unsubscribe-Post',
     'MIME-Version',
     'Content-Type',
     'Content-Transfer-Encoding',
@@ -79,6 +80,43 @@ describe('headers', () => {
     '%p is not a header name',
     (name) => expect(headerNameFault(name)).not.toBeNull(),
   )
+
+  const LINK = '<https://shop.example/leave?a=1,2>'
+  const own: [headers: [string, string][], fault: RegExp | null][] = [
+    [[['list-unsubscribe', LINK]], null],
+    [[['List-Unsubscribe', `${LINK}, <mailto:leave@shop.example?subject=x>`]], null],
+    [
+      [
+        ['List-Unsubscribe', LINK],
+        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+      ],
+      null,
+    ],
+    [[['List-Unsubscribe', 'https://shop.example/leave']], /^must be a list/],
+    [[['List-Unsubscribe', '<javascript:alert(1)>']], /^must be a list/],
+    [[['List-Unsubscribe', '<https://shop.example/grüße>']], /^must be a list/],
+    [[['List-Unsubscribe', `${LINK},`]], /^must be a list/],
+    [[['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click']], /^requires an https link/],
+    [
+      [
+        ['List-Unsubscribe', '<mailto:leave@shop.example>'],
+        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+      ],
+      /^requires an https link/,
+    ],
+    [
+      [
+        ['List-Unsubscribe', LINK],
+        ['List-Unsubscribe-Post', 'yes'],
+      ],
+      /^must be List/,
+    ],
+  ]
+  test.each(own)('own unsubscribe headers %j', (headers, fault) => {
+    const found = unsubscribeHeaderFault(headers)
+    if (fault === null) expect(found).toBeNull()
+    else expect(found?.fault).toMatch(fault)
+  })
 
   test('a value may be empty, have tabs and any script, and 998 bytes', () => {
     for (const value of ['', 'a\tb', 'Grüße 日本', 'x'.repeat(998)]) expect(headerValueFault(value)).toBeNull()

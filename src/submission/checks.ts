@@ -41,6 +41,27 @@ export function headerValueFault(value: string): string | null {
   return bytesOf(value) > 998 ? 'must be at most 998 bytes' : null // RFC 5322 §2.1.1
 }
 
+/** The author's own unsubscribe headers among the extra ones: `List-Unsubscribe` with https or mailto URIs (RFC 2369
+ *  §3.2), and `List-Unsubscribe-Post` only beside an https URI (RFC 8058 §3.1). Null without faults. */
+export function unsubscribeHeaderFault(headers: readonly [string, string][]): { name: string; fault: string } | null {
+  const find = (key: string) => headers.find(([name]) => name.toLowerCase() === key)
+  const [uris, post] = [find('list-unsubscribe'), find('list-unsubscribe-post')]
+  if (uris !== undefined && !UNSUBSCRIBE_URIS.test(uris[1])) {
+    return { name: uris[0], fault: 'must be a list such as <https://example.com/leave>, <mailto:leave@example.com>' }
+  }
+  if (post === undefined) return null
+  if (post[1].trim() !== 'List-Unsubscribe=One-Click') {
+    return { name: post[0], fault: 'must be List-Unsubscribe=One-Click' }
+  }
+  const isOneClick = uris !== undefined && /<https:/i.test(uris[1])
+  return isOneClick ? null : { name: post[0], fault: 'requires an https link in List-Unsubscribe' }
+}
+
+/** Whether these are headers that Postrider adds where `unsubscribe` is not false. */
+export function isUnsubscribeHeader(name: string): boolean {
+  return /^list-unsubscribe(?:-post)?$/i.test(name)
+}
+
 /** Mail clients use it to save the file, so it must not select a folder. */
 export function filenameFault(filename: string): string | null {
   if (filename === '' || bytesOf(filename) > 255) return 'must be 1 to 255 bytes' // NAME_MAX of file systems
@@ -124,7 +145,9 @@ export function decodeBase64(text: string): Uint8Array | null {
 
 // Trace and authentication fields belong to other servers; Postrider sets the rest.
 const OWN_HEADER =
-  /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results)$|^(?:arc|resent|x-service|x-postrider)-/i
+  /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|authentication-results)$|^(?:arc|resent|x-service|x-postrider)-/i
+const UNSUBSCRIBE_URI = '<(?:https?://|mailto:)[!-;=?-~]+>'
+const UNSUBSCRIBE_URIS = new RegExp(`^ *${UNSUBSCRIBE_URI}(?: *, *${UNSUBSCRIBE_URI})* *$`, 'i')
 const VALUE_TYPES = new Set(['string', 'number', 'boolean'])
 const MALFORMED = 'must be well-formed Unicode'
 const CONTROL = /[\x00-\x1f\x7f\u2028\u2029]/

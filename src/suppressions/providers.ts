@@ -21,7 +21,7 @@ export interface Provider {
   read: (row: Row, kind: ListKind | null) => Said
 }
 
-export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'mailgun'] as const
+export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'mailgun', 'ses', 'postal'] as const
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 const POSTMARK: Record<string, SuppressionReason> = {
@@ -30,6 +30,7 @@ const POSTMARK: Record<string, SuppressionReason> = {
   ManualSuppression: 'manual',
 }
 const RESEND: Record<string, SuppressionReason> = { bounce: 'hard_bounce', complaint: 'complaint', manual: 'manual' }
+const SES: Record<string, SuppressionReason> = { BOUNCE: 'hard_bounce', COMPLAINT: 'complaint' }
 const SOFT = 'was a temporary failure, which is not imported'
 
 /** Export formats of other services, by API or as CSV. */
@@ -39,7 +40,7 @@ export const PROVIDERS: readonly Provider[] = [
     name: 'postmark',
     recognizes: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
     read: ({ emailaddress: email = '', suppressionreason = '', origin = '', createdat }) => {
-      const reason = POSTMARK[suppressionreason]
+      const reason = entryOf(POSTMARK, suppressionreason)
       if (reason === undefined) return { fault: `has an unknown SuppressionReason: ${suppressionreason}` }
       const isByRecipient = reason === 'manual' && origin === 'Recipient'
       const evidence = `Postmark: ${suppressionreason}${origin && `, origin ${origin}`}`
@@ -51,9 +52,29 @@ export const PROVIDERS: readonly Provider[] = [
     name: 'resend',
     recognizes: (columns) => columns.has('email') && columns.has('origin'),
     read: ({ email = '', origin = '', sourceid = '', createdat }) => {
-      const reason = RESEND[origin]
+      const reason = entryOf(RESEND, origin)
       if (reason === undefined) return { fault: `has an unknown origin: ${origin}` }
       return { email, reason, at: parseTime(createdat), evidence: `Resend: ${origin}${sourceid && ` of ${sourceid}`}` }
+    },
+  },
+  {
+    // aws sesv2 list-suppressed-destinations
+    name: 'ses',
+    recognizes: (columns) => columns.has('emailaddress') && columns.has('lastupdatetime'),
+    read: ({ emailaddress: email = '', reason: words = '', lastupdatetime }) => {
+      const reason = entryOf(SES, words)
+      if (reason === undefined) return { fault: `has an unknown Reason: ${words}` }
+      return { email, reason, at: parseSeconds(lastupdatetime), evidence: `SES: ${words}` }
+    },
+  },
+  {
+    // The table `suppressions` of a mail server's database: addresses that Postal gave up on.
+    name: 'postal',
+    recognizes: (columns) => columns.has('address') && columns.has('keepuntil'),
+    read: ({ type = '', address: email = '', reason: words = '', timestamp }, kind) => {
+      if (type !== 'recipient') return { fault: `has an unknown type: ${type}` }
+      if (kind === 'block') return { passedOver: SOFT }
+      return { email, reason: kind ?? 'hard_bounce', at: parseSeconds(timestamp), evidence: `Postal: ${words || type}` }
     },
   },
   {
@@ -88,6 +109,14 @@ export const PROVIDERS: readonly Provider[] = [
     },
   },
 ]
+
+/** The entry of a table; not what every object has, such as `constructor`. */
+function entryOf<T>(table: Record<string, T>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** Seconds with a fraction, or any other time. */
+const parseSeconds = (text: string | undefined) => parseTime(text?.replace(/^(\d+)\.\d+$/, '$1'))
 
 /** Applies to a whole list. */
 export const UNTOLD = 'The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'

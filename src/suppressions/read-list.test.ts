@@ -47,6 +47,27 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     ['2 a@x.example hard_bounce 2020-01-02T03:04:05.000Z Postmark: HardBounce, origin Recipient'],
   ],
   [
+    'SES, JSON of its command line',
+    `{"SuppressedDestinationSummaries":[
+      {"EmailAddress":"a@x.example","Reason":"BOUNCE","LastUpdateTime":"2020-04-10T21:03:05.123000+00:00"},
+      {"EmailAddress":"b@x.example","Reason":"COMPLAINT","LastUpdateTime":1586552585.077},
+      {"EmailAddress":"c@x.example","Reason":"constructor","LastUpdateTime":1586552585}]}`,
+    {},
+    [
+      '1 a@x.example hard_bounce 2020-04-10T21:03:05.123Z SES: BOUNCE',
+      '2 b@x.example complaint 2020-04-10T21:03:05.000Z SES: COMPLAINT',
+      '3 has an unknown Reason: constructor',
+    ],
+  ],
+  [
+    'Postal, as mysql --batch prints it',
+    'id\ttype\taddress\treason\ttimestamp\tkeep_until\n' +
+      '1\trecipient\ta@x.example\ttoo many hard fails\t1586552585.077000\t1589144585.077000\n' +
+      '2\tother\tb@x.example\t\t1586552585.0\t1589144585.0\n',
+    {},
+    ['2 a@x.example hard_bounce 2020-04-10T21:03:05.000Z Postal: too many hard fails', '3 has an unknown type: other'],
+  ],
+  [
     'Resend, JSON',
     '{"object":"list","has_more":false,"data":[{"id":"1","email":"a@x.example","origin":"bounce","source_id":"479e","created_at":"2026-04-03 22:13:42.674981+00"},{"id":"2","email":"b@x.example","origin":"manual","source_id":null,"created_at":"2026-04-03T22:13:42.674Z"}]}',
     {},
@@ -215,6 +236,6 @@ test('evidence is one short line', () => {
 })
 
 test('every provider that can be read can be named, and no other', () => {
-  expect(PROVIDER_NAMES).toEqual(['resend', 'postmark', 'sendgrid', 'mailgun'])
+  expect(PROVIDER_NAMES).toEqual(['resend', 'postmark', 'sendgrid', 'mailgun', 'ses', 'postal'])
   expect(PROVIDERS.map(({ name }) => name).toSorted()).toEqual([...PROVIDER_NAMES].toSorted())
 })

@@ -32,7 +32,7 @@ export async function startContractServer() {
     config,
     bodyBytes: BODY_BYTES,
     wrapStore: (store) => breakable(store, () => isBroken),
-    compatApis: (operations) => [createCompatApi(resend, operations)],
+    compatApis: (operations) => [createCompatApi(resend, operations, () => 'https://mail.example.com/downloads/x')],
     clientAddress: (peer) => peer ?? '',
     // No engine runs, so nothing is sent.
     runCanaries: async (now) => [

@@ -33,6 +33,7 @@ const foreign = createCompatApi(
     ],
   } as never,
   [mail] as Operation[],
+  () => '',
 ).operations
 
 const memory = createMemory({

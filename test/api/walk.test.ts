@@ -195,6 +195,7 @@ test('every operation of the document has a row in the table of permissions, and
 function kindOf(operation: string): string | null {
   if (operation.startsWith('messages_')) return 'message_id'
   if (operation.startsWith('domains_')) return 'domain_id'
+  if (operation.startsWith('inbound_messages_')) return 'inbound_message_id'
   if (operation.startsWith('api_keys_')) return 'key_id'
   if (operation.startsWith('webhooks_')) return 'webhook_id'
   return operation.startsWith('suppressions_') ? 'id_or_email' : null
@@ -235,7 +236,7 @@ test('every endpoint of the Resend API limits every kind of key to the records t
       for (const of of target === null ? (['live'] as const) : MODES) {
         const { own } = setup.tenancies
         const named = target === null ? '' : ({ ...own.ids.live, ...own.ids[of] }[target] ?? 'none')
-        const asked = `${resend.root}${path.replace(/:\w+/, named)}`
+        const asked = `${resend.root}${path.replace(/:\w+/, named).replace(/:\w+/, '1')}`
         const changes = method === 'GET' ? null : await watch(walker)
         const { status, text } = await setup.ask(walker.key, method, asked, resendBodyOf(id, walker))
         const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`

@@ -3,6 +3,7 @@ import { Resend } from 'resend'
 import { Webhook } from 'standardwebhooks'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
+import { RECEIVING, receive } from './receive.ts'
 
 /** Each method of npm's `resend`, called once against a server and compared with the table of the manual's page
  *  `migration`. A new version of the package with another method fails here. */
@@ -13,11 +14,14 @@ const FLOW = { name: 'Flow', steps: [], connections: [] }
 let remote: RemoteMx
 let server: TestServer
 let resend: Resend
+/** A received message. */
+let received: string
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  server = await startTestServer({ remote })
+  server = await startTestServer({ remote, config: RECEIVING })
   resend = new Resend(server.keys.live, { baseUrl: `http://${server.running().listening.http}/compat/resend` })
+  received = await receive(server)
 })
 afterAll(async () => {
   await server.close()
@@ -48,6 +52,13 @@ const ANSWERED: Record<string, () => Promise<Outcome>> = {
   'emails.cancel': () => resend.emails.cancel(made.email!),
   'batch.send': () => resend.batch.send([MAIL]),
   'batch.create': () => resend.batch.create([MAIL]),
+
+  'emails.receiving.list': () => resend.emails.receiving.list({ limit: 5 }),
+  'emails.receiving.get': () => resend.emails.receiving.get(received, { html_format: 'cid' }),
+  'emails.receiving.attachments.list': () => resend.emails.receiving.attachments.list({ emailId: received }),
+  'emails.receiving.attachments.get': () => resend.emails.receiving.attachments.get({ emailId: received, id: '1' }),
+  'emails.receiving.forward': () =>
+    resend.emails.receiving.forward({ emailId: received, to: MAIL.to, from: MAIL.from }),
 
   'domains.create': () => make('domain', resend.domains.create({ name: 'walked.example' })),
   'domains.list': () => resend.domains.list(),
@@ -100,11 +111,6 @@ const REFUSED: Record<string, unknown[]> = {
   'emails.metrics': [{ startDate: '2026-11-01', metrics: ['delivered'] }],
   'emails.attachments.get': [{ emailId: 'eml_1', id: 'att_1' }],
   'emails.attachments.list': [{ emailId: 'eml_1', limit: 5 }],
-  'emails.receiving.get': ['eml_1', { html_format: 'cid' }],
-  'emails.receiving.list': [{ limit: 5 }],
-  'emails.receiving.forward': [{ emailId: 'eml_1', to: 'a@b.example', from: MAIL.from }],
-  'emails.receiving.attachments.get': [{ emailId: 'eml_1', id: 'att_1' }],
-  'emails.receiving.attachments.list': [{ emailId: 'eml_1' }],
   'domains.claims.create': [{ name: 'walked.example' }],
   'domains.claims.get': ['dom_1'],
   'domains.claims.verify': ['dom_1'],

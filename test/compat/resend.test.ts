@@ -123,6 +123,18 @@ describe('emails', () => {
     expect(await refused(resend.emails.cancel(id))).toMatchObject({ what: '422 validation_error' })
   })
 
+  test('its own List-Unsubscribe replaces the links of this server', async () => {
+    const links = '<https://shop.example/leave>, <mailto:leave@shop.example>'
+    const headers = { 'List-Unsubscribe': links, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+    const { id } = await data(resend.emails.send({ ...MAIL, headers }))
+    await server.ended(id)
+    const raw = `${remote.mails.at(-1)!.raw}`
+    expect(raw.match(/^List-Unsubscribe.*$/gim)?.map((line) => line.trim())).toEqual([
+      `List-Unsubscribe: ${links}`,
+      'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+    ])
+  })
+
   test('a template is rendered', async () => {
     const template = { name: 'T', alias: 'welcome', subject: 'Welcome, {{ name }}', html: '<p>{{ name }}</p>' }
     await server.ask('POST', '/v1/templates', template)
@@ -200,7 +212,7 @@ describe('emails', () => {
     ['422 invalid_attachment', /^attachments\[1\].path .* 127.0.0.2 has no public address$/, { attachments: NO_FILE }],
     ['422 validation_error', /^tags/, { tags: [{ name: 'x', value: 'y'.repeat(5000) }] }],
     ['422 validation_error', /^headers.From/, { headers: { From: 'x' } }],
-    ['422 validation_error', /unsubscribe":true/, { headers: { 'List-Unsubscribe': '<https://a.example>' } }],
+    ['422 validation_error', /^headers.List-Unsubscribe must be a list/, { headers: { 'List-Unsubscribe': 'no' } }],
   ]
   test.each(bad)('is refused as %s with %p', async (what, message, change) => {
     expect(await refused(resend.emails.send({ ...MAIL, ...change } as never))).toEqual({

@@ -80,6 +80,18 @@ test.each([
 
 const OWN = '<https://shop.example/stop>'
 
+test('a message that renounces our field can have its own, and no other can', async () => {
+  const headers = { 'List-Unsubscribe': OWN, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+  const { body } = await server.send({ headers, unsubscribe: false })
+  const [raw] = await arrived(body.id)
+  expect(fieldsOf(raw!)).toEqual([`List-Unsubscribe: ${OWN}`])
+  expect(raw!.toString()).toMatch(/h=[^;]*list-unsubscribe:[^;]*list-unsubscribe-post/)
+  for (const unsubscribe of [undefined, null, true]) {
+    const refused = await server.send({ headers, unsubscribe })
+    expect([refused.status, refused.body.error]).toMatchObject([400, { field: 'headers.List-Unsubscribe' }])
+  }
+})
+
 test.each([
   ['says nothing', {}, []],
   ['asks for it', { 'X-Service-Unsubscribe': 'Yes' }, [/, <mailto:u-/]],

@@ -43,6 +43,11 @@ export const THREATS: Threat[] = [
     attack: 'a mail contains instructions for an agent that reads it, hidden or disguised as text of this server',
   },
   {
+    id: 'received-mail-links',
+    asset: 'received mail',
+    attack: 'a download link, which needs no key: for another part or message, after its time, or opened as a page',
+  },
+  {
     id: 'formulas-and-terminal-controls',
     asset: 'the operator',
     attack: 'an address or a server’s reply that a spreadsheet runs as a formula or a terminal as a control sequence',

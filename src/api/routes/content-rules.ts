@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isUnsubscribeHeader } from '../../submission/checks.ts'
 import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
 
 /** Rules across several fields of a message to send or analyze. A rule returns true if the fields satisfy it. */
@@ -11,6 +12,8 @@ export interface Content {
   template_id?: string | null | undefined
   variables?: unknown
   locale?: string | null | undefined
+  headers?: readonly [string, string][] | null | undefined
+  unsubscribe?: boolean | null | undefined
 }
 
 /** The message has its own content, or a template. */
@@ -36,6 +39,11 @@ export function hasUseForVariables({ variables, template_id }: Content): boolean
 /** The message has no locale, or a template. */
 export function hasUseForLocale({ locale, template_id }: Content): boolean {
   return !locale || Boolean(template_id)
+}
+
+/** The message has Postrider's unsubscribe headers, or its own. */
+export function hasOneUnsubscribe({ headers, unsubscribe }: Content): boolean {
+  return unsubscribe === false || !headers?.some(([name]) => isUnsubscribeHeader(name))
 }
 
 /** The message has at most MAX_RECIPIENTS recipients without duplicates. Counts before it looks for duplicates, which
@@ -67,6 +75,11 @@ export const RULES = {
     path: ['locale'],
     error: 'requires template_id',
     when: isFree('template_id', 'locale'),
+  },
+  oneUnsubscribe: {
+    path: ['headers', 'List-Unsubscribe'],
+    error: 'is set by Postrider unless unsubscribe is false',
+    when: isFree('headers', 'unsubscribe'),
   },
   recipients: {
     path: ['to'],

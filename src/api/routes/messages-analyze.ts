@@ -4,6 +4,7 @@ import type { Domain } from '../../model/domain.ts'
 import type { Mode } from '../../model/message.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
+import { isUnsubscribeHeader } from '../../submission/checks.ts'
 import { fixContent } from '../../submission/draft.ts'
 import { collapseRecipients } from '../../submission/recipients.ts'
 import type { RemoteAttachments } from '../../submission/remote-attachments.ts'
@@ -16,6 +17,7 @@ import {
   hasBody,
   hasFewRecipients,
   hasOneContent,
+  hasOneUnsubscribe,
   hasUseForLocale,
   hasUseForVariables,
   RULES,
@@ -48,7 +50,8 @@ export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
       headers: content.headers,
       attachments: attachments.map(({ content, ...each }) => ({ ...each, sizeBytes: content.byteLength })),
       domain: { status, findings },
-      hasUnsubscribe: request.unsubscribe ?? tracking.unsubscribe,
+      hasUnsubscribe:
+        (request.unsubscribe ?? tracking.unsubscribe) || content.headers.some(([name]) => isUnsubscribeHeader(name)),
     }
     return analyze(input, content, organizationId)
   }
@@ -102,6 +105,7 @@ function createAnalyzeBody(now: () => number) {
     .refine(hasOneContent, RULES.oneContent)
     .refine(hasUseForVariables, RULES.variables)
     .refine(hasUseForLocale, RULES.locale)
+    .refine(hasOneUnsubscribe, RULES.oneUnsubscribe)
     .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NO_RECIPIENT, cc, bcc }), RULES.recipients)
 }
 

@@ -14,6 +14,7 @@ import {
   hasBody,
   hasFewRecipients,
   hasOneContent,
+  hasOneUnsubscribe,
   hasSubject,
   hasUseForLocale,
   hasUseForVariables,
@@ -52,7 +53,9 @@ export function createSendBody(now: () => number) {
       .describe('Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default.'),
     headers: HEADERS.transform(readHeaders)
       .nullish()
-      .describe('Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected.'),
+      .describe(
+        'Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe` requires `unsubscribe: false`.',
+      ),
     attachments: z
       .array(ATTACHMENT)
       .max(checks.MAX_ATTACHMENTS)
@@ -97,6 +100,7 @@ export function createSendBody(now: () => number) {
     .refine(hasOneContent, RULES.oneContent)
     .refine(hasUseForVariables, RULES.variables)
     .refine(hasUseForLocale, RULES.locale)
+    .refine(hasOneUnsubscribe, RULES.oneUnsubscribe)
     .refine(hasFewRecipients, RULES.recipients)
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
@@ -142,7 +146,15 @@ export function toSubmission(body: SendBody): GivenRequest {
 
 type Context = z.core.$RefinementCtx
 
-const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasUseForLocale, hasFewRecipients]
+const WHOLE = [
+  hasBody,
+  hasSubject,
+  hasOneContent,
+  hasUseForVariables,
+  hasUseForLocale,
+  hasOneUnsubscribe,
+  hasFewRecipients,
+]
 
 const MAX_ADDRESSES = 500 // per field, duplicates included: our limit
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets
@@ -280,7 +292,7 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
   const entries = Object.entries(headers)
   if (entries.length > checks.MAX_HEADERS) refuse(context, [], `must have at most ${checks.MAX_HEADERS} entries`)
   const seen = new Set<string>()
-  return entries.flatMap(([name, value]): [string, string][] => {
+  const named = entries.flatMap(([name, value]): [string, string][] => {
     const fault =
       checks.headerNameFault(name) ??
       (seen.has(name.toLowerCase()) ? 'must appear only once' : null) ??
@@ -289,6 +301,9 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
     seen.add(name.toLowerCase())
     return typeof value === 'string' ? [[name, value]] : []
   })
+  const own = checks.unsubscribeHeaderFault(named)
+  if (own !== null) refuse(context, [own.name], own.fault)
+  return named
 }
 
 function readMetadata(metadata: unknown, context: Context): Metadata {

@@ -6,7 +6,7 @@ import { withRecords } from '../options.ts'
 export function addImport(program: Command, end: (code: number) => void): void {
   const parent = program.command('import').description('import data from another email service')
   withRecords(parent.command('suppressions <file>'))
-    .description('import suppressions exported from Resend, Postmark, SendGrid, Mailgun or Postrider')
+    .description('import suppressions exported from Resend, Postmark, SendGrid, Mailgun, SES, Postal or Postrider')
     .option('--org <org>', 'organization id or name; required if there are several')
     .addOption(
       new Option('--from <service>', 'service that made the export (default: detected from its columns)').choices(

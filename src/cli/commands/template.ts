@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander'
 import { TEMPLATE_KINDS } from '../../model/template.ts'
 import { gather, whole, withOrganization, withVariables } from '../options.ts'
+import { addTemplateImport } from './template-import.ts'
 
 /** `postrider template …`. */
-export function addTemplates(program: Command): void {
+export function addTemplates(program: Command, end: (code: number) => void): void {
   const parent = program.command('template').description('create, change and render templates from files')
   const add = (words: string) => withOrganization(parent.command(words))
   const kind = (about: string) => new Option('--kind <kind>', about).choices(TEMPLATE_KINDS)
@@ -39,6 +40,7 @@ export function addTemplates(program: Command): void {
   withVariables(withVersion(add('render <template>')))
     .description('fill a template with variables and print it; nothing is sent')
     .action(async (name, options) => (await import('../template.ts')).renderTemplate(name, options))
+  addTemplateImport(parent, end)
 }
 
 function withVersion(command: Command): Command {

@@ -51,9 +51,9 @@ export function messageOf(
   { tags, template, attachments, scheduled_at: at, topic_id, ...rest }: z.infer<typeof email>,
   now: number,
 ) {
-  refuseOwnUnsubscribe(rest.headers)
   return {
     ...rest,
+    ...(hasOwnUnsubscribe(rest.headers) && { unsubscribe: false }),
     attachments: attachments?.map(fileOf),
     metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
     scheduled_at: at == null ? undefined : timeOf(at, now),
@@ -89,13 +89,9 @@ function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: u
   return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
 }
 
-/** We add an individual link per recipient, which we serve and count; both cannot be combined. */
-function refuseOwnUnsubscribe(headers: unknown): void {
-  const name = Object.keys(headers ?? {}).find((each) => /^list-unsubscribe(?:-post)?$/i.test(each))
-  if (name === undefined) return
-  const field = `headers.${name}`
-  const message = `${field} is set by this server. Remove it and enable unsubscribe links with PATCH /v1/domains/<id> {"tracking":{"unsubscribe":true}}`
-  throw invalid([{ field, message }])
+/** True for an own `List-Unsubscribe`, which replaces the individual links that this server serves and counts. */
+function hasOwnUnsubscribe(headers: unknown): boolean {
+  return Object.keys(headers ?? {}).some((name) => /^list-unsubscribe(?:-post)?$/i.test(name))
 }
 
 /** Throws 422 for an invalid time. */

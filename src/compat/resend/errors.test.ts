@@ -90,7 +90,7 @@ describe('a refusal in the form of Resend', () => {
   test('says that a part of the API is not supported, after the checks that come first', () => {
     const unsupported = requestTo('/broadcasts?limit=1')
     expect(answerTo(new Refusal('validation_error', 'x'), unsupported).slice(0, 2)).toEqual([404, 'not_found'])
-    expect(answerTo(new Refusal('validation_error', 'x'), unsupported)[2]).toStartWith('Contacts, broadcasts')
+    expect(answerTo(new Refusal('validation_error', 'x'), unsupported)[2]).toStartWith('Broadcasts are not')
     for (const reason of ['unauthorized', 'rate_limited', 'internal_error', 'unavailable'] as const)
       expect(answerTo(new Refusal(reason, 'first'), unsupported)[2]).toBe('first')
     const unknown = new Refusal('not_found', 'No such path. See /docs for all paths.')

@@ -17,7 +17,7 @@ const posted = (type: EventType, change: object = {}, of: Message | null = messa
 
 test('each event of Resend maps to one of ours and back', () => {
   for (const name of RESEND_EVENTS) expect(resendEvent(ourEvent(name))).toBe(name)
-  expect(RESEND_EVENTS).toHaveLength(8)
+  expect(RESEND_EVENTS).toHaveLength(11)
 })
 
 test('the message supplies what the event lacks', () => {
@@ -48,6 +48,41 @@ test('an event without a stored message is still converted', () => {
 test('an accepted message is sent, or scheduled for later', () => {
   expect(posted('message.accepted').type).toBe('email.sent')
   expect(posted('message.accepted', { scheduled_at: '2026-11-22T12:00:00.000Z' }).type).toBe('email.scheduled')
+})
+
+test('a received mail and a suppression have their own data', () => {
+  expect(posted('inbound.received', {}, null).data).toEqual({
+    email_id: 'inb_00000000000000000000000000',
+    created_at: '2026-11-21T12:01:30.000Z',
+    from: 'sender@example.net',
+    to: ['support@example.com'],
+    cc: [],
+    bcc: [],
+    received_for: ['support@example.com'],
+    message_id: '<sample@example.net>',
+    subject: 'A sample message',
+    attachments: [
+      {
+        id: '1',
+        filename: 'photo.png',
+        size: 16_384,
+        content_type: 'image/png',
+        content_disposition: 'attachment',
+        content_id: null,
+      },
+    ],
+  })
+  expect(posted('suppression.removed', {}, null)).toEqual({
+    type: 'suppression.removed',
+    created_at: '2026-11-21T12:01:30.000Z',
+    data: {
+      id: 'sup_00000000000000000000000000',
+      email: 'recipient@example.net',
+      origin: 'bounce',
+      source_id: 'msg_00000000000000000000000000',
+      created_at: '2026-11-21T12:01:30.000Z',
+    },
+  })
 })
 
 const bounces: [type: string, code: string, reported: object][] = [

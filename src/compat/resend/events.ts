@@ -1,6 +1,8 @@
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
 import type { Wire } from '../external-api.ts'
+import { receivedAttachment } from './received.ts'
+import { ORIGINS } from './suppressions.ts'
 
 /** Our events → Resend's. Contact events have no equivalent, nor do our events of other types. */
 const NAMES: Partial<Record<EventType, string>> = {
@@ -12,6 +14,9 @@ const NAMES: Partial<Record<EventType, string>> = {
   'message.opened': 'email.opened',
   'message.clicked': 'email.clicked',
   'message.suppressed': 'email.suppressed',
+  'inbound.received': 'email.received',
+  'suppression.added': 'suppression.added',
+  'suppression.removed': 'suppression.removed',
 }
 const OURS = new Map(EVENT_TYPES.flatMap((ours) => (NAMES[ours] === undefined ? [] : [[NAMES[ours], ours]])))
 
@@ -32,6 +37,8 @@ export function ourEvent(name: string): EventType {
 export function resendBody(envelope: string, message: Message | null): string {
   const { type, timestamp, data } = JSON.parse(envelope) as { type: EventType; timestamp: string; data: Wire }
   if (NAMES[type] === undefined) return JSON.stringify({ type, created_at: timestamp, data })
+  const other = otherData(type, data)
+  if (other !== null) return JSON.stringify({ type: NAMES[type], created_at: timestamp, data: other })
   const tags = Object.entries(data.metadata ?? {}).map(([name, value]) => [name, String(value)])
   const general = {
     email_id: data.message_id,
@@ -45,6 +52,27 @@ export function resendBody(envelope: string, message: Message | null): string {
   }
   const name = type === 'message.accepted' && data.scheduled_at !== null ? 'email.scheduled' : NAMES[type]
   return JSON.stringify({ type: name, created_at: timestamp, data: { ...general, ...ownFields(type, data) } })
+}
+
+/** Data of an event that is about no message that was sent; null for the others. */
+function otherData(type: EventType, data: Wire): object | null {
+  if (type === 'suppression.added' || type === 'suppression.removed') {
+    const { suppression_id: id, email, reason, message_id } = data
+    return { id, email, origin: ORIGINS[reason], source_id: message_id, created_at: data.added_at ?? data.removed_at }
+  }
+  if (type !== 'inbound.received') return null
+  return {
+    email_id: data.inbound_message_id,
+    created_at: data.received_at,
+    from: data.from,
+    to: data.to,
+    cc: [],
+    bcc: [],
+    received_for: data.to,
+    message_id: data.message_id_header,
+    subject: data.subject,
+    attachments: data.attachments.map(receivedAttachment),
+  }
 }
 
 function ownFields(type: EventType, data: Wire): object {

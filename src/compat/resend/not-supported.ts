@@ -1,15 +1,30 @@
 /** Unsupported parts of Resend's API → what to use instead, by path under the root. */
 const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[] = [
   [
-    /^\/(?:broadcasts|contacts|contact-properties|audiences|segments|topics|automations|events)(?:\/|$)/,
-    'Contacts, broadcasts, topics and automations',
-    'Postrider sends transactional mail and does not store contacts.',
+    /^\/(?:contacts|contact-properties|audiences|segments)(?:\/|$)/,
+    'Contacts, audiences and segments',
+    'Keep recipients in your own database and address them in /emails or /emails/batch. Postrider stores who must not get mail: see /suppressions.',
+  ],
+  [
+    /^\/broadcasts(?:\/|$)/,
+    'Broadcasts',
+    'Send a template to each recipient with POST /v1/messages/batch and "stream": "bulk", which adds unsubscribe links.',
+  ],
+  [
+    /^\/topics(?:\/|$)/,
+    'Topics',
+    'Send mail of each topic from its own domain: a suppression can apply to one domain.',
+  ],
+  [
+    /^\/(?:automations|events)(?:\/|$)/,
+    'Automations',
+    'Send with "scheduled_at" from your program, and react to webhooks.',
   ],
   [/^\/templates(?:\/|$)/, 'Resend’s template methods', 'Manage templates with /v1/templates.'],
   [
-    /^\/(?:inboxes|emails\/receiving)(?:\/|$)/,
-    'Resend’s inboxes and received emails',
-    'Receive mail with /v1/inbound-routes and read it with /v1/inbound-messages.',
+    /^\/inboxes(?:\/|$)/,
+    'Resend’s inboxes',
+    'Receive mail with /v1/inbound-routes and read it with /emails/receiving.',
   ],
   [/^\/emails\/metrics$/, 'Resend’s metrics', 'Use GET /v1/stats for counts and rates.'],
   [/^\/emails\/[^/]+\/share$/, 'Public links to an email', 'Open the message in the dashboard.'],

@@ -3,6 +3,7 @@ import { apiKeyEndpoints } from './api-keys.ts'
 import { domainEndpoints } from './domains.ts'
 import { emailEndpoints } from './emails.ts'
 import { refuse } from './errors.ts'
+import { receivedEndpoints } from './received.ts'
 import { suppressionEndpoints } from './suppressions.ts'
 import { webhookEndpoints } from './webhooks.ts'
 
@@ -13,5 +14,12 @@ export const resend: ExternalApi = {
   name: 'resend',
   root: '/compat/resend',
   refuse,
-  endpoints: [...emailEndpoints, ...domainEndpoints, ...apiKeyEndpoints, ...webhookEndpoints, ...suppressionEndpoints],
+  endpoints: [
+    ...receivedEndpoints,
+    ...emailEndpoints,
+    ...domainEndpoints,
+    ...apiKeyEndpoints,
+    ...webhookEndpoints,
+    ...suppressionEndpoints,
+  ],
 }

@@ -6,7 +6,7 @@ import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.t
 import { list, listQuery } from './list.ts'
 
 /** Our reasons → Resend's origins. An unsubscribe is a request of the recipient, which Resend stores as `manual`. */
-const ORIGINS: Record<string, string> = {
+export const ORIGINS: Record<string, string> = {
   hard_bounce: 'bounce',
   complaint: 'complaint',
   unsubscribe: 'manual',

@@ -18,8 +18,8 @@ export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: (
   return (
     <Dialog name="Import suppressions" onClose={onClose}>
       <p>
-        Choose a CSV file with an <code>email</code> column, or an export from Resend, Postmark, SendGrid or Mailgun.
-        Existing suppressions do not change.
+        Choose a CSV file with an <code>email</code> column, or an export from Resend, Postmark, SendGrid, Mailgun, SES
+        or Postal. Existing suppressions do not change.
       </p>
       <div onChange={() => setResult(undefined)}>
         <Form action={previewed === null ? 'Preview' : `Import ${previewed}`} onCancel={onClose} onSubmit={submit}>

@@ -1,0 +1,180 @@
+import { isRecord } from '../../os/records.ts'
+import type { Language } from './translate.ts'
+
+/** A template of another service. */
+export interface ForeignTemplate {
+  name: string
+  /** Its alias there, or its ID: what programs name when they send. */
+  key: string
+  isLayout: boolean
+  /** Alias of its layout. */
+  layout: string | null
+  subject: string | null
+  html: string | null
+  text: string | null
+  /** Variable → the value used if it is missing. */
+  fallbacks: Record<string, string | number>
+  sample: Record<string, unknown>
+}
+
+/** GET of a path under the service's API → its JSON. Rejects with CommandFailure. */
+export type GetJson = (path: string) => Promise<unknown>
+
+/** API of a service: where it is, how a key is sent, and its templates. */
+export interface Source {
+  baseUrl: string
+  /** Environment variable with the key. */
+  keyName: string
+  headers: (key: string) => Record<string, string>
+  /** Every template with its content, at most `MOST`. */
+  list: (get: GetJson) => AsyncGenerator<ForeignTemplate>
+  /** One record of the API, complete → template; null for one that is not a template with content. */
+  read: (record: Record<string, unknown>) => ForeignTemplate | null
+}
+
+/** Templates of one import; the services allow a few hundred. */
+export const MOST = 1_000
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+export const SOURCES: Record<Language, Source> = {
+  resend: {
+    baseUrl: 'https://api.resend.com',
+    keyName: 'RESEND_API_KEY',
+    headers: bearer,
+    list: fromResend,
+    read: readResend,
+  },
+  postmark: {
+    baseUrl: 'https://api.postmarkapp.com',
+    keyName: 'POSTMARK_SERVER_TOKEN',
+    headers: (key) => ({ 'x-postmark-server-token': key }),
+    list: fromPostmark,
+    read: readPostmark,
+  },
+  sendgrid: {
+    baseUrl: 'https://api.sendgrid.com',
+    keyName: 'SENDGRID_API_KEY',
+    headers: bearer,
+    list: fromSendGrid,
+    read: readSendGrid,
+  },
+}
+
+/** Export as JSON, one record or the answer of a list → its templates. Empty if there are none. */
+export function* templatesIn(json: unknown, { read }: Source): Generator<ForeignTemplate> {
+  const records = Array.isArray(json) ? json : isRecord(json) ? (listIn(json) ?? [json]) : []
+  for (const record of records.slice(0, MOST)) {
+    const found = isRecord(record) ? read(record) : null
+    if (found !== null) yield found
+  }
+}
+
+/** The list in an answer: `data` of Resend, `Templates` of Postmark, `result` or `templates` of SendGrid. */
+function listIn(answer: Record<string, unknown>): unknown[] | null {
+  const found = [answer.data, answer.Templates, answer.result, answer.templates].find(Array.isArray)
+  return found ?? null
+}
+
+async function* fromResend(get: GetJson): AsyncGenerator<ForeignTemplate> {
+  let after = ''
+  for (let count = 0; count < MOST; ) {
+    const page = await get(`/templates?limit=100${after}`)
+    const ids = idsIn(page, 'id')
+    for (const id of ids) yield* templatesIn(await get(`/templates/${encodeURIComponent(id)}`), SOURCES.resend)
+    count += ids.length
+    if (ids.length === 0 || !isRecord(page) || page.has_more !== true) return
+    after = `&after=${encodeURIComponent(ids.at(-1)!)}`
+  }
+}
+
+async function* fromPostmark(get: GetJson): AsyncGenerator<ForeignTemplate> {
+  for (let offset = 0; offset < MOST; ) {
+    const page = await get(`/templates?count=100&offset=${offset}&templateType=All`)
+    const ids = idsIn(page, 'TemplateId')
+    for (const id of ids) yield* templatesIn(await get(`/templates/${encodeURIComponent(id)}`), SOURCES.postmark)
+    offset += ids.length
+    if (ids.length === 0 || !isRecord(page) || offset >= Number(page.TotalCount)) return
+  }
+}
+
+async function* fromSendGrid(get: GetJson): AsyncGenerator<ForeignTemplate> {
+  let token = ''
+  for (let count = 0; count < MOST; ) {
+    const page = await get(`/v3/templates?generations=dynamic&page_size=100${token}`)
+    const ids = idsIn(page, 'id')
+    for (const id of ids) yield* templatesIn(await get(`/v3/templates/${encodeURIComponent(id)}`), SOURCES.sendgrid)
+    count += ids.length
+    const next = nextToken(page)
+    if (ids.length === 0 || next === null) return
+    token = `&page_token=${encodeURIComponent(next)}`
+  }
+}
+
+/** Only the token of SendGrid's next URL: the key goes to no other host. */
+function nextToken(page: unknown): string | null {
+  const meta = isRecord(page) && isRecord(page._metadata) ? page._metadata : {}
+  return typeof meta.next === 'string' ? (URL.parse(meta.next)?.searchParams.get('page_token') ?? null) : null
+}
+
+function idsIn(page: unknown, field: string): string[] {
+  const records = isRecord(page) ? (listIn(page) ?? []) : []
+  return records.flatMap((record) => {
+    const id = isRecord(record) ? record[field] : null
+    return typeof id === 'string' || typeof id === 'number' ? [String(id)] : []
+  })
+}
+
+const NONE = { isLayout: false, layout: null, subject: null, html: null, text: null, fallbacks: {}, sample: {} }
+
+function readResend(record: Record<string, unknown>): ForeignTemplate | null {
+  const key = textOf(record.alias) ?? textOf(record.id)
+  const html = textOf(record.html)
+  if (key === null || html === null) return null
+  const variables = Array.isArray(record.variables) ? record.variables.filter(isRecord) : []
+  const fallbacks = variables.flatMap(({ key, fallback_value: value }): [string, string | number][] =>
+    typeof key === 'string' && (typeof value === 'string' || typeof value === 'number') ? [[key, value]] : [],
+  )
+  const content = { subject: textOf(record.subject), html, text: textOf(record.text) }
+  return { ...NONE, ...content, name: textOf(record.name) ?? key, key, fallbacks: Object.fromEntries(fallbacks) }
+}
+
+function readPostmark(record: Record<string, unknown>): ForeignTemplate | null {
+  const key = textOf(record.Alias) ?? (typeof record.TemplateId === 'number' ? String(record.TemplateId) : null)
+  const [html, text] = [textOf(record.HtmlBody), textOf(record.TextBody)]
+  if (key === null || (html === null && text === null)) return null
+  return {
+    ...NONE,
+    name: textOf(record.Name) ?? key,
+    key,
+    isLayout: record.TemplateType === 'Layout',
+    layout: textOf(record.LayoutTemplate),
+    subject: textOf(record.Subject),
+    html,
+    text,
+  }
+}
+
+/** The active version. */
+function readSendGrid(record: Record<string, unknown>): ForeignTemplate | null {
+  const versions = Array.isArray(record.versions) ? record.versions.filter(isRecord) : []
+  const version = versions.find(({ active }) => active === 1) ?? versions[0]
+  const key = textOf(record.id)
+  if (key === null || version === undefined) return null
+  const [html, text] = [textOf(version.html_content), textOf(version.plain_content)]
+  if (html === null && text === null) return null
+  const content = { subject: textOf(version.subject), html, text }
+  return { ...NONE, ...content, name: textOf(record.name) ?? key, key, sample: sampleOf(version.test_data) }
+}
+
+/** JSON of the editor's test data; {} if it is none. */
+function sampleOf(data: unknown): Record<string, unknown> {
+  try {
+    const found: unknown = typeof data === 'string' && data !== '' ? JSON.parse(data) : {}
+    return isRecord(found) ? found : {}
+  } catch {
+    return {}
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

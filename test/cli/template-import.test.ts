@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { LIMIT_MS, postrider, startWith, testFolder } from './command.ts'
+
+/** `template import` from HTTPS servers that page, authenticate and answer as the services' documentation says. */
+
+const place = testFolder()
+const KEY = 'key-of-the-service'
+const HELLO = '11111111-aaaa-4bbb-8ccc-000000000001'
+const CODE = '11111111-aaaa-4bbb-8ccc-000000000002'
+const SHIPPED = 'd-0123456789abcdef0123456789abcdef'
+
+type Answer = (url: URL) => unknown
+const seen: string[] = []
+let isBusy = true
+
+/** Path → answer; null gives 404. */
+const SERVICES: Record<string, { header: string; value: string; answer: Answer }> = {
+  resend: { header: 'authorization', value: `Bearer ${KEY}`, answer: resendAnswer },
+  postmark: { header: 'x-postmark-server-token', value: KEY, answer: postmarkAnswer },
+  sendgrid: { header: 'authorization', value: `Bearer ${KEY}`, answer: sendgridAnswer },
+}
+
+function resendAnswer({ pathname, searchParams }: URL): unknown {
+  const head = (id: string, alias: string | null) => ({ id, name: `Name of ${id}`, alias, status: 'published' })
+  const all = [head(HELLO, null), head(CODE, 'Sign_In.Code')]
+  if (pathname === '/templates') {
+    const isSecond = searchParams.get('after') === HELLO
+    return { object: 'list', data: [all[Number(isSecond)]], has_more: !isSecond }
+  }
+  const variables = [{ key: 'NAME', type: 'string', fallback_value: 'friend' }]
+  const found = all.find(({ id }) => pathname === `/templates/${id}`)
+  return (
+    found && {
+      object: 'template',
+      ...found,
+      subject: 'Hi {{{NAME}}}',
+      html: '<p>{{{NAME}}} {{{CODE}}}</p>',
+      text: null,
+      variables,
+    }
+  )
+}
+
+function postmarkAnswer({ pathname, searchParams }: URL): unknown {
+  const none = { Subject: '', HtmlBody: '', TextBody: '', LayoutTemplate: null, TemplateType: 'Standard', Active: true }
+  const all = [
+    {
+      ...none,
+      TemplateId: 1,
+      Name: 'Receipt',
+      Alias: 'receipt',
+      Subject: 'Order {{id}}',
+      LayoutTemplate: 'frame',
+      HtmlBody: '<ul>{{#each lines}}<li>{{name}}</li>{{/each}}</ul>',
+    },
+    { ...none, TemplateId: 2, Name: 'No alias', Alias: null, Subject: 'Hi', TextBody: 'Hi {{{name}}}' },
+    {
+      ...none,
+      TemplateId: 3,
+      Name: 'Frame',
+      Alias: 'frame',
+      TemplateType: 'Layout',
+      HtmlBody: '<main>{{{@content}}}</main>',
+    },
+  ]
+  if (pathname === '/templates') {
+    const offset = Number(searchParams.get('offset'))
+    const heads = all.map(({ TemplateId, Name, Alias, TemplateType }) => ({
+      TemplateId,
+      Name,
+      Alias,
+      TemplateType,
+      Active: true,
+    }))
+    return { TotalCount: 3, Templates: heads.slice(offset, offset + 2) }
+  }
+  return all.find(({ TemplateId }) => pathname === `/templates/${TemplateId}`)
+}
+
+function sendgridAnswer({ pathname, searchParams }: URL): unknown {
+  const old = { id: 'v1', active: 0, name: 'old', subject: 'Old', html_content: '<p>old</p>', plain_content: '' }
+  const active = {
+    ...old,
+    id: 'v2',
+    active: 1,
+    subject: 'Parcel {{id}}',
+    html_content: '<p>{{#if late}}Late{{else}}Soon{{/if}}</p>',
+    test_data: '{"late":true}',
+  }
+  const bad = { ...active, html_content: '<p>\n{{#or a b}}x{{/or}} {{> footer}}</p>' }
+  const all = [
+    { id: SHIPPED, name: 'Shipped', generation: 'dynamic', versions: [old, active] },
+    { id: SHIPPED.replace('0', '9'), name: 'Bad', generation: 'dynamic', versions: [bad] },
+  ]
+  if (pathname !== '/v3/templates') return all.find(({ id }) => pathname === `/v3/templates/${id}`)
+  const isSecond = searchParams.get('page_token') === 'next'
+  const next = 'https://elsewhere.example/v3/templates?page_token=next' // the key must not go there
+  const heads = all.map(({ versions: _, ...head }) => head)
+  return { result: [heads[Number(isSecond)]], _metadata: { count: 2, ...(!isSecond && { next }) } }
+}
+
+let server: ReturnType<typeof Bun.serve>
+beforeAll(async () => {
+  const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['127.0.0.1'], now: systemClock.now() })
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { key: keyPem, cert: certificatePem },
+    fetch: (request) => {
+      const url = new URL(request.url)
+      const [, service = '', ...rest] = url.pathname.split('/')
+      const { header, value, answer } = SERVICES[service]!
+      seen.push(service)
+      if (request.headers.get(header) !== value) return Response.json({ message: 'no' }, { status: 401 })
+      if (isBusy) {
+        isBusy = false
+        return new Response('', { status: 429, headers: { 'retry-after': '0' } })
+      }
+      url.pathname = `/${rest.join('/')}`
+      const found = answer(url)
+      return found ? Response.json(found) : new Response('', { status: 404 })
+    },
+  })
+  place.writeConfig()
+  writeFileSync(join(place.folder, 'ca.pem'), certificatePem)
+  appendFileSync(place.file, `\n[webhooks]\nca_file = "${join(place.folder, 'ca.pem')}"\n`)
+  await postrider('org', 'create', 'Shop', '--config', place.file)
+}, LIMIT_MS)
+afterAll(async () => {
+  await server.stop(true)
+  place.remove()
+})
+
+const NAMES: Record<string, string> = {
+  resend: 'RESEND_API_KEY',
+  postmark: 'POSTMARK_SERVER_TOKEN',
+  sendgrid: 'SENDGRID_API_KEY',
+}
+async function importFrom(service: string, key: string, ...more: string[]) {
+  const url = ['--url', `https://127.0.0.1:${server.port}/${service}`]
+  const args = ['template', 'import', '--from', service, ...url, '--config', place.file, ...more]
+  return (await startWith({ [NAMES[service]!]: key }, ...args)).ended
+}
+
+describe('postrider template import', () => {
+  test(
+    'reads Resend page by page; the alias is the name that programs use',
+    async () => {
+      const result = await importFrom('resend', KEY)
+      expect(result).toMatchObject({ code: 0, stderr: '' })
+      expect(result.stdout).toBe(
+        `${HELLO} (Name of ${HELLO}): imported\nsign-in-code (Name of ${CODE}): imported\n  its alias was Sign_In.Code\n` +
+          '2 imported, 0 already there, 0 not imported\n',
+      )
+      expect(isBusy).toBe(false) // the first request was repeated
+      const again = await importFrom('resend', KEY, '--json')
+      expect(JSON.parse(again.stdout)).toMatchObject({ imported: 0, already_there: 2, not_imported: 0 })
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'reads Postmark with its layouts first; a dry run writes nothing',
+    async () => {
+      const dry = JSON.parse((await importFrom('postmark', KEY, '--json', '--dry-run')).stdout)
+      expect(dry).toMatchObject({ imported: 3, dry_run: true })
+      const { stdout, code, stderr } = await importFrom('postmark', KEY, '--json')
+      expect([code, stderr]).toEqual([0, ''])
+      const { data, ...counts } = JSON.parse(stdout)
+      expect(counts).toEqual({ imported: 3, already_there: 0, not_imported: 0, dry_run: false })
+      expect(data.map(({ alias }: { alias: string }) => alias)).toEqual(['frame', 'receipt', '2'])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'reads the active versions of SendGrid, and reports what does not translate',
+    async () => {
+      const result = await importFrom('sendgrid', KEY)
+      expect(result.code).toBe(1)
+      expect(result.stdout).toContain(`${SHIPPED} (Shipped): imported`)
+      expect(result.stdout).toContain('1 imported, 0 already there, 1 not imported')
+      expect(
+        result.stderr
+          .trim()
+          .split('\n')
+          .map((line) => line.replace(/^.*: html/, 'html')),
+      ).toEqual([
+        'html, line 2: the helper or has no equivalent',
+        'html, line 2: the partial footer is not in the export',
+      ])
+      const before = seen.length
+      const wrong = await importFrom('sendgrid', 'other')
+      expect(wrong).toMatchObject({ code: 1, stdout: '' })
+      expect(wrong.stderr).toMatch(/status 401\. Check SENDGRID_API_KEY/)
+      expect(wrong.stderr).not.toContain('other')
+      expect(seen.length).toBe(before + 1)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'reads the folder of `postmark templates pull` and a JSON file',
+    async () => {
+      const folder = join(place.folder, 'pulled')
+      const write = (name: string, meta: object, html: string) => {
+        mkdirSync(join(folder, name), { recursive: true })
+        writeFileSync(join(folder, name, 'meta.json'), JSON.stringify(meta))
+        writeFileSync(join(folder, name, 'content.html'), html)
+      }
+      write(
+        'hello',
+        { Name: 'Hello', Alias: 'hello', Subject: 'Hi', LayoutTemplate: 'outer', TemplateType: 'Standard' },
+        '<p>{{name}}</p>',
+      )
+      write('_layouts/outer', { Name: 'Outer', Alias: 'outer', TemplateType: 'Layout' }, '<b>{{{@content}}}</b>')
+      const pulled = await postrider(
+        'template',
+        'import',
+        folder,
+        '--from',
+        'postmark',
+        '--json',
+        '--config',
+        place.file,
+      )
+      expect(JSON.parse(pulled.stdout)).toMatchObject({ imported: 2, data: [{ alias: 'outer' }, { alias: 'hello' }] })
+
+      const file = join(place.folder, 'templates.json')
+      writeFileSync(
+        file,
+        JSON.stringify([
+          { id: 'd-1', name: 'One', versions: [{ active: 1, subject: 'S', html_content: '<p>{{a}}</p>' }] },
+        ]),
+      )
+      const read = await postrider('template', 'import', file, '--from', 'sendgrid', '--config', place.file)
+      expect(read.stdout).toBe('d-1 (One): imported\n1 imported, 0 already there, 0 not imported\n')
+      const none = await postrider('template', 'import', '--from', 'sendgrid', '--config', place.file)
+      expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/SENDGRID_API_KEY/)])
+    },
+    LIMIT_MS,
+  )
+})
