@@ -67,7 +67,6 @@ export interface Results extends ListResults {
   messages_send: AcceptedMessage
   organizations_create: OrganizationRecord
   organizations_update: OrganizationRecord
-  templates_create: Template
   recipients_erase: Erasure
   recipients_erasure_get: Erasure
   relays_list: { data: ReturnType<typeof relayRecord>[] }

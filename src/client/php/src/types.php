@@ -1523,7 +1523,7 @@ namespace Postrider;
  * @phpstan-type SuppressionsImportBody array{
  *     csv?: string,
  *     suppressions?: list<array<string, mixed>>,
- *     from?: 'resend'|'postmark'|'sendgrid'|'mailgun',
+ *     from?: 'resend'|'postmark'|'sendgrid'|'mailgun'|'ses'|'postal',
  *     reason?: 'hard_bounce'|'complaint'|'unsubscribe'|'manual'|'block',
  *     dry_run?: bool,
  * }

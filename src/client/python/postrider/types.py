@@ -1573,7 +1573,9 @@ class SendMessage(_SendMessage, total=False):
     locale: Optional[str]
     """Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default."""
     headers: Optional[MessageHeaders]
-    """Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected."""
+    """Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe`
+    requires `unsubscribe: false`.
+    """
     attachments: Optional[List[Union[Attachment, RemoteAttachment]]]
     """The composed message can be at most 25 MiB, unless configured otherwise."""
     metadata: Optional[Dict[str, Union[str, float, bool]]]
@@ -2104,7 +2106,9 @@ class MessagesAnalyzeBody(_MessagesAnalyzeBodyNamed, total=False):
     locale: Optional[str]
     """Language of the template, for example `pt-BR`. Without it: `pt`, then the template’s default."""
     headers: Optional[MessageHeaders]
-    """Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected."""
+    """Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. `List-Unsubscribe`
+    requires `unsubscribe: false`.
+    """
     attachments: Optional[List[Union[Attachment, RemoteAttachment]]]
     """The composed message can be at most 25 MiB, unless configured otherwise."""
     metadata: Optional[Dict[str, Union[str, float, bool]]]
@@ -2340,7 +2344,7 @@ class SuppressionsExportQuery(TypedDict, total=False):
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
 
 
-_SuppressionsImportBodyMaybeNamed = TypedDict("_SuppressionsImportBodyMaybeNamed", {"from": 'Literal["resend", "postmark", "sendgrid", "mailgun"]'}, total=False)
+_SuppressionsImportBodyMaybeNamed = TypedDict("_SuppressionsImportBodyMaybeNamed", {"from": 'Literal["resend", "postmark", "sendgrid", "mailgun", "ses", "postal"]'}, total=False)
 
 
 class SuppressionsImportBody(_SuppressionsImportBodyMaybeNamed, total=False):
