@@ -172,7 +172,7 @@ test('API errors and missing files are errors of the send', async () => {
   const refused = transport().sendMail({ ...MAIL, from: 'shop@elsewhere.example' })
   expect(refused).rejects.toMatchObject({ name: 'ForbiddenError', status: 403 })
   const owned = transport().sendMail({ ...MAIL, list: { unsubscribe: 'https://shop.example/stop' } })
-  expect(owned).rejects.toMatchObject({ code: 'validation_error', field: 'headers.list-unsubscribe' })
+  expect(owned).rejects.toMatchObject({ code: 'validation_error', field: 'headers.List-Unsubscribe' })
   const missing = transport().sendMail({ ...MAIL, attachments: [{ path: join(folder, 'none') }] })
   expect(missing).rejects.toMatchObject({ code: 'ENOENT' })
   const ended = transport().sendMail({ ...MAIL, signal: AbortSignal.abort() })

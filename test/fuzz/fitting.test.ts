@@ -118,7 +118,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'rules over several fields',
     says(
-      /^Provide html(?:,| or) text|^subject is required|combined with html or text|requires template_id|Provide either csv|^expected either stream or tag|^role (?:is required|requires X-Organization)/,
+      /^Provide html(?:,| or) (?:MJML or )?text|^subject is required|combined with html or text|must be absent or null when html is present|requires template_id|Provide either csv|^expected either stream or tag|^role (?:is required|requires X-Organization)/,
     ),
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],
@@ -143,9 +143,10 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     'networks of IPv6: there is a format for one address only',
     ({ message, value }) => /an IP address or a network/.test(message) && `${value}`.includes(':'),
   ],
-  ['the grammar of templates', says(/is not a valid template/)],
+  ['the grammar of templates and of MJML', says(/is not a valid template|is not valid MJML/)],
+  ['the grammar of unsubscribe headers', says(/^headers\.list-unsubscribe(?:-post)? (?:must be|requires|is set by)/i)],
   ['which layouts and partials exist', says(/there is no (?:layout|partial) with the alias/)],
-  ['what a layout and a partial cannot have', says(/must be null for a (?:layout|partial)/)],
+  ['what a layout and a partial cannot have', says(/must be null (?:for a (?:layout|partial)|with a layout)/)],
   [RARE, says(/language tags such as de or pt-BR, each once/)],
 ]
 
