@@ -99,6 +99,11 @@ describe('MJML', () => {
       '4: mj-include is not available',
     ],
     [
+      'an include behind letters that are longer in lower case',
+      column(`<mj-text>${'İ'.repeat(60)}<script>x</script><mj-include path="/etc/passwd"/></mj-text>`),
+      '4: mj-include is not available',
+    ],
+    [
       'a fault of Liquid',
       column('{% if\nx %}{% endif %}\n<mj-text>{{ x | nofilter }}</mj-text>'),
       '6: undefined filter: nofilter',

@@ -52,7 +52,6 @@ export function checkedStructure(text: string, rules: StructureRules): Structure
   let result = ''
   const around = { before: '', after: '' }
   let at = 0
-  let lower: string | null = null
   while (at < text.length) {
     const start = nextMarkup(text, at)
     const inside = open.at(-1)
@@ -74,9 +73,8 @@ export function checkedStructure(text: string, rules: StructureRules): Structure
     if (name === 'mj-include') throw new MjmlFault('mj-include is not available', start)
     if (isHtml && !markup.isMjml) {
       if (!markup.isEnd && !markup.isSelfClosing && UNPARSED.test(name)) {
-        lower ??= text.toLowerCase()
-        const end = lower.indexOf(`</${name}`, at)
-        if (end === -1) throw new MjmlFault(`<${name}> is not closed`, start)
+        const end = endOfUnparsed(text, name, at)
+        if (end === null) throw new MjmlFault(`<${name}> is not closed`, start)
         result += text.slice(at, end)
         at = end
       }
@@ -135,6 +133,17 @@ interface Markup {
   isMjml: boolean
   isEnd: boolean
   isSelfClosing: boolean
+}
+
+/** Position of the next end tag of an element of UNPARSED; null without one. */
+function endOfUnparsed(text: string, name: string, from: number): number | null {
+  // Not in lower case of the text, where an İ is two characters long.
+  const ends = /<\/(script|style|title|textarea)/gi
+  ends.lastIndex = from
+  for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+    if (end[1]!.toLowerCase() === name) return end.index
+  }
+  return null
 }
 
 /** Position of the next tag, comment or declaration; the length of the text if there is none. */
