@@ -39,7 +39,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await mail.getByText('Shop Ltd').waitFor()
     await press(page, 'Create layout')
     await heading(page, 'Frame')
-    await page.getByText('Layout, version 1', { exact: true }).waitFor()
+    await page.getByText('Version 1 of this layout', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(0)
 
     await page.goto(`${board().origin}/dashboard/templates/new?start=blank`)

@@ -15,7 +15,7 @@ export function EraseRecipient({ email, onClose, onDone }: { email: string; onCl
         onSubmit={async ({ email }) => {
           await post('/v1/recipients/erase', { email })
           onClose()
-          toast('The erasure runs')
+          toast('Erasure started')
           onDone()
         }}
       >

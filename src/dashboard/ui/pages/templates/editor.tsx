@@ -272,8 +272,8 @@ const CONTENT = 'The text of the template appears here.'
 function aboutOf(kind: TemplateKind, saved: Json | null, isUnsaved: boolean): string {
   if (saved === null && kind === 'layout') return 'Liquid syntax, with {{ content }} once in HTML and in plain text.'
   if (saved === null) return 'Liquid syntax: {{ user.name }}, {% if … %}, {{ name | default: "friend" }}.'
-  const version = `ersion ${saved.version}${isUnsaved ? ', unsaved changes' : ''}`
-  return { message: 'V', layout: 'Layout, v', partial: 'Partial, v' }[kind] + version
+  const what = kind === 'message' ? '' : ` of this ${KINDS[kind].noun}`
+  return `Version ${saved.version}${what}${isUnsaved ? ', unsaved changes' : ''}`
 }
 
 const FIELDS = ['name', 'alias', 'layout', 'subject', 'html', 'mjml', 'text']
