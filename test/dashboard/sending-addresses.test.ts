@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the page of sending addresses', () => {
       expect(await owner.textContent()).toBe(name)
       await owner.click()
       await page.getByRole('heading', { name: 'Organizations', exact: true }).waitFor()
-      expect(await page.locator('main').textContent()).toContain(name)
+      await page.getByRole('main').getByText(name, { exact: true }).first().waitFor()
     },
     LIMIT_MS,
   )

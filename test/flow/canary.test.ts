@@ -270,7 +270,7 @@ describeWithDovecot('a mailbox elsewhere', () => {
   })
 
   test('a server that drops the connection is no missing mail', async () => {
-    dropping = createServer((socket) => socket.end('* OK hello\r\n'))
+    dropping = createServer((socket) => socket.on('error', () => {}).end('* OK hello\r\n'))
     const listening = dropping.listen(0, '127.0.0.1')
     await until('the listener', () => listening.listening)
     const at = (listening.address() as { port: number }).port
