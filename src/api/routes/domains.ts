@@ -1,22 +1,16 @@
 import { z } from 'zod'
-import { freeStem, isInZone } from '../../domains/delegated-zone.ts'
+import { isInZone } from '../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../domains/dns-host.ts'
-import { endedSelectors, mintDkimKeys, newDomain, retirementMs } from '../../domains/keys.ts'
+import { newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
-import { ownershipDetail } from '../../domains/ownership.ts'
 import type { Survey } from '../../domains/publication.ts'
-import { dnsRecords, findingOf } from '../../domains/records.ts'
-import { nextFreeStemAt, nextRotationAt } from '../../domains/rotation.ts'
 import { isServerName } from '../../domains/server-names.ts'
 import { verifyDomain } from '../../domains/verify.ts'
-import { toALabel } from '../../mail/address.ts'
-import { type DkimKeyRecord, type Domain, isOwned } from '../../model/domain.ts'
-import { mtaStsHost } from '../../model/domain-names.ts'
-import { iso } from '../../model/event.ts'
+import { type Domain, isOwned } from '../../model/domain.ts'
 import { limitRefusal } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
-import { invalid, Refusal } from '../../model/refusal.ts'
+import { Refusal } from '../../model/refusal.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
@@ -30,20 +24,10 @@ import { HOST } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { recordsQuery } from '../schema.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
+import { domainKeys } from './domain-keys.ts'
+import { domainRecord } from './domain-record.ts'
+import { trackingChange, trackingField } from './domain-tracking.ts'
 
-const tracking = z
-  .strictObject({
-    opens: z.boolean().optional(),
-    clicks: z.boolean().optional(),
-    unsubscribe: z.boolean().optional(),
-    host: z
-      .string()
-      .meta(HOST)
-      .nullable()
-      .optional()
-      .describe('Host for tracked links, under the domain; null = the server’s own host.'),
-  })
-  .optional()
 const createBody = z.strictObject({
   name: z
     .string()
@@ -54,15 +38,14 @@ const createBody = z.strictObject({
       return z.NEVER
     })
     .meta({ ...HOST, description: 'A registrable domain or a subdomain of one.' }),
-  tracking,
+  tracking: trackingField,
   server_name: z
     .boolean()
     .optional()
     .describe('Operators only: true to add the server’s own host name, so that it can receive mail for postmaster.'),
 })
-const patchBody = z.strictObject({ tracking })
+const patchBody = z.strictObject({ tracking: trackingField })
 const noBody = z.strictObject({})
-const MOST_CLAIMS = 100 // claims of the same name whose DKIM selectors are compared
 const LIMIT_WITHOUT_PLAN = 1 // if the plan is no longer configured: the smallest limit of the default plans
 
 /** The operations of `/v1/domains`: sending domains and their DNS records. `resolver` must not cache, because `verify`
@@ -110,6 +93,7 @@ export function domainOperations(deps: {
     maxAgeMs,
   } = deps
   const published = { hostname, mtaSts, sendingAddresses, zone, rotateEveryMs: zone === null ? 0 : rotateEveryMs }
+  const dkim = domainKeys({ store, random, zone, maxAgeMs })
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -120,7 +104,10 @@ export function domainOperations(deps: {
     if (isInUse) requireWithin({ ...domain, domainId: domain.id }, scopeOf(call.key), 'domain')
     return domain
   }
-  const answerOf = (domain: Domain, now: number, status = 200) => ({ status, body: toWire(domain, published, now) })
+  const answerOf = (domain: Domain, now: number, status = 200) => ({
+    status,
+    body: domainRecord(domain, published, now),
+  })
   const reread = async (domain: Domain, now: number) => answerOf((await store.domains.get(domain.id)) ?? domain, now)
 
   return [
@@ -144,7 +131,7 @@ export function domainOperations(deps: {
         const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
         await requireFree({ ...planned, tracking }, isOwnName)
         const limit = await requireDomainQuota(organizationId, now)
-        const domain = { ...planned, tracking, dkim: await keysFor(planned, now) }
+        const domain = { ...planned, tracking, dkim: await dkim.create(planned, now) }
         const answer = answerOf(domain, now, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
         if (result === 'created') {
@@ -163,7 +150,7 @@ export function domainOperations(deps: {
       query: recordsQuery,
       handle: async ({ organizationId, query, now }) =>
         pageResponse(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
-          toWire(domain, published, now),
+          domainRecord(domain, published, now),
         ),
     }),
     operation({
@@ -276,15 +263,7 @@ export function domainOperations(deps: {
       bodyOptional: true,
       load: loadChanged,
       async handle({ resource, now }) {
-        if (isRotating(resource)) throw rotating()
-        const domain = await withoutEnded(resource, now)
-        const freeAt = zone === null || freeStem(domain) !== null ? null : nextFreeStemAt(domain, maxAgeMs)
-        if (freeAt !== null) throw tooSoon(freeAt)
-        const keys = await mintDkimKeys('pending', now, random, stemFor(domain))
-        await store.domains.addDkimKeys(domain.id, keys).catch(async (error) => {
-          const present = await store.domains.get(domain.id)
-          throw present !== null && isRotating(present) ? rotating() : error // another call was faster
-        })
+        await dkim.rotate(resource, now)
         onChange()
         return reread(resource, now)
       },
@@ -297,30 +276,6 @@ export function domainOperations(deps: {
     const isOfZone = zone !== null && !isOwnName && isInZone(domain.name, zone)
     if (isOfZone || isServerName(domain, serverNames, isOwnName)) throw serverName(field)
     if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
-  }
-
-  /** Removes keys that no mail in transit was signed with, as maintenance does daily. */
-  async function withoutEnded(domain: Domain, now: number): Promise<Domain> {
-    const ended = endedSelectors(domain, now, retirementMs(maxAgeMs))
-    for (const selector of ended) await store.domains.removeDkimKey(domain.id, selector)
-    return { ...domain, dkim: domain.dkim.filter(({ selector }) => !ended.includes(selector)) }
-  }
-
-  /** The beginning of the next selectors: with a delegated zone, a pair that the domain's CNAME records already name.
-   *  Undefined: a random one. */
-  function stemFor(domain: Domain): string | undefined {
-    return zone === null ? undefined : (freeStem(domain) ?? undefined)
-  }
-
-  /** New DKIM keys, with selectors that no other organization's domain of this name uses. */
-  async function keysFor(domain: Domain, now: number): Promise<DkimKeyRecord[]> {
-    const claims = await store.domains.claimsOf(domain.name, MOST_CLAIMS)
-    const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
-    let keys = await mintDkimKeys('active', now, random, stemFor(domain))
-    for (let turn = 0; turn < 3 && keys.some(({ selector }) => used.has(selector)); turn++) {
-      keys = await mintDkimKeys('active', now, random)
-    }
-    return keys
   }
 
   /** Resolves with the number of domains that the plan allows. Rejects with `quota_exceeded` if it is reached. */
@@ -348,19 +303,6 @@ function serverName(field: string): Refusal {
   return new Refusal('conflict', message, { field, details: { reason: 'server_name' } })
 }
 
-const isRotating = ({ dkim }: Domain) => dkim.some(({ state }) => state === 'pending')
-
-function rotating(): Refusal {
-  const message = 'A rotation is in progress. Publish its DNS records and verify the domain first.'
-  return new Refusal('invalid_state', message)
-}
-
-function tooSoon(freeAt: number): Refusal {
-  const at = iso(freeAt)
-  const message = `Mail signed with the previous keys may still be in transit, and both pairs of selectors are in use. Rotate again after ${at}.`
-  return new Refusal('invalid_state', message, { details: { retry_at: at } })
-}
-
 function onlyOperator(): Refusal {
   return new Refusal('forbidden', 'Only the operator of this server can add the server’s own host names.', {
     field: 'server_name',
@@ -369,59 +311,4 @@ function onlyOperator(): Refusal {
 
 function full(limit: number, used: number, now: number): Refusal {
   return limitRefusal({ name: 'domains', limit, used }, now)
-}
-
-/** Tracking fields of a request → those that are present, with a validated host. Throws `validation_error`. */
-function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partial<Domain['tracking']> {
-  const host = given?.host == null ? given?.host : trackingHost(given.host, domain)
-  return Object.fromEntries(Object.entries({ ...given, host }).filter(([, value]) => value !== undefined))
-}
-
-/** Host name as entered → lower-case A-labels. Throws `validation_error` unless it is a host under the domain, so that
- *  no organization can use a name of another domain. */
-function trackingHost(text: string, domain: Domain): string {
-  const host = toALabel(text.trim().replace(/\.$/, ''))
-  const used = [domain.returnPathHost, mtaStsHost(domain.name)]
-  if (host?.endsWith(`.${domain.name}`) && !used.includes(host)) return host
-  const message = `tracking.host must be a host under ${domain.name}, and not ${used.join(' or ')}`
-  throw invalid([{ field: 'tracking.host', message }])
-}
-
-function toWire(
-  domain: Domain,
-  us: {
-    hostname: string
-    mtaSts: OwnMtaSts | null
-    sendingAddresses: readonly string[]
-    zone: string | null
-    rotateEveryMs: number
-  },
-  now: number,
-) {
-  const { hostname, mtaSts, sendingAddresses, zone } = us
-  const time = (at: number | null) => (at === null ? null : iso(at))
-  return {
-    id: domain.id,
-    name: domain.name,
-    status: domain.status,
-    detail: ownershipDetail(domain),
-    proved_by: domain.provedBy,
-    proof_missing_since: domain.status === 'verified' ? time(domain.missingSince) : null,
-    created_at: iso(domain.createdAt),
-    verified_at: time(domain.verifiedAt),
-    last_checked_at: time(domain.lastCheckedAt),
-    dkim: domain.dkim.map(({ selector, algorithm, state, createdAt }) => ({
-      selector,
-      algorithm,
-      state,
-      created_at: iso(createdAt),
-    })),
-    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now)),
-    return_path_host: domain.returnPathHost,
-    tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {
-      const finding = findingOf(domain, record)
-      return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
-    }),
-  }
 }
