@@ -36,9 +36,9 @@ interface Answer {
 /** The text of an example, with each change made; throws where one does not apply. */
 export function changed(text: string, changes: readonly (readonly [string | RegExp, string])[]): string {
   return changes.reduce((before, [from, to]) => {
-    const after = before.replaceAll(from, to)
-    if (after === before) throw new Error(`the example does not contain ${from}`)
-    return after
+    const isThere = typeof from === 'string' ? before.includes(from) : before.search(from) >= 0
+    if (!isThere) throw new Error(`the example does not contain ${from}`)
+    return before.replaceAll(from, to)
   }, text)
 }
 
