@@ -31,7 +31,7 @@ interface Service {
 }
 const servicesOf = (name: string) => {
   const { services } = Bun.YAML.parse(example(name)) as { services: Record<string, Service> }
-  return Object.entries(services).filter(([, { image }]) => image === 'postrider')
+  return Object.entries(services).filter(([, { image }]) => /^postrider(:|$)/.test(image))
 }
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64'
