@@ -11,8 +11,9 @@
  *  processes on the same machine: compare within one run only. `--only size --data DIR` measures with a million
  *  queued messages (bench/size.ts), which takes twelve gigabytes in the folder; `--only cluster` compares a node on
  *  PostgreSQL with one on SQLite (bench/cluster.ts); `--only addresses` eight sending addresses with one;
- *  `--only field --data DIR` measures other mail servers too (bench/field.ts). Exit code 1
- *  when a part failed. */
+ *  `--only field --data DIR` measures other mail servers too (bench/field.ts); `--only install --data DIR
+ *  [--release FOLDER]` installs on a clean Debian (bench/install.ts), which it keeps in DIR. Exit code 1 when a part
+ *  failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +28,7 @@ import { field } from './bench/field.ts'
 import { createFigures } from './bench/figures.ts'
 import { footprint } from './bench/footprint.ts'
 import { inbound } from './bench/inbound.ts'
+import { install } from './bench/install.ts'
 import { isolation } from './bench/isolation.ts'
 import { latency } from './bench/latency.ts'
 import { lists } from './bench/lists.ts'
@@ -38,7 +40,20 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, addresses, analysis, dns, lists, paired, pages, streams, waiting, ...cluster, ...field]
+const PARTS: Part[] = [
+  ...QUICK,
+  addresses,
+  analysis,
+  dns,
+  install,
+  lists,
+  paired,
+  pages,
+  streams,
+  waiting,
+  ...cluster,
+  ...field,
+]
 
 const { values: options } = parseArgs({
   options: {
@@ -47,6 +62,7 @@ const { values: options } = parseArgs({
     messages: { type: 'string', default: '5000' },
     against: { type: 'string' },
     data: { type: 'string' },
+    release: { type: 'string' },
     keep: { type: 'string' },
     markdown: { type: 'boolean', default: false },
   },
@@ -79,6 +95,7 @@ async function measure(part: Part, round: number): Promise<void> {
   const bench: Bench = {
     scratch,
     data: options.data ?? null,
+    release: options.release ?? null,
     against: options.against ?? null,
     messages: Number(options.messages),
     round,

@@ -21,6 +21,8 @@ export interface Bench {
   scratch: string
   /** The folder of `--data`, for the part that needs one. */
   data: string | null
+  /** The folder of `--release`, for the part that installs it. */
+  release: string | null
   /** The file of `--against`, for parts that use both binaries at once. */
   against: string | null
   /** Mails of a load. */

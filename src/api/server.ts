@@ -48,6 +48,8 @@ export interface ApiOptions {
   plaintextGuard?: PlaintextGuard
   /** True if the operator can sign in to the dashboard. Default: true. */
   hasSessions?: boolean
+  /** True to serve /mcp. Default: true. */
+  hasMcp?: boolean
   /** Password links and notices for users who sign in to the dashboard. */
   userMail: UserMail
   /** Sign-in to the dashboard with an OpenID Connect provider. */
@@ -131,7 +133,7 @@ export function createApi(options: ApiOptions): Api {
     clock: clock.steady,
     random: options.random,
   })
-  const routes = createRoutes(options.operations, pages, options.compatApis, [mcp])
+  const routes = createRoutes(options.operations, pages, options.compatApis, options.hasMcp === false ? [] : [mcp])
   const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
 
   /** Stores the last use of API keys and sessions. */

@@ -103,8 +103,10 @@ function nextSteps(made: InitResult, given: string, { config, files }: Draft): s
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const colors = colorsFor(process.env, process.stdout.isTTY)
   const hint = hintOf(config)
-  const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
-  const written = files.length === 0 ? [`used ${file}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
+  const isImplied = file === DEFAULT_CONFIG_FILE || given === process.env.POSTRIDER_CONFIG
+  const named = isImplied ? '' : ` --config ${file}`
+  const source = given === '' ? 'settings from the environment' : file
+  const written = files.length === 0 ? [`used ${source}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
   const secrets = files.filter(({ mode }) => mode === SECRET_MODE).map(({ path }) => resolve(path))
   return `${[...written, ...(zone === null ? [] : [`wrote ${zone}`])].map((line) => `${colors.good('✓')} ${line}`).join('\n')}
 ${colors.good('✓')} data in ${config.dataDir}
@@ -117,8 +119,8 @@ ${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zo
 ${dnsTable(domain.dns_records, hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
 ${reverseDnsText(config)}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
 
-${colors.bold('2. Start the server with systemd, as root')}
-${serviceSteps({ file, dataDir: config.dataDir, secrets })}
+${colors.bold(given === '' ? '2. Start the server with the same environment' : '2. Start the server with systemd, as root')}
+${given === '' ? `   ${COMMAND} serve${named}   (the default command of the image)` : serviceSteps({ file, dataDir: config.dataDir, secrets })}
 
 ${colors.bold('3. After the records are published')}
    ${COMMAND} dns check ${domain.name} --wait${named}

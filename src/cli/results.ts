@@ -18,7 +18,9 @@ import type {
   Erasure,
   Event,
   InboundRoute,
+  InboundRouteTest,
   ListedTemplate,
+  ListedTemplateVersion,
   Message,
   MessageExplanation,
   MessagesAttemptsAnswer,
@@ -57,6 +59,7 @@ export interface Results extends ListResults {
   inbound_routes_create: CreatedInboundRoute
   inbound_routes_delete: Deletion
   inbound_routes_get: InboundRoute
+  inbound_routes_test: InboundRouteTest
   inbound_routes_update: InboundRoute
   messages_attempts: MessagesAttemptsAnswer
   messages_cancel: Message
@@ -104,6 +107,7 @@ export interface Lists {
   recipients_erasures_list: Erasure
   suppressions_list: Suppression
   templates_list: ListedTemplate
+  templates_versions: ListedTemplateVersion
   users_list: User
   webhook_deliveries_list: WebhookDelivery
   webhooks_list: Webhook

@@ -80,6 +80,19 @@ export async function updateRoute(id: string, options: RouteOptions): Promise<vo
   show(await run('inbound_routes_update', id, options, body), options)
 }
 
+/** Prints which route would take a mail to the address, and what each route says to it. A disabled route is tested as if
+ *  it were enabled. Throws Refusal for an invalid address. */
+export async function testRoute(id: string, to: string, options: Options): Promise<void> {
+  const tested = await run('inbound_routes_test', id, options, { to })
+  if (options.json) return printJson(tested)
+  const { taken_by: taker, reason, considered } = tested
+  const rows = considered.map((each) => [each.id, each.matches ? 'yes' : 'no', each.name, each.reason])
+  const what = taker === null ? 'no route' : `${taker.id} ${taker.name}`
+  print(
+    [`${sanitize(what)}: ${sanitize(reason)}`, table(['id', 'matches', 'name', 'reason'], rows)].join('\n\n').trimEnd(),
+  )
+}
+
 /** Deletes an inbound route. Received messages remain. */
 export async function deleteRoute(id: string, options: Options): Promise<void> {
   const answer = await run('inbound_routes_delete', id, options)

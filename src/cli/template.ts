@@ -86,6 +86,43 @@ export async function updateTemplate(
   })
 }
 
+/** Prints the versions of a template, newest first. */
+export async function listVersions(name: string, options: Options): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const organizationId = await ownerOf(name, options.org, store)
+    const data = await operator.listAll('templates_versions', organizationId, { template_id: name })
+    if (options.json) return printJson({ data })
+    const rows = data.map((each) => [
+      String(each.version),
+      each.created_at,
+      each.variables.join(', ') || '-',
+      each.subject ?? '-',
+    ])
+    print(table(['version', 'created', 'variables', 'subject'], rows))
+  })
+}
+
+/** Gives a template the texts, languages and layout of an earlier version, as a new version, and prints that. Throws
+ *  Refusal for an unknown version. */
+export async function restoreVersion(name: string, version: string, options: Options): Promise<void> {
+  await withCliContext(options.config, async ({ store, operator }) => {
+    const organizationId = await ownerOf(name, options.org, store)
+    const request = { organizationId, params: { template_id: name } }
+    const { locales: present } = await operator.run('templates_get', request)
+    const earlier = await operator.run('templates_get', { ...request, query: { version } })
+    const removed = Object.keys(present).map((locale) => [locale, null])
+    const added = Object.entries(earlier.locales).map(([locale, texts]) => [locale, sourceOf(texts)])
+    const locales = Object.fromEntries([...removed, ...added])
+    const body = { ...sourceOf(earlier), layout: earlier.layout, locales }
+    showVersion(await operator.run('templates_update', { ...request, body }), options)
+  })
+}
+
+/** Texts as stored → as they are set: HTML that was compiled from MJML is not. */
+function sourceOf({ subject, html, mjml, text }: Texts): Texts {
+  return { subject, text, ...(mjml == null ? { html } : { mjml }) }
+}
+
 /** Deletes a template and all its versions. Throws Refusal for a layout or partial in use. */
 export async function deleteTemplate(name: string, options: Options): Promise<void> {
   const answer = await run('templates_delete', name, options)
@@ -190,8 +227,7 @@ function described(template: Template): string {
     ['updated', updated_at],
   ]
   const facts = rows.map(([head = '', value = '']) => `  ${head.padEnd(9)}  ${sanitize(value)}`)
-  const { subject, html, mjml, text } = template
-  const texts = textsOf({ subject, text, ...(mjml === null ? { html } : { mjml }) })
+  const texts = textsOf(sourceOf(template))
   return `${[sanitize(name), ...facts].join('\n')}\n\n${texts}`
 }
 

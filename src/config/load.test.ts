@@ -55,6 +55,7 @@ describe('a config file', () => {
       publicUrl: 'http://127.0.0.1:8025',
       behindProxy: false,
       dashboard: true,
+      mcp: true,
       allowedHosts: [],
       trustedProxies: ['127.0.0.1/32', '::1/128'],
     })

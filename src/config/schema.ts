@@ -311,6 +311,10 @@ other requests to http.public_url if that is https.`,
       about: 'Serve the dashboard at /dashboard/. The API is always on.',
       fallback: true,
     }),
+    mcp: key(kinds.flag, {
+      about: 'Serve the tools for agents at /mcp. They have the permissions of the API key that an agent uses.',
+      fallback: true,
+    }),
     allowed_hosts: key(kinds.ownHosts, {
       about: `Additional hostnames for the dashboard and /metrics, beside hostname, the host of public_url, localhost and IP
 addresses. Requests with other hostnames are rejected there, which prevents DNS rebinding. API keys work with every hostname.`,

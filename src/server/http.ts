@@ -104,6 +104,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     clientAddress,
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
+    hasMcp: http.mcp,
     userMail: deps.userMail,
     singleSignOn: singleSignOnOptions(config, askBy(deps.https.signOn), publicUrl),
     origin: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },

@@ -6,6 +6,8 @@ import { TOOLS } from '../../src/api/mcp/tools.ts'
 import { accessOf } from '../../src/api/permission-table.ts'
 import { documentationOf } from '../support/documentation.ts'
 import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
+import { startRemoteMx } from '../support/remote-mx.ts'
+import { startTestServer } from '../support/server.ts'
 import { openTenancies, type Tenancies } from './tenancies.ts'
 
 /** `/mcp` over a socket: with the client of the protocol's own package, and with requests that it would not send. */
@@ -429,4 +431,20 @@ describe('text of strangers in a result', () => {
     const { text, note } = await call('list_messages', { limit: 100 })
     expect([text.length < 61_000, text.endsWith('…[cut]'), note.includes('lower limit')]).toEqual([true, true, true])
   })
+})
+
+test('is off with http.mcp = false', async () => {
+  const remote = await startRemoteMx()
+  const server = await startTestServer({ remote, config: { http: { mcp: false } } })
+  try {
+    const { port } = new URL(`http://${server.running().listening.http}`)
+    const headers = { authorization: `Bearer ${server.keys.live}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const answer = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(404)
+    expect((await server.ask('GET', '/v1/messages')).status).toBe(200)
+  } finally {
+    await server.close()
+    await remote.stop()
+  }
 })

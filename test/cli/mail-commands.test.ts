@@ -146,6 +146,22 @@ describe('sending, and the records around it', () => {
       expect(await text('template', 'show', made.id, '--version', '2')).toMatch(
         /\n {2}version {4}2\n {2}layout {5}frame\n {2}languages {2}de\n {2}variables {2}name, count\n/,
       )
+      const versions = (await text('template', 'versions', 'welcome')).trimEnd().split('\n')
+      expect(versions.map((line) => line.split(' ', 1)[0])).toEqual(['VERSION', '4', '3', '2', '1'])
+      expect(versions[3]).toMatch(/^2 +\S+Z +name, count +Hello \{\{ name \}\}$/)
+      expect(await text('template', 'restore', 'welcome', '2')).toBe(`welcome is at version 5 (${made.id})\n`)
+      const [second, restored] = [
+        await json('template', 'show', 'welcome', '--version', '2'),
+        await json('template', 'show', 'welcome'),
+      ]
+      for (const key of ['subject', 'html', 'mjml', 'text', 'layout', 'locales', 'variables']) {
+        expect([key, restored[key]]).toEqual([key, second[key]])
+      }
+      expect(await text('template', 'restore', made.id, '4')).toContain('version 6')
+      expect(await json('template', 'show', 'welcome')).toMatchObject({ mjml, text: null, layout: null, locales: {} })
+      await expectRefused(1, 'This template has no such version.', 'template', 'restore', 'welcome', '9')
+      await expectRefused(2, /^version must be /, 'template', 'restore', 'welcome', 'two')
+
       expect(await text('template', 'list', '--kind', 'layout')).toMatch(
         /^ID .+ NAME\ntpl_\w{26} +frame +layout +1 +Frame\n$/,
       )
@@ -217,6 +233,9 @@ describe('sending, and the records around it', () => {
       expect((await text('route', 'list')).split('\n')[1]).toMatch(
         / enabled +0 +example\.com \(all addresses\) +store +help$/,
       )
+      expect(await text('route', 'test', all.id, 'anyone@example.com')).toMatch(/^no route: example\.com is pending, not verified/)
+      expect(await json('route', 'test', all.id, 'anyone@example.net')).toMatchObject({ taken_by: null, takes: false })
+      await expectRefused(2, /^to must be /, 'route', 'test', all.id, 'nobody')
       await expectRefused(2, 'route: no change given. See --help', 'route', 'update', all.id)
       await expectRefused(2, /^match: missing\. Set it with --address/, ...create, '--store')
       await expectRefused(2, 'action: only one can be set', ...create, '--catch-all', '--store', ...action)

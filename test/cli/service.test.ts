@@ -131,6 +131,11 @@ describe('commands around a server', () => {
       expect(JSON.parse((await ask('init', '--domain', 'example.com', '--json')).stdout).api_key).toStartWith(
         'svc_live_',
       )
+      const report = await ask('init', '--domain', 'example.net')
+      expect(report.stdout).toContain('used settings from the environment')
+      expect(report.stdout).toMatch(/^ +\S*postrider serve /m)
+      expect(report.stdout).not.toContain('systemctl')
+      expect(report.stdout).not.toContain('--config')
       const server = await startWith(env, 'serve')
       undo.push(() => server.kill('SIGKILL'))
       await server.line

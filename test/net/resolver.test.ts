@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import packet, { type Answer } from 'dns-packet'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../src/net/dns/resolver.ts'
 import type { Clock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { describeWith, run } from '../support/real-tools.ts'
 
 let zone: Zone
 let now: number
@@ -507,3 +509,19 @@ async function startRaw(respond: Respond): Promise<{ address: string; close: () 
 function response(query: packet.Packet, answers: Answer[], flags = 0): Buffer {
   return packet.encode({ type: 'response', id: query.id, flags, questions: query.questions, answers })
 }
+
+describeWith(['root', 'unshare'], 'without a network', () => {
+  // In a network namespace of its own, even loopback is down.
+  test('a lookup fails at once, and nothing else does', async () => {
+    const lookUp = `
+      import { createResolver } from ${JSON.stringify(join(import.meta.dir, '../../src/net/dns/resolver.ts'))}
+      const random = { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)), fraction: () => 0.5 }
+      const clock = { now: () => Date.now(), sleep: async () => {} }
+      const resolver = createResolver({ servers: ['127.0.0.1:53'], clock, random, timeoutMs: 60_000, tries: 1 })
+      console.log(JSON.stringify(await resolver.a('example.test')))
+      process.exit()`
+    const { exitCode, output } = await run(['unshare', '--net', process.execPath, '-e', lookUp])
+    expect(output).toBe('{"kind":"temporary","reason":"no route to the server"}\n')
+    expect(exitCode).toBe(0)
+  })
+})

@@ -167,7 +167,14 @@ const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
       if (received) end(received)
     })
     // Connected, so that the kernel drops datagrams from elsewhere and reports a closed port.
-    socket.connect(port, host, () => socket.send(query))
+    socket.connect(port, host, () => {
+      try {
+        socket.send(query)
+      } catch {
+        // Without a route to the server, Bun reports success but does not connect.
+        end(temporary('no route to the server'))
+      }
+    })
   })
 
 const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
