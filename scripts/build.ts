@@ -1,6 +1,10 @@
 /** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target
  *  x64|arm64|x64-musl|arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
  *
+ *    --signers FILE   keys that sign releases for `postrider upgrade`, instead of src/upgrade/release-signers
+ *    --out NAME       of the file in dist
+ *    --plugin FILE    module with another Bun plugin as its default export, for tests that need a changed program
+ *
  *  - Workers are separate entry points; a compiled program finds them by their path from src, so src/threads.ts
  *  starts them.
  *  - Bytecode (half the start time) requires the ESM format, or import.meta.url becomes a path of this machine.
@@ -8,8 +12,8 @@
  *  read.
  *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
@@ -32,7 +36,16 @@ const TABLES = [
   ),
   'iconv-lite/encodings/sbcs-data-generated.js',
 ]
-const { values } = parseArgs({ options: { target: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    target: { type: 'string' },
+    signers: { type: 'string', default: join(ROOT, 'src/upgrade/release-signers') },
+    out: { type: 'string', default: 'postrider' },
+    plugin: { type: 'string' },
+  },
+})
+const signers = readFileSync(values.signers, 'utf8')
+const changed: Bun.BunPlugin[] = values.plugin === undefined ? [] : [(await import(resolve(values.plugin))).default]
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
 
 /** The same for all targets. */
@@ -46,7 +59,7 @@ for (const target of wanted) {
     console.error(`build: expected --target ${[...TARGETS, 'all'].join('|')}, found ${target}`)
     process.exit(1)
   }
-  const outfile = target === null ? 'postrider' : `postrider-linux-${target}`
+  const outfile = target === null ? values.out : `postrider-linux-${target}`
   console.error(`build: dist/${outfile}`)
   await build(outfile, target)
 }
@@ -65,6 +78,8 @@ async function build(outfile: string, target: string | null): Promise<void> {
       // Code shared by main program and workers is in the program once, and code loaded later is in separate chunks.
       splitting: true,
       plugins: [
+        ...changed,
+        withSigners(),
         ...Object.entries(packs).map(([module, bytes]) => readingPack(module, bytes, folder)),
         tablesAsFiles(folder),
         await suffixTrieAsFiles(folder),
@@ -119,6 +134,16 @@ function readingPack(module: string, bytes: Uint8Array, folder: string): Bun.Bun
     name: module,
     setup: (build) => {
       build.onLoad({ filter: new RegExp(`src/${module}/packed\\.ts$`) }, () => ({ contents, loader: 'js' }))
+    },
+  }
+}
+
+/** Replaces the list of keys that sign releases. */
+function withSigners(): Bun.BunPlugin {
+  return {
+    name: 'signers of releases',
+    setup: (build) => {
+      build.onLoad({ filter: /src\/upgrade\/release-signers$/ }, () => ({ contents: signers, loader: 'text' }))
     },
   }
 }

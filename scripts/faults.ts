@@ -34,6 +34,7 @@ import { hasStrace } from '../test/faults/long/strace.ts'
 import { stranger } from '../test/faults/long/stranger.ts'
 import { tenant } from '../test/faults/long/tenant.ts'
 import { upgrade } from '../test/faults/long/upgrade.ts'
+import { upgradeKills } from '../test/faults/long/upgrade-kills.ts'
 import { PROGRAM } from '../test/faults/setup.ts'
 import { postgresPrograms } from '../test/support/postgres.ts'
 
@@ -45,6 +46,7 @@ const FAULTS: Fault[] = [
   io,
   corrupt,
   upgrade,
+  upgradeKills,
   lock,
   retries,
   descriptors,

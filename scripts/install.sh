@@ -1,35 +1,46 @@
 #!/bin/sh
-# Installs Postrider from a release: finds the archive for this machine, verifies it against SHA256SUMS, installs one file,
-# and prints the next command. It writes nothing else and starts nothing. Read it first:
+# Installs Postrider from a release: finds the archive for this machine, verifies the signature of SHA256SUMS and the archive
+# against it, installs one file, and prints the next command. It writes nothing else and starts nothing. Read it first:
 #
-#   sh install.sh --from URL|FOLDER [--version 0.1.0] [--to FOLDER]
+#   sh install.sh --from URL|FOLDER [--version 0.1.0] [--to FOLDER] [--signers FILE | --no-verify]
 #
-# --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS and the archives. --to defaults to
-# /usr/local/bin for root and to ~/.local/bin for other users. --version defaults to the highest version of the release.
+# --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS, SHA256SUMS.sig and the archives. --to
+# defaults to /usr/local/bin for root and to ~/.local/bin for other users. --version defaults to the highest version of the
+# release. --signers is a file of keys that may sign releases, in OpenSSH's format of allowed signers; without it, the keys
+# below count. --no-verify skips the signature.
 #
 # Only the last line calls a function, so that an incomplete download does nothing.
 set -eu
+
+# Keys that may sign releases; scripts/release fills them in.
+signers=''
 
 main() {
   from=${POSTRIDER_FROM:-}
   version=
   to=
+  verify=yes
   while [ $# -gt 0 ]; do
     case $1 in
-      --from | --version | --to)
+      --from | --version | --to | --signers)
         [ $# -ge 2 ] || fail "$1: missing value"
         case $1 in
           --from) from=$2 ;;
           --version) version=${2#v} ;;
           --to) to=$2 ;;
+          --signers) signers=$(cat "$2") || fail "cannot read $2" ;;
         esac
         shift 2
         ;;
+      --no-verify)
+        verify=no
+        shift
+        ;;
       -h | --help)
-        echo 'sh install.sh --from URL|FOLDER [--version VERSION] [--to FOLDER]'
+        echo 'sh install.sh --from URL|FOLDER [--version VERSION] [--to FOLDER] [--signers FILE | --no-verify]'
         return
         ;;
-      *) fail "unknown option $1; the options are --from, --version and --to" ;;
+      *) fail "unknown option $1; the options are --from, --version, --to, --signers and --no-verify" ;;
     esac
   done
   [ -n "$from" ] || fail 'missing --from: the URL or folder of a release'
@@ -44,6 +55,7 @@ main() {
   trap 'exit 1' INT TERM HUP
 
   fetch SHA256SUMS
+  verify_sums
   archive=$(archive_for "$target" "$version")
   fetch "$archive"
   # Only the line of this archive, since the other files were not downloaded.
@@ -76,6 +88,23 @@ target_of() {
     if [ -e "$loader" ]; then processor=$processor-musl; fi
   done
   echo "$processor"
+}
+
+# The signature of SHA256SUMS is by one of the keys, for releases.
+verify_sums() {
+  if [ "$verify" = no ]; then
+    echo 'install.sh: the signature is not verified, because of --no-verify' >&2
+    return
+  fi
+  printf '%s\n' "$signers" >"$work/signers"
+  grep -q '^[^#]' "$work/signers" || fail 'no keys of releases here; give a file of them with --signers, or --no-verify'
+  has ssh-keygen ||
+    fail 'ssh-keygen not found; install openssh-client (openssh-keygen on Alpine, openssh on others), or give --no-verify'
+  fetch SHA256SUMS.sig
+  signer=$(ssh-keygen -Y find-principals -s "$work/SHA256SUMS.sig" -f "$work/signers" 2>/dev/null | sed -n 1p) || signer=
+  [ -n "$signer" ] || fail 'the signature is by none of the known keys; nothing was installed'
+  ssh-keygen -Y verify -f "$work/signers" -I "${signer%%,*}" -n postrider-release -s "$work/SHA256SUMS.sig" \
+    <"$work/SHA256SUMS" >/dev/null 2>&1 || fail 'the signature does not match SHA256SUMS; nothing was installed'
 }
 
 # The name of the archive: compressed by xz if xz is installed, of the highest version by default.

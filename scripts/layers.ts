@@ -19,6 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'certificates',
     'health',
     'suppressions',
+    'upgrade',
   ],
   [
     'api',

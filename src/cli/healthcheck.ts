@@ -7,13 +7,17 @@ import { hasEnded, readServing } from './serving.ts'
 /** Requests /readyz of the running server and prints "ready". Throws CommandFailure if no server runs on the data
  *  directory, or if it is not ready, does not respond within `timeout` seconds, or has no HTTP listener. */
 export async function healthcheck(options: { config: string; timeout: number }): Promise<void> {
-  const config = requireConfig(options.config)
+  await requireReady(requireConfig(options.config), options.timeout * 1000)
+  print('ready')
+}
+
+/** The same for a parsed config, without printing. */
+export async function requireReady(config: Config, timeoutMs: number): Promise<void> {
   const url = `${originOf(config)}/readyz`
   // Another server may use the same port.
   if (hasEnded(config.dataDir)) throw new CommandFailure(`no server runs with data_dir ${config.dataDir}`)
-  const answer = await ask(url, options.timeout * 1000)
+  const answer = await ask(url, timeoutMs)
   if (answer.status !== 200) throw new CommandFailure(`${url}: ${answer.status} ${await answer.text()}`)
-  print('ready')
 }
 
 async function ask(url: string, timeoutMs: number): Promise<Response> {

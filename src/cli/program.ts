@@ -28,6 +28,7 @@ import { addStart } from './commands/start.ts'
 import { addStats } from './commands/stats.ts'
 import { addSuppressions } from './commands/suppression.ts'
 import { addTemplates } from './commands/template.ts'
+import { addUpgrade } from './commands/upgrade.ts'
 import { addUsers } from './commands/user.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -138,6 +139,7 @@ export function createProgram(end: (code: number) => void): Command {
   addRelays(program, end)
   addConfig(program)
   addBackup(program)
+  addUpgrade(program, end)
   addMigrate(program)
   addMaintenance(program)
   program.commandsGroup('Help:')

@@ -1,5 +1,7 @@
 import { nodeRecord } from '../api/routes/node-record.ts'
+import { iso } from '../model/event.ts'
 import { systemClock } from '../os/clock.ts'
+import { type LastUpgrade, readLastUpgrade } from '../os/last-upgrade.ts'
 import type { NodeRecord, Waiting } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import { hasDatabase, requireConfig, withCliContext } from './cli-context.ts'
@@ -23,6 +25,7 @@ export async function status(options: { config: string; json?: true }): Promise<
     const held = await store.held.count()
     const queues = QUEUES.map(([name, shown]) => [shown, record(waiting[name], held[name], now)] as const)
     const nodes = await store.nodes.list()
+    const upgraded = readLastUpgrade(dataDir)
     if (options.json) {
       const version = serving?.version ?? VERSION
       const { pid = null, started_at = null, listeners = null } = serving ?? {}
@@ -32,6 +35,7 @@ export async function status(options: { config: string; json?: true }): Promise<
         pid,
         started_at,
         listeners,
+        last_upgrade: upgraded === null ? null : { ...upgraded, at: iso(upgraded.at) },
         queues: Object.fromEntries(queues),
         ...(database.url === '' ? {} : { nodes: nodes.map(nodeRecord) }),
       })
@@ -40,11 +44,25 @@ export async function status(options: { config: string; json?: true }): Promise<
         return [name, String(due), String(later), String(held), oldest === null ? '' : `${oldest} s`]
       })
       const queueTable = table(['queue', 'due', 'scheduled', 'held', 'oldest due'], rows)
-      print([headOf(running, serving), queueTable, nodeTable(nodes)].filter((part) => part !== '').join('\n\n'))
+      print(
+        [headOf(running, serving), upgradeLine(upgraded), queueTable, nodeTable(nodes)]
+          .filter((part) => part !== '')
+          .join('\n\n'),
+      )
     }
     return running ? EXIT.done : EXIT.failed
   })
 }
+
+const UPGRADED = {
+  done: 'Upgraded',
+  rolled_back: 'Went back after an upgrade',
+  kept: 'Upgraded, but not ready in time,',
+}
+
+/** '' without an upgrade. */
+const upgradeLine = (last: LastUpgrade | null) =>
+  last === null ? '' : `${UPGRADED[last.result]} from ${last.from} to ${last.to} at ${iso(last.at)}.`
 
 /** '' without nodes. */
 const nodeTable = (nodes: readonly NodeRecord[]) =>

@@ -1,9 +1,22 @@
 import { VERSION } from '../version.ts'
 import { print, printJson } from './print.ts'
 
-/** Prints the version, the commit (`source` if it runs from source) and the version of Bun. */
-export function version({ json }: { json?: true }): void {
+/** Prints the version, the commit (`source` if it runs from source) and the version of Bun; as JSON, also the schema steps
+ *  that it can open a store at, for `postrider upgrade`. */
+export async function version({ json }: { json?: true }): Promise<void> {
   const gitSha = process.env.POSTRIDER_GIT_SHA ?? 'source' // set by scripts/build.ts
-  if (json) printJson({ version: VERSION, git_sha: gitSha, bun: Bun.version })
-  else print(`postrider ${VERSION} (${gitSha}, Bun ${Bun.version})`)
+  if (!json) return print(`postrider ${VERSION} (${gitSha}, Bun ${Bun.version})`)
+  printJson({ version: VERSION, git_sha: gitSha, bun: Bun.version, schemas: await schemas() })
+}
+
+/** Every program contains all steps, so it upgrades from the first. */
+async function schemas() {
+  const [sqlite, postgres] = await Promise.all([
+    import('../storage/sqlite/migrate.ts'),
+    import('../storage/postgres/migrate.ts'),
+  ])
+  return {
+    sqlite: { oldest: 1, newest: sqlite.MIGRATIONS.length },
+    postgres: { oldest: 1, newest: postgres.MIGRATIONS.length },
+  }
 }

@@ -1,5 +1,6 @@
-import { closeSync, fchownSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeAsOwner } from './owned-file.ts'
 
 /** Record of the last backup in the data directory, for monitoring. */
 export interface LastBackup {
@@ -23,20 +24,8 @@ export function readLastBackup(dataDir: string): LastBackup | null {
   }
 }
 
-/** Writes the record, readable by the owner of the data. The directory belongs to that owner, and the writer is often root:
- *  anything already at the temporary name is removed, never written to. Throws file system errors. */
+/** Writes the record, readable by the owner of the data. Throws file system errors. */
 export function noteBackup(dataDir: string, { madeAt, bytes, to }: LastBackup): void {
-  const file = join(dataDir, LAST_BACKUP_FILE)
-  const draft = `${file}.new`
-  const { uid, gid } = statSync(dataDir)
   const note = { made_at: new Date(madeAt).toISOString(), bytes, to }
-  rmSync(draft, { force: true })
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(handle, `${JSON.stringify(note)}\n`)
-    if (process.getuid?.() === 0) fchownSync(handle, uid, gid)
-  } finally {
-    closeSync(handle)
-  }
-  renameSync(draft, file)
+  writeAsOwner(dataDir, LAST_BACKUP_FILE, `${JSON.stringify(note)}\n`)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { sync } from '../os/sync.ts'
 import { errorCode } from '../os/thrown.ts'
 import { createEncryption, type Encryption, EncryptionKeyUnusable, KEY_BYTES } from './encryption.ts'
 
@@ -90,7 +91,7 @@ function readKeys(file: string): Keys | null {
 /** Complete or not at all, and synced to disk. */
 function write(file: string, keys: Keys): void {
   renameSync(writeDraft(file, keys), file)
-  syncFolder(dirname(file))
+  sync(dirname(file))
 }
 
 function writeDraft(file: string, keys: Keys): string {
@@ -103,13 +104,4 @@ function writeDraft(file: string, keys: Keys): string {
     closeSync(handle)
   }
   return draft
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -30,7 +30,15 @@ describe('commands around a server', () => {
       const nothing = { due: 0, later: 0, held: 0, oldest_due_seconds: null }
       const queues = { deliveries: nothing, webhook_deliveries: nothing, inbound_deliveries: nothing }
       const version = pkg.version
-      const still = { running: false, version, pid: null, started_at: null, listeners: null, queues }
+      const still = {
+        running: false,
+        version,
+        pid: null,
+        started_at: null,
+        listeners: null,
+        last_upgrade: null,
+        queues,
+      }
       expect(JSON.parse(stopped.stdout)).toEqual(still)
       const unanswered = await command('healthcheck')
       expect(unanswered.code).toBe(1)
@@ -41,7 +49,7 @@ describe('commands around a server', () => {
       const { event: _, ...listeners } = JSON.parse(await server.line)
       const running = JSON.parse((await command('status', '--json')).stdout)
       const [pid, started_at] = [expect.any(Number), expect.stringMatching(/^20.*Z$/)]
-      expect(running).toEqual({ running: true, version, pid, started_at, listeners, queues })
+      expect(running).toEqual({ running: true, version, pid, started_at, listeners, last_upgrade: null, queues })
       const reported = await command('status')
       expect(reported.code).toBe(0)
       expect(reported.stdout).toContain(`running since ${running.started_at}`)

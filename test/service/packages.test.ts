@@ -17,6 +17,7 @@ import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { LIMIT_MS } from '../cli/command.ts'
 import { describeWith, run } from '../support/real-tools.ts'
+import { makeReleaseKey, type ReleaseKey, sign } from '../support/release.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const INSTALL = join(ROOT, 'scripts/install.sh')
@@ -140,12 +141,19 @@ describeWith(['root', 'dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellchec
   )
 })
 
-describeWith(['shellcheck', 'curl'], 'the install script', () => {
+describeWith(['shellcheck', 'curl', 'ssh-keygen'], 'the install script', () => {
+  let key: ReleaseKey
+  beforeAll(async () => {
+    key = await makeReleaseKey(join(folder, 'keys'))
+    await sign(release, key)
+  })
   let places = 0
   /** A folder to install into, which does not exist yet. */
   const place = () => join(folder, `bin-${places++}`)
   const install = (args: string[], env: Record<string, string> = {}) =>
-    run(['sh', INSTALL, ...args], { env: { PATH: process.env.PATH!, HOME: folder, TMPDIR: folder, ...env } })
+    run(['sh', INSTALL, '--signers', key.signers, ...args], {
+      env: { PATH: process.env.PATH!, HOME: folder, TMPDIR: folder, ...env },
+    })
 
   /** A release over HTTP → its address. */
   const serve = (path: string) => {
@@ -188,7 +196,9 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
     if (process.getuid?.() === 0) await run(['chown', '-R', '65534:65534', home])
     const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
     const env = { PATH: process.env.PATH!, HOME: home, TMPDIR: home, POSTRIDER_FROM: release }
-    const { exitCode } = await run([...nobody, 'sh', '-s'], { env, cwd: '/', input: readFileSync(INSTALL, 'utf8') })
+    // The released script contains the keys.
+    const input = readFileSync(INSTALL, 'utf8').replace("signers=''", `signers='${readFileSync(key.signers, 'utf8')}'`)
+    const { exitCode } = await run([...nobody, 'sh', '-s'], { env, cwd: '/', input })
     expect(exitCode).toBe(0)
     expect((await run([join(home, '.local/bin/postrider')])).output).toBe('a program, \n')
     rmSync(home, { recursive: true })
@@ -236,6 +246,7 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
       'id',
       'rm',
       'cp',
+      'cat',
     ]) {
       await run(['ln', '-s', Bun.which(tool)!, join(tools, tool)])
     }
@@ -246,7 +257,41 @@ describeWith(['shellcheck', 'curl'], 'the install script', () => {
     expect((await without('http://127.0.0.1:1')).output).toBe(
       'install.sh: neither curl nor wget found; install one first\n',
     )
+    expect((await without(release)).output).toContain('ssh-keygen not found; install openssh-client')
     expect(existsSync(to)).toBe(false)
+  })
+
+  // threat: forged-release
+  test('refuses a release that none of its keys signed, without --no-verify', async () => {
+    const other = join(folder, 'unsigned')
+    cpSync(release, other, { recursive: true })
+    const to = place()
+    const refused = async (words: string, args: string[] = []) => {
+      const { exitCode, output } = await install(['--from', other, '--to', to, ...args])
+      expect([exitCode, output]).toEqual([1, expect.stringContaining(words)])
+    }
+    const sums = readFileSync(join(other, 'SHA256SUMS'), 'utf8')
+    writeFileSync(join(other, 'SHA256SUMS'), sums.replace(/^[0-9a-f]{8}/, '00000000'))
+    await refused('the signature does not match SHA256SUMS; nothing was installed')
+    writeFileSync(join(other, 'SHA256SUMS'), sums)
+    await sign(other, key, 'file')
+    await refused('the signature does not match SHA256SUMS; nothing was installed')
+    await sign(other, await makeReleaseKey(join(folder, 'keys'), 'stranger'))
+    await refused('the signature is by none of the known keys; nothing was installed')
+    await refused('no keys of releases here; give a file of them with --signers', ['--signers', '/dev/null'])
+    await refused('cannot read /missing', ['--signers', '/missing'])
+    rmSync(join(other, 'SHA256SUMS.sig'))
+    await refused(`cannot read ${other}/SHA256SUMS.sig`)
+    const { exitCode, output } = await install(['--from', other, '--to', to, '--no-verify'])
+    expect(output).toContain('install.sh: the signature is not verified, because of --no-verify\n')
+    expect(exitCode).toBe(0)
+    expect((await run([join(to, 'postrider'), 'try'])).output).toBe('a program, try\n')
+  })
+
+  test('takes a key with several names', async () => {
+    const signers = join(folder, 'several')
+    writeFileSync(signers, `a@example.com,b@example.com ${key.publicKey}\n`)
+    expect((await install(['--from', release, '--to', place(), '--signers', signers])).exitCode).toBe(0)
   })
 
   test(

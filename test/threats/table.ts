@@ -307,4 +307,20 @@ export const THREATS: Threat[] = [
     attack: 'a domain whose DNS spoils the order for all; an authority that sends us elsewhere',
   },
   { id: 'redirect-to-another-site', asset: 'visitors', attack: 'port 80 redirects to another site' },
+  {
+    id: 'forged-release',
+    asset: 'the program',
+    attack:
+      'a release, its checksums or its signature changed on the way: another key, namespace, hash, length or time; a cut signature',
+  },
+  {
+    id: 'hostile-archive',
+    asset: 'the files of the machine',
+    attack: 'an archive with links, devices, absolute paths, two programs, or sizes beyond the disk',
+  },
+  {
+    id: 'interrupted-upgrade',
+    asset: 'accepted mail',
+    attack: 'an upgrade is killed, or its program ends before it is ready, after it changed the database',
+  },
 ]

@@ -103,7 +103,15 @@ export function mayHold(name: string): boolean {
 }
 
 /** Paths below the data directory. */
-const RESERVED = new Set([MANIFEST_FILE, 'last-backup.json', 'serving.json', 'moved.json', 'node.json', 'history.json'])
+const RESERVED = new Set([
+  MANIFEST_FILE,
+  'last-backup.json',
+  'last-upgrade.json',
+  'serving.json',
+  'moved.json',
+  'node.json',
+  'history.json',
+])
 
 /** Whether it is a path below the data directory without hidden files and `..`. */
 function isPlainName(name: string): boolean {

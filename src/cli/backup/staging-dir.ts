@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, statfsSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../os/thrown.ts'
 import { CommandFailure } from '../failure.ts'
@@ -50,16 +50,6 @@ export function requireFreeSpace(folder: string, bytes: number, what: string): v
   throw new CommandFailure(
     `${folder}: not enough disk space. ${what} needs up to ${mb(bytes)}, but only ${mb(bavail * bsize)} are free.`,
   )
-}
-
-/** Writes a file or a folder to disk (fsync). Throws file system errors. */
-export function sync(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }
 
 /** Bytes as `812 kB` below 10 MB, otherwise as `12 MB`; rounded up. */

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exchangePaths } from '../../os/exchange-paths.ts'
+import { sync } from '../../os/sync.ts'
 import { BEFORE_RESTORE, DATABASE } from './manifest.ts'
-import { sync } from './staging-dir.ts'
 
 /** The folder in which to build the replacement of `dataDir`: its parent, so that a rename can replace it. The data
  *  directory itself if it is a mount point (a container's volume) or its parent is not writable. */

@@ -56,8 +56,9 @@ export interface TarReader {
   body(): AsyncGenerator<Uint8Array>
 }
 
-/** Bytes of an archive, in chunks of any size → its files in order. Reads no chunk before it is needed. */
-export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
+/** Bytes of an archive, in chunks of any size → its files in order. Reads no chunk before it is needed. A folder is damage
+ *  unless `skipsFolders`. */
+export function readTar(chunks: AsyncIterable<Uint8Array>, { skipsFolders = false } = {}): TarReader {
   const source = chunks[Symbol.asyncIterator]()
   let rest: Uint8Array = Buffer.alloc(0)
   let left = 0
@@ -88,11 +89,12 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
     next: async () => {
       if (left > 0) throw new Error('the previous file was not read')
       await exactly(padding)
-      const head = await exactly(BLOCK)
+      padding = 0
+      let head = await exactly(BLOCK)
+      while (skipsFolders && isFolder(head)) head = await exactly(BLOCK)
       if (head.every((byte) => byte === 0)) {
         const second = await exactly(BLOCK)
         if (second.some((byte) => byte !== 0)) throw new TarDamaged('the archive has an invalid end marker')
-        padding = 0
         return null
       }
       const found = parseHead(head)
@@ -109,6 +111,10 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
     },
   }
 }
+
+/** A folder has no bytes. */
+const isFolder = (head: Buffer) =>
+  head[TYPE_AT] === 0x35 && /^0* *\0?$/.test(head.toString('latin1', SIZE_AT, SIZE_AT + 12))
 
 function parseHead(head: Buffer): TarHead {
   const sum = Number.parseInt(head.toString('latin1', CHECKSUM_AT, CHECKSUM_AT + 6), 8)

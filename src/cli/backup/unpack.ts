@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../os/clock.ts'
 import { createMintId } from '../../os/ids.ts'
 import { systemRandom } from '../../os/random.ts'
+import { sync } from '../../os/sync.ts'
 import { ENCRYPTION_KEY_FILE } from '../../storage/encryption-key.ts'
 import { inspectDatabase } from '../../storage/sqlite/inspect.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
@@ -16,7 +17,7 @@ import { type Archive, openArchive, toBackupFailure } from './archive.ts'
 import { bucketPlaceOf, openBucket } from './bucket.ts'
 import { CONFIG_FILE, lastOf } from './manifest.ts'
 import { composeSample } from './sample.ts'
-import { requireFreeSpace, sync } from './staging-dir.ts'
+import { requireFreeSpace } from './staging-dir.ts'
 
 /** Number of secrets and messages that the check of a backup covered. */
 export interface Checked {

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../../os/clock.ts'
+import builtIn from '../../upgrade/release-signers' with { type: 'text' }
+import { type Source, SourceFailure, sourceOf, textOf } from '../../upgrade/source.ts'
+import { verifySignature } from '../../upgrade/verify.ts'
+import { compareVersions, parseSums, type Sums, versionsFor } from '../../upgrade/versions.ts'
+import { VERSION } from '../../version.ts'
+import { CommandFailure, usageFault } from '../failure.ts'
+
+/** A release whose signature was verified. */
+export interface Release {
+  source: Source
+  sums: Sums
+  /** Principals of the key that signed it. */
+  signer: string
+  version: string
+}
+
+const MOST_SUMS_BYTES = 65_536
+const MOST_SIGNATURE_BYTES = 16_384
+
+/** This machine's archive: processor and C library. */
+export const TARGET = `${process.arch}${process.env.POSTRIDER_LIBC === 'musl' ? '-musl' : ''}`
+
+/** Reads and verifies a release → the version to install: the wanted one, or the highest. Null if this program is not older.
+ *  Throws CommandFailure if the release cannot be read or is not signed by a key of the list; for an older version without
+ *  `allowOlder`; and with exit code 2 without a list of keys. */
+export async function findRelease(options: {
+  from: string
+  signers?: string
+  version?: string
+  allowOlder?: true
+}): Promise<Release | null> {
+  const { from, version: wanted, allowOlder } = options
+  const signers = signersOf(options.signers)
+  const source = await reading(async () => sourceOf(from))
+  const text = await reading(() => textOf(source, 'SHA256SUMS', MOST_SUMS_BYTES))
+  const signature = await reading(() => textOf(source, 'SHA256SUMS.sig', MOST_SIGNATURE_BYTES))
+  const verified = verifySignature(Buffer.from(text), { signature, signers, now: systemClock.now() })
+  if ('fault' in verified) {
+    throw new CommandFailure(`${from}: the signature does not count: ${verified.fault}. Nothing was changed.`)
+  }
+  const sums = parseSums(text)
+  if (sums === null) throw new CommandFailure(`${from}: SHA256SUMS is not a list of files of a release`)
+  const version = versionIn(sums, from, wanted)
+  const order = compareVersions(version, VERSION)
+  if (order === 0 || (order < 0 && wanted === undefined)) return null
+  if (order < 0 && !allowOlder) {
+    throw new CommandFailure(`${version} is older than this program, ${VERSION}. Install it with --allow-older.`)
+  }
+  return { source, sums, signer: verified.signer, version }
+}
+
+/** Runs a read of the source; SourceFailure → CommandFailure. */
+export async function reading<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof SourceFailure ? new CommandFailure(error.message) : error
+  }
+}
+
+function signersOf(file: string | undefined): string {
+  const text = file === undefined ? builtIn : readFileSync(file, 'utf8')
+  if (text.split('\n').some((line) => line.trim() !== '' && !line.trim().startsWith('#'))) return text
+  throw usageFault(
+    `${file === undefined ? 'this program was built without keys of releases, so it' : `${file} contains no key, so the program`} cannot verify a release. Give a file of allowed signers with --signers FILE (ssh-keygen(1), ALLOWED SIGNERS).`,
+  )
+}
+
+function versionIn(sums: Sums, from: string, wanted: string | undefined): string {
+  const versions = versionsFor(TARGET, sums)
+  const version = wanted === undefined ? versions[0] : versions.find((each) => each === wanted.replace(/^v/, ''))
+  if (version !== undefined) return version
+  throw new CommandFailure(
+    `no postrider${wanted === undefined ? '' : ` ${wanted}`} for linux-${TARGET} found at ${from}`,
+  )
+}

@@ -1,0 +1,4 @@
+declare module '*/release-signers' {
+  const text: string
+  export default text
+}
