@@ -73,10 +73,14 @@ export function sqliteMessageList(
         : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
-      const border = (await search.catchUp()) + 1
+      const indexed = await search.catchUp()
       const asked = { words: filter.text, walk: walks[0]!, conditions }
-      const newest = unindexed(db, search, { ...asked, low: Math.max(low, border) })
-      step = oneBehindTheOther(newest, border, searched(db, search, { ...asked, marks, low }))
+      const between = searched(db, { ...asked, marks, low: Math.max(low, indexed.low) })
+      // The oldest only after an upgrade, until they are indexed.
+      const older = unindexed(db, { ...asked, low })
+      const below = low < indexed.low ? oneBehindTheOther(between, indexed.low, older) : between
+      const newest = unindexed(db, { ...asked, low: Math.max(low, indexed.high) })
+      step = oneBehindTheOther(newest, indexed.high, below)
     }
     for (let spentMs = 0; end !== null && rows.length < limit; ) {
       if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {
