@@ -8,6 +8,8 @@ import type { Connection } from './driver.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, nextTurn, when } from './page.ts'
 import type { SearchIndex } from './search.ts'
+import { createTextTest, searchQuery } from './search-texts.ts'
+import { searchWords } from './search-words.ts'
 import { searched } from './searched.ts'
 import { joined, sliced, type Walk } from './slices.ts'
 import { oneBehindTheOther, unindexed } from './unindexed.ts'
@@ -40,6 +42,8 @@ export function sqliteMessageList(
 ): MessageList {
   // SQLite's own lower() supports ASCII only.
   db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
+  const index = searchWords(db)
+  const hasText = createTextTest(db)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
   const newestOfAll = db.prepare<unknown[], number | null>(NEWEST).pluck()
@@ -74,8 +78,11 @@ export function sqliteMessageList(
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
       const indexed = await search.catchUp()
-      const asked = { words: filter.text, walk: walks[0]!, conditions }
-      const between = searched(db, { ...asked, marks, low: Math.max(low, indexed.low) })
+      const query = searchQuery(filter.text, marks)
+      if (query === null) return { records: [], hasMore: false }
+      const contains = filter.text === null ? () => true : hasText(filter.text)
+      const asked = { query, contains, walk: walks[0]!, conditions }
+      const between = searched(db, index, { ...asked, low: Math.max(low, indexed.low) })
       // The oldest only after an upgrade, until they are indexed.
       const older = unindexed(db, { ...asked, low })
       const below = low < indexed.low ? oneBehindTheOther(between, indexed.low, older) : between

@@ -12,12 +12,12 @@ const OLDER = `select ${INDEXED} from messages m where m.number < ? order by m.n
 const SET_LAST = 'update search_state set last = ?'
 const SET_FIRST = 'update search_state set first = ?'
 
-/** Messages indexed at once: a few milliseconds of the writing thread. */
-const BATCH = 100
+/** Messages indexed at once: three milliseconds of the writing thread. */
+const BATCH = 64
 /** Messages indexed before a search; newer ones are searched without the index. Tests change it. */
-export const CATCH_UP = 10 * BATCH
-/** Words after which a batch ends, if it has messages to many recipients: six milliseconds. */
-const WORDS_MAX = 2_500
+export const CATCH_UP = 16 * BATCH
+/** Words after which a batch ends, if it has messages to many recipients: about the same time. */
+const WORDS_MAX = 1_500
 
 /** Full text over subject and addresses. Indexing costs a good part of accepting a message, so it runs later:
  *  periodically in small batches, and before a search, which reads even newer messages without it.

@@ -2,20 +2,23 @@ import type { Connection } from './driver.ts'
 import { addMember, allMembers, keepOnly, type Members, placeOf, placesDown, RANGE, rangeOf } from './members.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from './message-row.ts'
 import type { Condition } from './page.ts'
-import { createTextTest, type SearchQuery, searchQuery } from './search-texts.ts'
-import { type SearchWords, searchWords } from './search-words.ts'
+import type { SearchQuery } from './search-texts.ts'
+import type { SearchWords } from './search-words.ts'
 import { candidateSql, SLICE, type Step, type Walk } from './slices.ts'
 
 const OUTDATED = 'select number from search_outdated where number >= ? and number < ?'
 
-/** Ranges skipped before other work gets a turn: a millisecond. Reading one costs as much or more. */
-const RANGES_A_STEP = 64
+/** Lookups in the index of a walk and in that of words before other work gets a turn, and ranges that the latter skips:
+ *  two milliseconds. Reading a range costs less. */
+const LOOKUPS = 16
+const RANGES = 64
 /** Words with a prefix that are read in a range: a millisecond. With more, the messages themselves are read. */
 const PREFIXED_MAX = 1_024
 
 interface Asked {
-  words: string | null
-  marks: string[]
+  query: SearchQuery
+  /** Whether the texts of a message match the query. */
+  contains: (number: number) => boolean
   walk: Walk
   /** Conditions on messages `m`, including those that search tokens stand for. */
   conditions: Condition
@@ -23,16 +26,13 @@ interface Asked {
 }
 
 /** Steps through the ranges of the search index, newest first, and skips those without matches. */
-export function searched(db: Connection, { words, marks, walk, conditions, low }: Asked): Step {
-  const query = searchQuery(words, marks)
-  if (query === null) return () => null
+export function searched(db: Connection, index: SearchWords, asked: Asked): Step {
+  const { query, contains, walk, conditions, low } = asked
   const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
   const message = db.prepare<unknown[], MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages m where m.number = ? and ${conditions.sql}`,
   )
   const outdated = db.prepare<unknown[], number>(OUTDATED).pluck()
-  const contains = words === null ? () => true : createTextTest(db)(words)
-  const index = searchWords(db)
 
   /** Adds matches among some members of a range, from `next` down → where it ended. */
   const readSome = (rows: unknown[], { members, isExact }: Found, next: number, limit: number): number => {
@@ -51,12 +51,18 @@ export function searched(db: Connection, { words, marks, walk, conditions, low }
 
   return (rows, high, limit) => {
     let end = high
-    for (let ranges = 0; ranges < RANGES_A_STEP; ranges++) {
+    for (let lookups = 0; lookups < LOOKUPS; lookups++) {
       const next = candidate.get(...walk.values, low, end, 0)
       if (next === undefined) return null
-      const found = matching(index, query, rangeOf(next))
-      if (found !== null) return readSome(rows, found, next, limit)
-      end = Math.max(next - placeOf(next), low)
+      const range = rangeOf(next)
+      const last = Math.max(range - RANGES, 0)
+      const newest = index.newestWith(query, range, last)
+      if (newest === range) {
+        const found = matching(index, query, range)
+        if (found !== null) return readSome(rows, found, next, limit)
+        end = range * RANGE
+      } else end = newest === null ? last * RANGE : (newest + 1) * RANGE
+      if (end <= low) return low
     }
     return end
   }
