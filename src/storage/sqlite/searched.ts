@@ -1,10 +1,20 @@
 import type { Connection } from './driver.ts'
-import { addMember, allMembers, keepOnly, type Members, placeOf, placesDown, RANGE, rangeOf } from './members.ts'
+import {
+  addMember,
+  allMembers,
+  keepOnly,
+  type Members,
+  noMembers,
+  placeOf,
+  placesDown,
+  RANGE,
+  rangeOf,
+} from './members.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from './message-row.ts'
 import type { Condition } from './page.ts'
 import type { SearchQuery } from './search-texts.ts'
 import type { SearchWords } from './search-words.ts'
-import { candidateSql, SLICE, type Step, type Walk } from './slices.ts'
+import { betweenSql, candidateSql, SLICE, type Step, type Walk } from './slices.ts'
 
 const OUTDATED = 'select number from search_outdated where number >= ? and number < ?'
 
@@ -29,16 +39,25 @@ interface Asked {
 export function searched(db: Connection, index: SearchWords, asked: Asked): Step {
   const { query, contains, walk, conditions, low } = asked
   const candidate = db.prepare<unknown[], number>(candidateSql(walk)).pluck()
+  const onWalk = db.prepare<unknown[], number>(betweenSql(walk)).pluck()
   const message = db.prepare<unknown[], MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages m where m.number = ? and ${conditions.sql}`,
   )
   const outdated = db.prepare<unknown[], number>(OUTDATED).pluck()
+
+  /** Members of a range that are on the walk. */
+  const walked = (first: number, next: number): Members => {
+    const members = noMembers()
+    for (const number of onWalk.all(...walk.values, first, next + 1)) addMember(members, placeOf(number))
+    return members
+  }
 
   /** Adds matches among some members of a range, from `next` down → where it ended. */
   const readSome = (rows: unknown[], { members, isExact }: Found, next: number, limit: number): number => {
     const first = next - placeOf(next)
     const changed = new Set(outdated.all(first, first + RANGE))
     for (const number of changed) addMember(members, placeOf(number))
+    if (hasMany(members)) keepOnly(members, walked(first, next))
     let looks = 0
     for (const place of placesDown(members, placeOf(next), Math.max(0, low - first))) {
       const number = first + place
@@ -87,6 +106,15 @@ function matching(index: SearchWords, { words, prefix, hasPhrases }: SearchQuery
   const own = index.prefixed(range, prefix, PREFIXED_MAX)
   if (own !== null) keepOnly(members, own)
   return isEmpty(members) ? null : { members, isExact: !hasPhrases && own !== null }
+}
+
+/** More members of a range than this are compared with the walk first, which costs less than reading them. */
+const MANY = 12
+
+function hasMany(members: Members): boolean {
+  let count = 0
+  for (const _ of placesDown(members, RANGE - 1, 0)) if (++count > MANY) return true
+  return false
 }
 
 const isEmpty = (members: Members) => members.every((byte) => byte === 0)
