@@ -21,7 +21,7 @@ export const phrasesIn = (text: string): string[][] =>
     .map(wordsIn)
     .filter((words) => words.length > 0)
 
-/** Text → its words in order, without case and diacritics, as FTS5 compares them. */
+/** Text → its words in order, without case and diacritics. */
 export function wordsIn(text: string): string[] {
   const lower = text.toLowerCase()
   return (ASCII.test(lower) ? lower : folded(lower)).match(WORD)?.map(cut) ?? []
