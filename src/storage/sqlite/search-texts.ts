@@ -43,21 +43,14 @@ export function wordsOf(row: Indexed): Set<string> {
 export function createTextTest(db: Connection): (text: string) => (number: number) => boolean {
   const textsOf = db.prepare<unknown[], Texts>(TEXTS_OF)
   return (text) => {
-    const phrases = phrasesIn(text)
-    return (number) => phrases.length > 0 && contains(wordsIn(textOf(one(textsOf, number))), phrases)
+    const phrases = phrasesIn(text).map((words) => ` ${words.join(' ')}`)
+    const last = phrases.pop()
+    return (number) => {
+      const words = ` ${wordsIn(textOf(one(textsOf, number))).join(' ')} `
+      // No word has a space. Only the last may be a prefix.
+      return last !== undefined && words.includes(last) && phrases.every((phrase) => words.includes(`${phrase} `))
+    }
   }
-}
-
-function contains(words: readonly string[], phrases: readonly string[][]): boolean {
-  return phrases.every((phrase, nth) => {
-    const isLast = nth === phrases.length - 1
-    return words.some((_, at) =>
-      phrase.every((word, place) => {
-        const found = words[at + place]
-        return isLast && place === phrase.length - 1 ? found?.startsWith(word) : found === word
-      }),
-    )
-  })
 }
 
 /** No word that can be typed contains the sign. */
