@@ -112,7 +112,8 @@ async function retention({ binary, folder }: SizeContext): Promise<Figure[]> {
   return served(binary, folder, ['[plans.enterprise]', `retention_days = ${days}`], async (server) => {
     await Bun.sleep(58_000)
     const stalls = await stallsDuring(server, () => Bun.sleep(80_000))
-    return [...stallFigures('while retention removes a day', stalls)]
+    const when = 'while retention removes a day'
+    return [...stallFigures(when, stalls), longestOwn(when, stalls)]
   })
 }
 
@@ -148,6 +149,13 @@ function stallFigures(when: string, stalls: Stalls): Figure[] {
       value: worstMs,
     })),
   ]
+}
+
+/** The delays that the machine caused do not count. Their causes are recorded over 25 ms. */
+function longestOwn(when: string, stalls: Stalls): Figure {
+  const own = Object.values(ownStalls(stalls)).map(({ worstMs }) => worstMs)
+  const value = own.length > 0 ? Math.max(...own) : Math.min(stalls.worstMs, 25)
+  return { figure: `main thread ${when}, longest wait of its own, ms`, value, goal: 25 }
 }
 
 async function served<T>(

@@ -2,9 +2,8 @@ import { TRANSACTIONAL } from '../model/message.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { MessageFilter } from './store.ts'
 
-/** A word of the full text, as FTS5's tokenizer splits it (sqlite.org/fts5.html#unicode61_tokenizer). The listed
- *  characters are letters here and separators there, and begin no word: in SQLite, where a word follows the code of its
- *  range, they would be the code alone, which is a prefix of every word. */
+/** A word of the full text, as the unicode61 tokenizer of SQLite splits it (sqlite.org/fts5.html#unicode61_tokenizer),
+ *  which older versions used. The listed characters are letters here and separators there, and begin no word. */
 export const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
 /** Fields of a message that a list can filter by and that are in the search index beside its words, since a separate

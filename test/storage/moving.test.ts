@@ -211,10 +211,11 @@ const TABLES_OF_SQLITE = [
   'heartbeat',
   'instance',
   'large_contents',
-  'message_search',
-  'message_search_state',
   'message_tags',
   'migrations',
+  'search_outdated',
+  'search_state',
+  'search_words',
   'storage_count',
 ]
 

@@ -15,14 +15,14 @@ const MAY_SCAN = [
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
   /from dkim_keys indexed by dkim_keys_pending/, // the partial index of pending keys, which are few
   /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
-  /message_search_state|heartbeat/, // one row
+  /search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
   /from users (u )?where (u\.)?operator = 1/, // the partial index of operators, who are few
   /from users u order by u\.id limit 2$/, // two rows
+  /from search_outdated order by number limit 1$/, // the first row
   /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
-  /message_search (match|where rowid)/, // the full text index; SQLite calls it a scan
   /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
   /total_changes\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
   /from storage_count$/, // a row for each of four sources

@@ -11,6 +11,7 @@ import { type Connection, connect } from '../../../src/storage/sqlite/driver.ts'
 import { eventKinds } from '../../../src/storage/sqlite/event-kinds.ts'
 import { shareReads } from '../../../src/storage/sqlite/reading.ts'
 import { searchIndex } from '../../../src/storage/sqlite/search.ts'
+import { searchCleaning } from '../../../src/storage/sqlite/search-cleaning.ts'
 import { createSpace } from '../../../src/storage/sqlite/space.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 import { run } from '../process.ts'
@@ -380,7 +381,7 @@ export async function fillSearch(db: Connection): Promise<void> {
   const reading = shareReads(db)
   const nothing = () => {}
   const writer = createWriter(db, { beginning: nothing, begun: nothing, ending: nothing, undone: nothing })
-  const space = createSpace(db, { parts: contentParts(db), reading })
+  const space = createSpace(db, { parts: contentParts(db), cleaning: searchCleaning(db), reading })
   const search = searchIndex(db, writer, nothing)
   for (let batches = 0; await search.step(); batches++) {
     if (batches % 500 === 0) {

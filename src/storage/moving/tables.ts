@@ -1,4 +1,5 @@
-import { foldedSubject, searchVector } from '../postgres/search-words.ts'
+import { searchVector } from '../postgres/search-words.ts'
+import { foldedSubject } from '../search-text.ts'
 import { marksOf } from '../search-tokens.ts'
 import { slotOf, slotOfQueue } from '../slots.ts'
 import { STORED_BYTES_OF_MESSAGE } from '../sqlite/stored-bytes.ts'

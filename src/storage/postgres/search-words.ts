@@ -1,26 +1,11 @@
-import { WORD } from '../search-tokens.ts'
-
-/** What the full text contains of a message. */
-export interface SearchTexts {
-  subject: string
-  sender: string
-  emails: readonly string[]
-}
-
-/** Longest part of a word that counts, in UTF-16 code units: PostgreSQL takes lexemes of at most 2 KB. */
-const WORD_MAX = 255
+import { phrasesIn, type SearchTexts, wordsOfTexts } from '../search-text.ts'
 
 /** Texts and search tokens of a message, and the code of its range (search-ranges.ts) → its tsvector, as text. Each
  *  word begins with the code, so that it is a different word in every other range, and has its position, for
  *  phrases. No word that can be typed equals a token, because of the `=`. */
-export function searchVector(
-  code: string,
-  { subject, sender, emails }: SearchTexts,
-  tokens: readonly string[],
-): string {
-  const words = wordsIn(`${subject} ${sender} ${emails.join(' ')}`)
+export function searchVector(code: string, texts: SearchTexts, tokens: readonly string[]): string {
   return [
-    ...words.map((word, at) => `'${code}${word}':${at + 1}`),
+    ...wordsOfTexts(texts).map((word, at) => `'${code}${word}':${at + 1}`),
     ...tokens.map((token) => `'${code}=${token}'`),
   ].join(' ')
 }
@@ -55,32 +40,4 @@ export function searchQuery({ text, to, tokens }: SearchTerms): ((code: string) 
     const all = [...others, `${phrase(last).slice(0, -1)}:*)`].join(' & ')
     return { all, whole: whole.length > 0 ? whole.join(' & ') : null }
   }
-}
-
-const phrasesIn = (text: string) =>
-  text
-    .split(/[\s\0]+/)
-    .map(wordsIn)
-    .filter((words) => words.length > 0)
-
-/** Text → its words in order, without case and diacritics, as FTS5 compares them. */
-function wordsIn(text: string): string[] {
-  const lower = text.toLowerCase()
-  return (ASCII.test(lower) ? lower : folded(lower)).match(WORD)?.map(cut) ?? []
-}
-
-const ASCII = /^[\0-\x7f]*$/
-
-const folded = (lower: string) =>
-  lower
-    .normalize('NFD')
-    .replaceAll(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .replaceAll('ς', 'σ')
-
-const cut = (word: string) => (word.length > WORD_MAX ? word.slice(0, WORD_MAX).toWellFormed() : word)
-
-/** Subject → how a list compares it, without case; null if PostgreSQL's lower() does the same, which folds ASCII only. */
-export function foldedSubject(subject: string): string | null {
-  return ASCII.test(subject) ? null : subject.toLowerCase()
 }

@@ -18,8 +18,7 @@ import type { RemoveContentInside } from './content-removal.ts'
 import { type Connection, one } from './driver.ts'
 import type { ErasureWork } from './erasures.ts'
 import { eventRemoval, inboundRemoval, messageRemoval, SLICE_BYTES } from './retention.ts'
-import type { SearchIndex } from './search.ts'
-import type { Space } from './space.ts'
+import type { SearchCleaning } from './search-cleaning.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 
@@ -68,10 +67,9 @@ const TARGET = 'select 1 from forward_targets where organization_id = ? and addr
 
 interface Inside {
   parts: ContentParts
-  space: Space
   storedBytes: StoredBytes
   usage: Usage
-  search: SearchIndex
+  cleaning: SearchCleaning
   removeContent: RemoveContentInside
 }
 
@@ -100,10 +98,10 @@ type RemoveWhole = (
   timeIsUp: () => boolean,
 ) => 'removed' | 'waits' | 'more'
 
-function wholeRemoval(db: Connection, { parts, storedBytes }: Inside): RemoveWhole {
+function wholeRemoval(db: Connection, { parts, storedBytes, cleaning }: Inside): RemoveWhole {
   const eventsOf = db.prepare<unknown[], number>(EVENTS_OF).pluck()
   const removeEvent = eventRemoval(db)
-  const removeMessage = messageRemoval(db, { parts, storedBytes, onUnindexed: () => {} })
+  const removeMessage = messageRemoval(db, { parts, storedBytes, cleaning })
   return (message, deliveries, timeIsUp) => {
     if (deliveries.some(({ worker }) => worker !== null)) return 'waits'
     const events = eventsOf.all(message.id)
@@ -115,7 +113,7 @@ function wholeRemoval(db: Connection, { parts, storedBytes }: Inside): RemoveWho
 }
 
 function messageWork(db: Connection, inside: Inside): ErasureWork {
-  const { search, removeContent } = inside
+  const { cleaning, removeContent } = inside
   const messagesTo = db.prepare<unknown[], number>(MESSAGES_TO).pluck()
   const messageOf = db.prepare<unknown[], MessageRow>(MESSAGE)
   const deliveriesOf = db.prepare<unknown[], DeliveryRow>(DELIVERIES)
@@ -139,7 +137,7 @@ function messageWork(db: Connection, inside: Inside): ErasureWork {
       number,
     )
     for (const delivery of own) for (const statement of ofDelivery) statement.run(delivery.number)
-    search.reindex(number)
+    cleaning.note(number)
     return 'shared'
   }
 
@@ -323,17 +321,11 @@ function placesWork(db: Connection): ErasureWork {
   }
 }
 
-/** Erases the rest of large contents. At the end of an erasure that removed messages it also rewrites the search index,
- *  segment by segment: a removed row stays in its segment until then, and its words with it. */
-function spaceWork({ parts, space }: Inside): ErasureWork {
-  return ({ isWaiting, removed, timeIsUp }, after): ErasureStep => {
+/** Erases the rest of large contents, and the words of removed and changed messages from the search index. */
+function spaceWork({ parts, cleaning }: Inside): ErasureWork {
+  return ({ timeIsUp }, after): ErasureStep => {
     if (after !== 'search' && parts.removeSome(timeIsUp)) return { after: 'parts' }
-    const isChanged = removed.messages + removed.sharedMessages > 0
-    if (after !== 'search') {
-      if (isWaiting || !isChanged) return { after: null }
-      space.beginSearchPurge()
-    }
-    return { after: space.mergeSearch(timeIsUp) ? 'search' : null }
+    return { after: cleaning.clean(timeIsUp) ? 'search' : null }
   }
 }
 

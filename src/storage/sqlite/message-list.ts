@@ -8,6 +8,8 @@ import type { Connection } from './driver.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, nextTurn, when } from './page.ts'
 import type { SearchIndex } from './search.ts'
+import { createTextTest, searchQuery } from './search-texts.ts'
+import { searchWords } from './search-words.ts'
 import { searched } from './searched.ts'
 import { joined, sliced, type Walk } from './slices.ts'
 import { oneBehindTheOther, unindexed } from './unindexed.ts'
@@ -40,6 +42,8 @@ export function sqliteMessageList(
 ): MessageList {
   // SQLite's own lower() supports ASCII only.
   db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
+  const index = searchWords(db)
+  const hasText = createTextTest(db)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
   const newestOfAll = db.prepare<unknown[], number | null>(NEWEST).pluck()
@@ -73,10 +77,17 @@ export function sqliteMessageList(
         : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
-      const border = (await search.catchUp()) + 1
-      const asked = { words: filter.text, walk: walks[0]!, conditions }
-      const newest = unindexed(db, search, { ...asked, low: Math.max(low, border) })
-      step = oneBehindTheOther(newest, border, searched(db, search, { ...asked, marks, low }))
+      const indexed = await search.catchUp()
+      const query = searchQuery(filter.text, marks)
+      if (query === null) return { records: [], hasMore: false }
+      const contains = filter.text === null ? () => true : hasText(filter.text)
+      const asked = { query, contains, walk: walks[0]!, conditions }
+      const between = searched(db, index, { ...asked, low: Math.max(low, indexed.low) })
+      // The oldest only after an upgrade, until they are indexed.
+      const older = unindexed(db, { ...asked, low })
+      const below = low < indexed.low ? oneBehindTheOther(between, indexed.low, older) : between
+      const newest = unindexed(db, { ...asked, low: Math.max(low, indexed.high) })
+      step = oneBehindTheOther(newest, indexed.high, below)
     }
     for (let spentMs = 0; end !== null && rows.length < limit; ) {
       if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {

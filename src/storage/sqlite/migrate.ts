@@ -28,6 +28,7 @@ import relays from './migrations/0024_relays.sql' with { type: 'text' }
 import canaryIndex from './migrations/0028_canary_index.sql' with { type: 'text' }
 import dkimRotation from './migrations/0029_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0030_erasure_places.sql' with { type: 'text' }
+import searchWords from './migrations/0031_search_words.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0028_canary_index', sql: canaryIndex },
   { name: '0029_dkim_rotation', sql: dkimRotation },
   { name: '0030_erasure_places', sql: erasurePlaces },
+  { name: '0031_search_words', sql: searchWords },
 ]
 
 /** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of

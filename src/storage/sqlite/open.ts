@@ -58,6 +58,7 @@ import { sqliteRelays } from './relays.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
+import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
 import { sqliteSessions } from './sessions.ts'
 import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
@@ -147,7 +148,12 @@ export function storeOn(
   const { organizations, usage, storedBytes, keys, domains, blocked, webhooks, routes, counters, kinds } = caches
   const commitReports = createCommitReports(commitListener)
   const auditRecorder = createAuditRecorder(db)
-  const memory = memoryOf(caches, { reading, foreign, commitReports, later: () => ({ fanOut, late, quality }) })
+  const memory = memoryOf(caches, {
+    reading,
+    foreign,
+    commitReports,
+    later: () => ({ fanOut, late, quality, cleaning }),
+  })
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
   const taking = takeWithin(reserve, writer)
   const due = {
@@ -157,7 +163,8 @@ export function storeOn(
   }
   const parts = contentParts(db, (bytes) => late.writing(bytes))
   const large = createLargeContents(parts, { taking, writer })
-  const space = createSpace(db, { parts, reading })
+  const cleaning = searchCleaning(db)
+  const space = createSpace(db, { parts, cleaning, reading })
   const late = createLateCopy(db, space.copyLog)
   const search = searchIndex(db, writer, space.copyLog)
 
@@ -267,11 +274,11 @@ export function storeOn(
     mtaSts: sqliteMtaSts(db, writer),
     tlsSessions: sqliteTlsSessions(db, writer),
     policyReports: sqlitePolicyReports(db, writer),
-    retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
+    retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, auditRecorder),
     erasures: sqliteErasures(db, writer, {
-      work: erasureWork(db, { parts, space, storedBytes, usage, search, removeContent }),
+      work: erasureWork(db, { parts, cleaning, storedBytes, usage, removeContent }),
       encryption,
       key: erasureKey,
       space,
@@ -316,7 +323,7 @@ function memoryOf(
     reading: Reading
     foreign: ForeignChanges
     commitReports: ReturnType<typeof createCommitReports>
-    later: () => { fanOut: FanOut; late: LateCopy; quality: { drop(): void } }
+    later: () => { fanOut: FanOut; late: LateCopy; quality: { drop(): void }; cleaning: SearchCleaning }
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
@@ -336,8 +343,8 @@ function memoryOf(
       later().late.committed()
     },
     undone: () => {
-      const { fanOut, late, quality } = later()
-      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality]) each.drop()
+      const { fanOut, late, quality, cleaning } = later()
+      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality, cleaning]) each.drop()
       for (const each of [domains, blocked, webhooks, routes]) each.drop()
       late.undone()
     },

@@ -1,10 +1,12 @@
 import { isFinal, type MessageStatus } from '../../model/message.ts'
+import { INSTALLATION } from '../../model/organization.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import type { Retention } from '../store.ts'
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { EventKinds } from './event-kinds.ts'
 import { nextTurn } from './page.ts'
+import type { SearchCleaning } from './search-cleaning.ts'
 import type { Space } from './space.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
@@ -21,7 +23,6 @@ const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organizat
   where m.number = ? and m.unsubscribe = 1 and m.mode = 'live' and d.unsubscribed_at is null and d.last_attempt_at >= ?
   on conflict do nothing`
 const UNTAG = 'delete from message_tags where organization_id = ? and tag = ? and message_number = ?'
-const UNINDEX = 'delete from message_search where rowid = ?'
 const REMOVE_MESSAGE = 'delete from messages where number = ?'
 
 const EVENTS = `select number from events where organization_id = ? and created_at < ? order by created_at limit ?`
@@ -60,9 +61,6 @@ const YOUNG_MAX = 100
 export const SLICE_BYTES = 2 * PART_BYTES
 /** Webhook deliveries of one event removed at once: a millisecond. */
 const DELIVERIES_MAX = 50
-/** Messages removed from the search index before it is merged, which skips them at once: some milliseconds, thirty
- *  if they come from the disk. */
-const UNINDEXED_MAX = 4096
 
 /** Removes what the plans no longer keep, in small steps.
  *
@@ -76,35 +74,32 @@ export function sqliteRetention(
   {
     parts,
     space,
+    cleaning,
     kinds,
     storedBytes,
-  }: { parts: ContentParts; space: Space; kinds: EventKinds; storedBytes: StoredBytes },
+  }: {
+    parts: ContentParts
+    space: Space
+    cleaning: SearchCleaning
+    kinds: EventKinds
+    storedBytes: StoredBytes
+  },
 ): Retention {
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
 
   /** Position of the current pass over an organization; kinds follow the order of the walks. */
   const places = new Map<string, Place>()
 
-  /** Number since the search index was merged. */
-  let unindexed = 0
-  const walks = createWalks(db, {
-    parts,
-    kinds,
-    storedBytes,
-    onUnindexed: () => {
-      unindexed++
-    },
-  })
+  const walks = createWalks(db, { parts, cleaning, kinds, storedBytes })
 
   /** Removes some records from `place` on → where to continue; null if the organization is done. */
   const step = (request: Request, place: Place): Place | null => {
     if (parts.removeSome(request.timeIsUp)) return place
-    if (unindexed >= UNINDEXED_MAX) {
-      if (space.mergeSearch(request.timeIsUp)) return place
-      unindexed = 0
-    }
     const read = walks[place.walk]
-    if (read === undefined) return null
+    if (read === undefined) {
+      // Once a pass, whose last organization this is: a range of the index has messages of all of them.
+      return request.organizationId === INSTALLATION && cleaning.clean(request.timeIsUp) ? place : null
+    }
     let { walk, after, young } = place
     let bytes = 0
     for (let looks = 0; ; ) {
@@ -142,8 +137,7 @@ interface Kept {
   parts: ContentParts
   kinds: EventKinds
   storedBytes: StoredBytes
-  /** A message was removed from the search index. */
-  onUnindexed: () => void
+  cleaning: SearchCleaning
 }
 
 /** The walks of one pass, in order. */
@@ -175,16 +169,14 @@ function createMessageWalk(db: Connection, kept: Kept): Walk {
 }
 
 /** → What removes a message with everything that belongs to it, except its events, inside a change. */
-export function messageRemoval(db: Connection, { parts, storedBytes, onUnindexed }: Omit<Kept, 'kinds'>) {
+export function messageRemoval(db: Connection, { parts, storedBytes, cleaning }: Omit<Kept, 'kinds'>) {
   const untag = db.prepare(UNTAG)
-  const unindex = db.prepare(UNINDEX)
   const removeMessage = db.prepare(REMOVE_MESSAGE)
   return (message: { number: number; organizationId: string; tags: string; storedBytes: number }): void => {
     const { number, organizationId, tags } = message
     const ownTags: string[] = JSON.parse(tags)
     for (const tag of ownTags) untag.run(organizationId, tag, number)
-    unindex.run(number)
-    onUnindexed()
+    cleaning.note(number)
     parts.letGo('content', number)
     removeMessage.run(number)
     storedBytes.change('messages', number, organizationId, -message.storedBytes)

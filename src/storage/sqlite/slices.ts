@@ -57,6 +57,11 @@ export function candidateSql(walk: Walk): string {
   return `select ${key} from ${walked} where ${sql} and ${key} >= ? and ${key} < ? ${orderOf(walk)} limit 1 offset ?`
 }
 
+/** All keys between two. */
+export function betweenSql({ walked, sql, key }: Walk): string {
+  return `select ${key} from ${walked} where ${sql} and ${key} >= ? and ${key} < ?`
+}
+
 export function joined(conditions: Condition[]): Condition {
   return { sql: conditions.map(({ sql }) => sql).join(' and '), values: conditions.flatMap(({ values }) => values) }
 }

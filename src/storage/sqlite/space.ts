@@ -1,7 +1,7 @@
 import type { ContentParts } from './content-parts.ts'
 import { type Connection, one } from './driver.ts'
 import type { Reading } from './reading.ts'
-import { searchMerge } from './search.ts'
+import type { SearchCleaning } from './search-cleaning.ts'
 
 const PAGES = 'pragma page_count'
 const FREE_PAGES = 'pragma freelist_count'
@@ -10,20 +10,12 @@ const GIVE_BACK = 'pragma incremental_vacuum(1)'
 /** Free pages that stay for new mail: a twentieth of the file, and a megabyte. They are blank. */
 const SPARE_SHARE = 1 / 20
 const SPARE_PAGES = 256
-/** Half a millisecond. SQLite stops only between words, which are short (search.ts); it does not count deleted rows. */
-const MERGE_PAGES = 4
 
 /** Returns the disk space of removed data. */
 export interface Space {
-  /** Inside a transaction: removes deleted rows from the search index, then moves the last pages of the file into
+  /** Inside a transaction: removes outdated words from the search index, then moves the last pages of the file into
    *  its gaps, until the time is up; true while there is more. */
   giveBack(timeIsUp: () => boolean): boolean
-  /** Inside a transaction: removes deleted rows from the search index, until the time is up; true while there is
-   *  more. */
-  mergeSearch(timeIsUp: () => boolean): boolean
-  /** Inside a transaction: makes `mergeSearch` rewrite all segments of the search index. By itself it leaves a segment
-   *  alone in which few rows were deleted, with their words. */
-  beginSearchPurge(): void
   /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
    *  would do that inside some later change. Never throws. */
   copyLog(): void
@@ -31,27 +23,19 @@ export interface Space {
   truncateLog(): void
 }
 
-export function createSpace(db: Connection, { parts, reading }: { parts: ContentParts; reading: Reading }): Space {
-  const merge = searchMerge(db)
+export function createSpace(
+  db: Connection,
+  { parts, cleaning, reading }: { parts: ContentParts; cleaning: SearchCleaning; reading: Reading },
+): Space {
   const pages = db.prepare<unknown[], number>(PAGES).pluck()
   const freePages = db.prepare<unknown[], number>(FREE_PAGES).pluck()
   const busyTimeout = db.prepare('pragma busy_timeout').pluck()
   const hasExcess = () => one(freePages) > Math.max(SPARE_PAGES, one(pages) * SPARE_SHARE)
 
-  const mergeSearch = (timeIsUp: () => boolean) => {
-    while (merge(MERGE_PAGES)) if (timeIsUp()) return true
-    return false
-  }
-
   return {
-    mergeSearch,
-    // A negative number of pages begins a merge of all segments. sqlite.org/fts5.html#the_merge_command
-    beginSearchPurge: () => {
-      merge(-MERGE_PAGES)
-    },
     giveBack: (timeIsUp) => {
       if (parts.removeSome(timeIsUp)) return true
-      if (mergeSearch(timeIsUp)) return true
+      if (cleaning.clean(timeIsUp)) return true
       while (hasExcess()) {
         db.exec(GIVE_BACK) // a prepared one would do a page and stop
         if (timeIsUp()) return true

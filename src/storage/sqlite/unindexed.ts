@@ -1,11 +1,11 @@
 import type { Connection } from './driver.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from './message-row.ts'
 import type { Condition } from './page.ts'
-import type { SearchIndex } from './search.ts'
 import { SLICE, type Step, sliced, type Walk } from './slices.ts'
 
 interface Asked {
-  words: string | null
+  /** Whether the texts of a message match. */
+  contains: (number: number) => boolean
   walk: Walk
   /** Conditions on messages `m`, including those that search tokens stand for. */
   conditions: Condition
@@ -14,17 +14,12 @@ interface Asked {
 
 /** Steps through slices of messages that the search index does not contain yet. Only messages that match all other
  *  conditions are searched for words. */
-export function unindexed(db: Connection, search: SearchIndex, { words, walk, conditions, low }: Asked): Step {
+export function unindexed(db: Connection, { contains, walk, conditions, low }: Asked): Step {
   const step = sliced(db, walk, MESSAGE_COLUMNS, conditions, low)
-  if (words === null) return step
   return (rows, high, limit) => {
     const slice: MessageRow[] = []
     const end = step(slice, high, SLICE)
-    const having = search.having(
-      words,
-      slice.map(({ number }) => number),
-    )
-    rows.push(...slice.filter(({ number }) => having.has(number)).slice(0, limit - rows.length))
+    rows.push(...slice.filter(({ number }) => contains(number)).slice(0, limit - rows.length))
     return end
   }
 }
