@@ -170,7 +170,10 @@ function reasonFor({ key, words }: Probe, { parsed }: Check): string {
 }
 
 /** What differs for one probe, in words; null if nothing does, or if the component itself fails. */
-async function differenceIn({ props, isMissing }: Probe, { render, parsed, made }: Check): Promise<string | null> {
+async function differenceIn(
+  { props, isMissing, hasEmpty }: Probe,
+  { render, parsed, made }: Check,
+): Promise<string | null> {
   let mail: RenderedMail
   try {
     mail = await render(props)
@@ -182,8 +185,10 @@ async function differenceIn({ props, isMissing }: Probe, { render, parsed, made 
     const filled = fillTemplate(parsed, props)
     for (const part of ['html', 'text', 'subject'] as const) {
       if (part === 'subject' && (made.subject === null || mail.subject === null)) continue
-      const here = comparable(mail[part] ?? '', part)
-      const there = comparable(filled[part] ?? '', part)
+      const [here = '', there = ''] = [mail, filled].map((each) => {
+        const whole = comparable(each[part] ?? '', part)
+        return part === 'text' && hasEmpty ? whole.replace(/\s+/g, ' ') : whole
+      })
       if (here === there) continue
       let at = 0
       while (here[at] === there[at]) at++

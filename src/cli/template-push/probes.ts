@@ -9,6 +9,8 @@ export interface Probe {
   words: string
   /** A value is missing: an error of the template is right. */
   isMissing: boolean
+  /** A value may be empty: plain text has other blank lines then. */
+  hasEmpty: boolean
 }
 
 /** Characters that escaping, encoding, Markdown and Liquid change. */
@@ -21,10 +23,16 @@ const COMBINATIONS = 24
 /** PreviewProps and the source of the component → probes, PreviewProps first. Texts and numbers in the source are values
  *  that the component may compare with. */
 export function probesFor(sample: Record<string, unknown>, variables: readonly Variable[], source: string): Probe[] {
-  const literals = literalsIn(source)
-  const probes: Probe[] = [{ key: null, props: sample, words: 'with PreviewProps', isMissing: false }]
+  const literals = literalsIn(source, JSON.stringify(sample))
+  const probes: Probe[] = [{ key: null, props: sample, words: 'with PreviewProps', isMissing: false, hasEmpty: false }]
   const add = ({ key }: Variable, value: unknown, words: string) =>
-    probes.push({ key, props: withValue(sample, key, value), words, isMissing: value === MISSING })
+    probes.push({
+      key,
+      props: withValue(sample, key, value),
+      words,
+      isMissing: value === MISSING,
+      hasEmpty: value === '' || value === MISSING,
+    })
   for (const variable of variables) {
     for (const [value, words] of valuesOf(variable, sample)) add(variable, value, words)
   }
@@ -78,7 +86,7 @@ function combinations(sample: Record<string, unknown>, variables: readonly Varia
       const [value] = values[random(values.length)] ?? []
       if (value !== undefined && random(2) === 0) props = withValue(props, variable.key, value)
     }
-    return { key: null, props, words: 'with several of its props changed', isMissing: false }
+    return { key: null, props, words: 'with several of its props changed', isMissing: false, hasEmpty: true }
   })
 }
 
@@ -111,10 +119,12 @@ function valuesAt(at: unknown, key: string): unknown[] {
   return found
 }
 
-/** Source → its short texts and its numbers. Imports and attributes are not compared with. */
-function literalsIn(source: string): { texts: string[]; numbers: number[] } {
+/** Source → its short texts and its numbers. Imports, attributes and values in PreviewProps are not compared with. */
+function literalsIn(source: string, sample: string): { texts: string[]; numbers: number[] } {
   const code = source.slice(0, 200_000).replace(/\b(?:from|import)\s*(['"])[^'"\n]*\1|[\w-]=(['"])[^'"\n]*\2/g, '')
-  const texts = [...code.matchAll(/(['"`])([^'"`\n\\${}<>]{1,30})\1/g)].map(([, , text]) => text!)
+  const texts = [...code.matchAll(/(['"`])([^'"`\n\\${}<>]{1,30})\1/g)]
+    .map(([, , text]) => text!)
+    .filter((text) => !sample.includes(`"${text}"`))
   const numbers = [...code.matchAll(/[<>=!]=?=?\s*(-?\d{1,9}(?:\.\d{1,4})?)\b/g)].map(([, digits]) => Number(digits))
   return {
     texts: [...new Set(texts)].slice(0, MAX_LITERALS),
