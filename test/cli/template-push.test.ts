@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { simpleParser } from 'mailparser'
@@ -90,6 +90,21 @@ describe('a component becomes a template', () => {
     LIMIT_MS,
   )
 })
+
+test(
+  'the component of the manual',
+  async () => {
+    const page = readFileSync(join(ROOT, 'src/manual/react-email.md'), 'utf8')
+    const source = page.split('```tsx\n')[1]!.split('```')[0]!
+    const component = await openComponent(write('manual.tsx', source))
+    const { html, subject } = await converted(component, source).finally(component.close)
+    expect(subject).toBe('Your order {{ order.id }}')
+    expect(html).toMatch(
+      /{% for line in lines %}<table.*{% endfor %}{% if isGift %}<p.*{% endif %}<a href="{{ order.url }}"/,
+    )
+  },
+  LIMIT_MS,
+)
 
 describe('a component that a template cannot replace is refused with its reason', () => {
   // PreviewProps alone would not show most of these.
