@@ -4,13 +4,15 @@ import type { Part } from './tokens.ts'
 
 /** React separates texts and marks suspended parts with comments, for browsers. */
 const REACT_COMMENTS = /<!--(?: |\/?\$)-->/g
+/** React asks browsers to load images early; React Email removes this since 2.3. */
+const PRELOADS = /<link rel="preload" as="image"[^<>]{0,4000}>/g
 /** Invisible characters that fill the preview of a mail in lists. Their number depends on the preview text. */
 const PADDING = /(?:\xA0\u200C\u200B\u200D\u200E\u200F\uFEFF)+/g
 const PADDING_SIGN = '\uE002'
 
 /** HTML of React → without what only browsers need, and with one sign for the padding. */
 export function simplified(html: string): string {
-  return html.replace(REACT_COMMENTS, '').replace(PADDING, PADDING_SIGN)
+  return html.replace(REACT_COMMENTS, '').replace(PRELOADS, '').replace(PADDING, PADDING_SIGN)
 }
 
 /** The inverse for the padding, as long as it is in `like`. */

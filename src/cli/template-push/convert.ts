@@ -184,7 +184,7 @@ function reasonFor({ key, words }: Probe, { parsed }: Check): string {
 
 /** What differs for one probe, in words; null if nothing does, or if the component itself fails. */
 async function differenceIn(
-  { props, isMissing, hasEmpty }: Probe,
+  { props, isMissing, hasEmpty, skipsText }: Probe,
   { render, parsed, made }: Check,
 ): Promise<string | null> {
   let mail: RenderedMail
@@ -198,6 +198,7 @@ async function differenceIn(
     const filled = fillTemplate(parsed, props)
     for (const part of ['html', 'text', 'subject'] as const) {
       if (part === 'subject' && (made.subject === null || mail.subject === null)) continue
+      if (part === 'text' && skipsText) continue
       const [here = '', there = ''] = [mail, filled].map((each) => {
         const whole = comparable(each[part] ?? '', part)
         return part === 'text' && hasEmpty ? whole.replace(/\s+/g, ' ') : whole

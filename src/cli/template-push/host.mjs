@@ -20,7 +20,8 @@ async function load(file) {
   const module = await import(file)
   component = module.default
   subjectOf = module.subject
-  if (typeof component !== 'function') throw new Error('it has no component as default export')
+  const isComponent = typeof component === 'function' || component?.$$typeof !== undefined // memo, forwardRef
+  if (!isComponent) throw new Error('it has no component as default export')
   if (subjectOf !== undefined && typeof subjectOf !== 'function' && typeof subjectOf !== 'string') {
     throw new Error('`subject` must be a string or a function of the props')
   }

@@ -11,6 +11,9 @@ export interface Probe {
   isMissing: boolean
   /** A value may be empty: plain text has other blank lines then. */
   hasEmpty: boolean
+  /** Only HTML and subject count: React Email shows links in plain text depending on their value, such as one with
+   *  blanks or a `#`. */
+  skipsText: boolean
 }
 
 /** Characters that escaping, encoding, Markdown and Liquid change. */
@@ -24,14 +27,17 @@ const COMBINATIONS = 24
  *  that the component may compare with. */
 export function probesFor(sample: Record<string, unknown>, variables: readonly Variable[], source: string): Probe[] {
   const literals = literalsIn(source, JSON.stringify(sample))
-  const probes: Probe[] = [{ key: null, props: sample, words: 'with PreviewProps', isMissing: false, hasEmpty: false }]
-  const add = ({ key }: Variable, value: unknown, words: string) =>
+  const probes: Probe[] = [
+    { key: null, props: sample, words: 'with PreviewProps', isMissing: false, hasEmpty: false, skipsText: false },
+  ]
+  const add = ({ key }: Variable, value: unknown, words: string, isLiteral = false) =>
     probes.push({
       key,
       props: withValue(sample, key, value),
       words,
       isMissing: value === MISSING,
       hasEmpty: value === '' || value === MISSING,
+      skipsText: value === blanked || isLiteral,
     })
   for (const variable of variables) {
     for (const [value, words] of valuesOf(variable, sample)) add(variable, value, words)
@@ -42,15 +48,14 @@ export function probesFor(sample: Record<string, unknown>, variables: readonly V
     return values.map((value: string | number) => ({ variable, value }))
   })
   for (const { variable, value } of compared.slice(0, MAX_COMPARED)) {
-    add(variable, value, `when it is ${JSON.stringify(value)}`)
+    add(variable, value, `when it is ${JSON.stringify(value)}`, true)
   }
   return [...probes, ...combinations(sample, variables)]
 }
 
-/** A URL stays without blanks: plain text leaves out a link with the text of its URL. */
-function odd(before: unknown): string {
-  return `${before}${/^[a-z][a-z0-9+.-]*:\S*$/i.test(String(before)) ? ODD.replace(/ /g, '') : ODD}`
-}
+/** A value without blanks, such as a URL, keeps having none. */
+const odd = (before: unknown) => `${before}${/\s/.test(String(before)) ? ODD : ODD.replace(/ /g, '')}`
+const blanked = (before: unknown) => `${before}${ODD}`
 
 /** Marks a value that is left out. */
 const MISSING = Symbol('missing')
@@ -61,6 +66,7 @@ function valuesOf({ key, kind }: Variable, sample: unknown): [value: unknown, wo
   if (kind === 'string') {
     return [
       [odd, 'when it has special characters'],
+      [blanked, 'when it has blanks and special characters'],
       ['', 'when it is empty'],
     ]
   }
@@ -82,11 +88,18 @@ function combinations(sample: Record<string, unknown>, variables: readonly Varia
   return Array.from({ length: COMBINATIONS }, () => {
     let props = sample
     for (const variable of open) {
-      const values = valuesOf(variable, sample)
+      const values = valuesOf(variable, sample).filter(([value]) => value !== blanked)
       const [value] = values[random(values.length)] ?? []
       if (value !== undefined && random(2) === 0) props = withValue(props, variable.key, value)
     }
-    return { key: null, props, words: 'with several of its props changed', isMissing: false, hasEmpty: true }
+    return {
+      key: null,
+      props,
+      words: 'with several of its props changed',
+      isMissing: false,
+      hasEmpty: true,
+      skipsText: false,
+    }
   })
 }
 
