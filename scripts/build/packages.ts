@@ -6,17 +6,24 @@ const PASSKEYS = '@simplewebauthn/server'
 
 /** Packages that are loaded after the start of the program: by parsing threads, single sign-on and passkeys. */
 const PACKAGES = ['liquidjs', 'openid-client', PASSKEYS]
+/** Likewise a module of ours that one command uses. */
+const TEMPLATE_PUSH = './src/cli/template-push/liquid.ts'
 
-/** Each of PACKAGES is in the executable as one compressed file, which its importer reads. As modules with bytecode, they
+/** Each of PACKAGES and TEMPLATE_PUSH is in the executable as one compressed file, which its importer reads. As modules with bytecode, they
  *  take 15 times the space. Loading one takes some milliseconds more. */
 export async function packagesAsFiles(root: string, folder: string): Promise<Bun.BunPlugin> {
   const modules = new Map<string, string>()
-  for (const name of PACKAGES) modules.set(name, await moduleOf(name, root, folder))
+  for (const name of [...PACKAGES, TEMPLATE_PUSH]) modules.set(name, await moduleOf(name, root, folder))
   return {
     name: 'packages as files',
     setup: (build) => {
       build.onResolve({ filter: /^[a-z@]/ }, ({ path }) =>
         modules.has(path) ? { path, namespace: 'package-file' } : undefined,
+      )
+      build.onResolve({ filter: /^\.\/(?:template-push\/)?liquid\.ts$/ }, ({ importer }) =>
+        /\/src\/cli\/template-push(?:\/convert)?\.ts$/.test(importer)
+          ? { path: TEMPLATE_PUSH, namespace: 'package-file' }
+          : undefined,
       )
       build.onLoad({ filter: /./, namespace: 'package-file' }, ({ path }) => ({
         contents: modules.get(path) ?? '',
@@ -30,7 +37,7 @@ export async function packagesAsFiles(root: string, folder: string): Promise<Bun
  *  needs another. */
 async function moduleOf(name: string, root: string, folder: string): Promise<string> {
   const text = await bundled(name, root)
-  const file = join(folder, `${name.replace('/', '-')}.table`)
+  const file = join(folder, `${name.replace(/[./]+/g, '-')}.table`)
   writeFileSync(file, Bun.zstdCompressSync(text, { level: 19 }))
   const library: { exports: object } = { exports: {} }
   new Function('module', 'exports', 'require', text)(library, library.exports, process.getBuiltinModule)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
+import { freeFields } from './free-fields.ts'
 import { type ClientOperation, camel, operationsOf } from './operations.ts'
 import { comment, membersOf, type Schema, typeOf } from './schema-type.ts'
 
@@ -11,12 +12,13 @@ type Json = any
 
 /** OpenAPI document → the generated files of src/client, by name, formatted. The same document gives the same files.
  *  Throws for a part of the document that the client cannot express. */
-export function clientFiles(document: Json): Record<'api.ts' | 'types.ts' | 'routes.ts', string> {
+export function clientFiles(document: Json): Record<'api.ts' | 'api-camel.ts' | 'types.ts' | 'routes.ts', string> {
   const operations = operationsOf(document)
   return {
     'api.ts': formatted('api.ts', apiFile(operations)),
+    'api-camel.ts': formatted('api-camel.ts', apiCamelFile(operations)),
     'types.ts': formatted('types.ts', typesFile(operations, document.components.schemas)),
-    'routes.ts': formatted('routes.ts', routesFile(operations)),
+    'routes.ts': formatted('routes.ts', routesFile(operations, freeIn(operations, document.components.schemas))),
   }
 }
 
@@ -44,13 +46,28 @@ export function namedTypes(operations: ClientOperation[], schemas: Record<string
 }
 
 function apiFile(operations: ClientOperation[]): string {
-  const api = apiOf(operations)
-  const imported = Object.entries({
+  const api = `/** Every operation that an API key can call. */\nexport interface Api ${membersIn(treeOf(operations), false)}`
+  return withImports(api, {
     './call.ts': ['Call', 'CallOptions', 'KeyedOptions', 'SendOptions'],
     './event-stream.ts': ['EventStream'],
     './pages.ts': ['Pages'],
   })
-  const others = new Set(['Api', 'Uint8Array', ...imported.flatMap(([, names]) => names)])
+}
+
+function apiCamelFile(operations: ClientOperation[]): string {
+  const about = 'Api for a client with the option `camelCase`. The comments are those of Api.'
+  return withImports(`/** ${about} */\nexport interface ApiCamel ${membersIn(treeOf(operations), true)}`, {
+    './call.ts': ['Call', 'CallOptions', 'KeyedOptions', 'SendOptions'],
+    './camel.ts': ['Camel'],
+    './event-stream.ts': ['EventStream'],
+    './pages.ts': ['Pages'],
+  })
+}
+
+/** Declarations → a file that imports what they use. */
+function withImports(api: string, from: Record<string, string[]>): string {
+  const imported = Object.entries(from)
+  const others = new Set(['Api', 'ApiCamel', 'Uint8Array', ...imported.flatMap(([, names]) => names)])
   // Names of types are the only capitalized words outside comments.
   const words = api.replace(/\/\*\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*/g) ?? []
   const types = [...new Set(words)].filter((name) => !others.has(name)).toSorted(byName)
@@ -109,15 +126,21 @@ export function treeOf(operations: ClientOperation[]): Tree {
   return tree
 }
 
-function apiOf(operations: ClientOperation[]): string {
-  const members = (tree: Tree): string =>
-    `{\n${Object.entries(tree)
-      .map(([name, entry]) => (isOperation(entry) ? signaturesOf(entry) : `${name}: ${members(entry)}`))
-      .join('\n')}\n}`
-  return `/** Every operation that an API key can call. */\nexport interface Api ${members(treeOf(operations))}`
+function membersIn(tree: Tree, isCamel: boolean): string {
+  const members = Object.entries(tree).map(([name, entry]) =>
+    isOperation(entry) ? signaturesOf(entry, isCamel) : `${name}: ${membersIn(entry, isCamel)}`,
+  )
+  return `{\n${members.join('\n')}\n}`
 }
 
-function signaturesOf(operation: ClientOperation): string {
+/** `body?: SendMessage`, `Call<Message>`, `EventStream` → the same in camelCase. */
+function inCamel(type: string): string {
+  if (type === 'EventStream') return 'EventStream<Camel<Event>>'
+  const [, head = '', inner = type, end = ''] = /^(\w+\??: |Call<|Pages<)(.*?)(>?)$/.exec(type) ?? []
+  return /^(?:string|Uint8Array|\{.*)$/.test(inner) ? type : `${head}Camel<${inner}>${end}`
+}
+
+function signaturesOf(operation: ClientOperation, isCamel: boolean): string {
   const { ids, names, text } = operation
   const given = ids.map((id) => `${camel(id)}: ${id === 'number' ? 'number' : 'string'}`)
   const name = names.at(-1)!
@@ -125,8 +148,11 @@ function signaturesOf(operation: ClientOperation): string {
   const signatures = own ?? [{ input: inputOf(operation), answer: answerOf(operation) }]
   return signatures
     .map(({ input, answer }) => {
-      const parameters = [...given, ...input, `options?: ${optionsOf(operation)}`]
-      return `${comment(text)}${name}(${parameters.join(', ')}): ${answer}`
+      const inputs = isCamel ? input.map(inCamel) : input
+      const parameters = [...given, ...inputs, `options?: ${optionsOf(operation)}`].join(', ')
+      return isCamel
+        ? `${name}(${parameters}): ${inCamel(answer)}`
+        : `${comment(text)}${name}(${parameters}): ${answer}`
     })
     .join('\n')
 }
@@ -172,7 +198,14 @@ function optionsOf({ canWait, isKeyed }: ClientOperation): string {
 export const isRaw = ({ isStream, answers }: ClientOperation) =>
   !isStream && Object.keys(answers).some((type) => type !== 'application/json')
 
-function routesFile(operations: ClientOperation[]): string {
+/** Fields with a map, of requests and of responses. */
+function freeIn(operations: ClientOperation[], schemas: Record<string, Schema>) {
+  const asked = operations.flatMap(({ body, query }) => [body ?? {}, query ?? {}])
+  const shown = [{ $ref: '/Event' }, ...operations.flatMap(({ answers }) => Object.values(answers))]
+  return { asked: freeFields(asked, schemas), shown: freeFields(shown, schemas) }
+}
+
+function routesFile(operations: ClientOperation[], free: Record<'asked' | 'shown', string[]>): string {
   const entry = (operation: ClientOperation) =>
     JSON.stringify({
       method: operation.method,
@@ -191,6 +224,7 @@ function routesFile(operations: ClientOperation[]): string {
   return [
     `${HEAD}import type { Routes } from './route.ts'`,
     `/** Of the client, and of the API that it was made for. */\nexport const VERSION = '${pkg.version}'`,
+    `/** Fields of requests and responses with a map, whose names are data. */\nexport const FREE_FIELDS: Record<'asked' | 'shown', readonly string[]> = ${JSON.stringify(free)}`,
     `/** Every operation for API keys, by its place in the client. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
   ].join('\n\n')
 }

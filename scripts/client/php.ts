@@ -106,9 +106,8 @@ function union(types: string[]): string {
 const nameOf = (name: string) => (name === 'Error' ? 'ApiError' : name)
 
 function apiFile(operations: ClientOperation[]): string {
-  // Live streams are left to the list of events, which continues after an event.
-  const tree = treeOf(operations.filter(({ isStream }) => !isStream))
-  const main = `/** A method for every operation that an API key can call, except for the live event stream. */
+  const tree = treeOf(operations)
+  const main = `/** A method for every operation that an API key can call. */
 final class Postrider
 {
     public const VERSION = '${pkg.version}';
@@ -145,7 +144,7 @@ function resourcesOf(tree: Tree, prefix: string): string[] {
     const used = new Set(
       methods.flatMap((each) => [...each.matchAll(/@(?:param|return) [^$\n]*/g)].join(' ').match(/\b[A-Z]\w+/g) ?? []),
     )
-    const imports = [...used].filter((each) => each !== 'Pages').toSorted()
+    const imports = [...used].filter((each) => each !== 'Pages' && each !== 'EventStream').toSorted()
     const head = `/**\n${imports.map((each) => ` * @phpstan-import-type ${each} from Types\n`).join('')} */\n`
     return [
       ...resourcesOf(entry, own),
@@ -168,7 +167,7 @@ const settersOf = (tree: Tree, prefix: string) =>
     .join('')
 
 function methodOf(operation: ClientOperation): string {
-  const { ids, names, method, path, text, body, query, isList, isKeyed, isRepeatable, canWait } = operation
+  const { ids, names, method, path, text, body, query, isList, isStream, isKeyed, isRepeatable, canWait } = operation
   const input = body ?? query
   const kind = body === null ? 'query' : 'body'
   const type = answerOf(operation)
@@ -185,7 +184,8 @@ function methodOf(operation: ClientOperation): string {
     `'${method}'`,
     `'${path}'`,
     `[${ids.map((id) => `$${camel(id)}`).join(', ')}]`,
-    ...(input === null ? [] : [isList ? 'query: [...$query, ...$more]' : `${kind}: $${kind}`]),
+    ...(input === null ? [] : [isList || isStream ? 'query: [...$query, ...$more]' : `${kind}: $${kind}`]),
+    ...(isStream ? ["accept: 'text/event-stream'"] : []),
     ...(method !== 'POST' || isKeyed || isRepeatable ? [] : ['isRepeatable: false']),
     ...(isRaw(operation) ? ['isRaw: true'] : []),
     ...(isKeyed ? ['isKeyed: true', 'idempotencyKey: $idempotencyKey'] : []),
@@ -194,7 +194,12 @@ function methodOf(operation: ClientOperation): string {
     'maxRetries: $maxRetries',
   ]
   const request = `new Request(\n${given.map((each) => `            ${each},\n`).join('')}        )`
-  const result = isList ? `new Pages($this->wire, fn (array $more) => ${request})` : `$this->wire->exchange(${request})`
+  const repeated = `$this->wire, fn (array $more) => ${request}`
+  const result = isList
+    ? `new Pages(${repeated})`
+    : isStream
+      ? `new EventStream(${repeated}, $query['after'] ?? null)`
+      : `$this->wire->exchange(${request})`
   const annotated = `${text.trim()}\n\n${input === null ? '' : `@param ${inputOf(operation)} $${kind}\n`}@return ${type}`
   return `${doc(annotated, '    ')}    public function ${names.at(-1)}(
 ${parameters.map((each) => `        ${each},\n`).join('')}    ): ${nativeOf(type)} {
@@ -205,7 +210,8 @@ ${parameters.map((each) => `        ${each},\n`).join('')}    ): ${nativeOf(type
 
 /** The type that PHP itself checks. */
 function nativeOf(type: string): string {
-  if (type.startsWith('Pages<')) return 'Pages'
+  const generic = /^(Pages|EventStream)</.exec(type)?.[1]
+  if (generic !== undefined) return generic
   const natives = type.split('|').map((each) => (each === 'string' ? 'string' : 'array'))
   return [...new Set(natives)].join('|')
 }
@@ -216,7 +222,8 @@ function inputOf({ id, body, query }: ClientOperation): string {
 }
 
 function answerOf(operation: ClientOperation): string {
-  const { id, isList, answers } = operation
+  const { id, isList, isStream, answers } = operation
+  if (isStream) return 'EventStream<Event>'
   if (isList) return `Pages<${typeOf(answers['application/json']!.properties!.data!.items!, '')}>`
   const types = Object.entries(answers).map(([type, schema]) => {
     if (type !== 'application/json') return 'string'

@@ -161,12 +161,11 @@ const choicesOf = (schema: Schema): Schema[] => (schema.anyOf ?? schema.oneOf)?.
 const nameOf = (name: string) => (name === 'Error' ? 'ApiError' : name)
 
 function apiFile(operations: ClientOperation[]): string {
-  // Live streams are left to the list of events, which continues after an event.
-  const tree = treeOf(operations.filter(({ isStream }) => !isStream))
+  const tree = treeOf(operations)
   const imports =
-    'from typing import Any, List, Optional\n\nfrom . import types\nfrom .runtime import Clock, Pages, Request, Wire'
+    'from typing import Any, List, Optional\n\nfrom . import types\nfrom .runtime import Clock, Pages, Request, Wire\nfrom .stream import EventStream'
   const main = `class Postrider:
-    """A method for every operation that an API key can call, except for the live event stream.
+    """A method for every operation that an API key can call.
 
     \`base_url\` and \`api_key\` default to the environment variables POSTRIDER_URL and POSTRIDER_API_KEY. \`timeout\` is
     that of a call including its retries, in seconds. Raises ValueError if URL or key is missing or invalid.
@@ -199,7 +198,7 @@ function membersOf(tree: Tree, prefix: string): string {
 }
 
 function methodOf(operation: ClientOperation): string {
-  const { ids, names, method, path, text, body, query, isList, isKeyed, isRepeatable, canWait } = operation
+  const { ids, names, method, path, text, body, query, isList, isStream, isKeyed, isRepeatable, canWait } = operation
   const name = snake(names.at(-1)!)
   const input = body ?? query
   const kind = body === null ? 'query' : 'body'
@@ -225,10 +224,12 @@ function methodOf(operation: ClientOperation): string {
   const inputs = input === null ? [] : [`${kind}=${kind === 'body' && !input.isRequired ? 'body or {}' : kind}`]
   const lines = isList
     ? [wrapped('return Pages(', ['self._wire', ...given, 'query', ...options], ')')]
-    : [
-        wrapped('request = Request(', ['self._wire', `"${method}"`, ...given, ...inputs, can, ...options], ')'),
-        'return self._wire.exchange(request)',
-      ]
+    : isStream
+      ? [wrapped('return EventStream(', ['self._wire', `"${path}"`, 'query', ...options], ')')]
+      : [
+          wrapped('request = Request(', ['self._wire', `"${method}"`, ...given, ...inputs, can, ...options], ')'),
+          'return self._wire.exchange(request)',
+        ]
   const head = `def ${RESERVED.includes(name) ? `${name}_` : name}(`
   const signature = wrapped(head, parameters, `) -> ${answerOf(operation)}:`)
   return `${indented([signature], '    ')}${docstring(text, '        ')}\n${indented(lines, '        ')}`
@@ -256,7 +257,8 @@ function inputOf({ id, body, query }: ClientOperation, kind: string): string {
 }
 
 function answerOf(operation: ClientOperation): string {
-  const { id, isList, answers } = operation
+  const { id, isList, isStream, answers } = operation
+  if (isStream) return 'EventStream[types.Event]'
   if (isList) return `Pages[${inTypes(answers['application/json']!.properties!.data!.items!)}]`
   const types = Object.entries(answers).map(([type, schema]) => {
     if (type !== 'application/json') return type.startsWith('text/') ? 'str' : 'bytes'

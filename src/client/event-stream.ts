@@ -17,20 +17,27 @@ const SILENT_MS = 45_000
  *  If the connection fails, it reconnects and resumes after the last received event, so that no event is missed or
  *  repeated. Only before the first connection succeeds, `maxRetries` limits the attempts. Iteration ends with `break`.
  *  It throws an `AbortError` if the signal is aborted, and the `PostriderError` if the server rejects the request. */
-export class EventStream implements AsyncIterable<Event> {
+export class EventStream<T = Event> implements AsyncIterable<T> {
   readonly #wire: Wire
   readonly #requestAfter: (after: string) => ApiRequest
   readonly #after: string | undefined
+  readonly #shown: (event: Event) => T
 
   /** `requestAfter` creates the request for events after an event ID, or from the oldest event for ''. `after` is the
-   *  event to start after; undefined starts with new events. */
-  constructor(wire: Wire, requestAfter: (after: string) => ApiRequest, after: string | undefined) {
+   *  event to start after; undefined starts with new events. `shown` converts each event. */
+  constructor(
+    wire: Wire,
+    requestAfter: (after: string) => ApiRequest,
+    after: string | undefined,
+    shown: (event: Event) => T,
+  ) {
     this.#wire = wire
     this.#requestAfter = requestAfter
     this.#after = after
+    this.#shown = shown
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     const { clock } = this.#wire
     let after = this.#after ?? (await this.#newest())
     let isBegun = false
@@ -47,7 +54,7 @@ export class EventStream implements AsyncIterable<Event> {
         })) {
           after = id
           failures = 0
-          if (data !== null) yield JSON.parse(data) as Event
+          if (data !== null) yield this.#shown(JSON.parse(data))
         }
       } catch (error) {
         failure = failureOf(error, this.#wire, request, limit)

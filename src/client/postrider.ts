@@ -1,7 +1,9 @@
 import type { Api } from './api.ts'
+import type { ApiCamel } from './api-camel.ts'
 import type { Call, CallOptions } from './call.ts'
+import { type Camel, camelCased, snakeCased } from './camel.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { resourcesOf } from './resources.ts'
+import { type Naming, resourcesOf } from './resources.ts'
 import { ROUTES } from './routes.ts'
 import type { Message } from './types.ts'
 import { unwrap } from './unwrap.ts'
@@ -18,20 +20,22 @@ export interface PostriderOptions {
   timeoutMs?: number | undefined
   /** Maximum retries of a call after a connection error, 429, 500, 502, 503 or 504. Default: 2. */
   maxRetries?: number | undefined
+  /** Names in camelCase: `message.createdAt`. Set it to true for a client of the type `PostriderCamel`. */
+  camelCase?: false | undefined
   /** Replaces the runtime's `fetch`. */
   fetch?: Fetch | undefined
   /** Replaces the clock and random numbers in tests. */
   clock?: Clock | undefined
 }
 
-/** Methods of the client besides the API operations. */
-interface Additions {
+/** Methods of the client besides the API operations; `M` is the type of a message. */
+interface Additions<M = Message> {
   messages: {
     /** Polls the message until every recipient is final (delivered, bounced, suppressed or cancelled) and resolves with
      *  it. Rejects with a `TimeoutError` after `timeoutMs` (default 60 s); delivery continues. */
-    waitFor(messageId: string, options?: CallOptions): Call<Message>
+    waitFor(messageId: string, options?: CallOptions): Call<M>
     /** Reschedules a scheduled message to a Date or an ISO 8601 time. */
-    reschedule(messageId: string, scheduledAt: string | Date, options?: CallOptions): Call<Message>
+    reschedule(messageId: string, scheduledAt: string | Date, options?: CallOptions): Call<M>
   }
   webhooks: { unwrap: typeof unwrap }
 }
@@ -39,9 +43,19 @@ interface Additions {
 /** The client: a method for every operation that an API key can call. Fields have the same names as in the API. */
 export type Postrider = Api & Additions
 
+/** The client with the option `camelCase`: fields have the names of the API in camelCase. Metadata, headers, variables
+ *  and other maps keep their names, as do pages, errors and the webhook events of `unwrap`. */
+export type PostriderCamel = ApiCamel & Additions<Camel<Message>>
+
+/** Options of a client with names in camelCase. */
+type CamelOptions = Omit<PostriderOptions, 'camelCase'> & { camelCase: true }
+
+const CAMEL: Naming = { asked: snakeCased, shown: camelCased }
+const PLAIN: Naming = { asked: (input) => input, shown: (data) => data }
+
 class PostriderClient {
   /** Throws a TypeError if URL or key is missing or invalid. */
-  constructor(options: PostriderOptions = {}) {
+  constructor(options: CamelOptions | PostriderOptions = {}) {
     const { clock = systemClock, timeoutMs = 10_000, maxRetries = 2 } = options
     const wire = {
       baseUrl: baseUrlOf(options.baseUrl ?? environment('POSTRIDER_URL')),
@@ -50,7 +64,12 @@ class PostriderClient {
       fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
       clock,
     }
-    const api = resourcesOf(ROUTES, wire, { timeoutMs, maxRetries }) as unknown as Api
+    const api = resourcesOf(
+      ROUTES,
+      wire,
+      { timeoutMs, maxRetries },
+      options.camelCase ? CAMEL : PLAIN,
+    ) as unknown as Api
     const additions: Additions = {
       messages: {
         waitFor: (messageId, more) => waitFor(api.messages.get, clock, messageId, more),
@@ -67,7 +86,10 @@ class PostriderClient {
 }
 
 /** Creates a client: `new Postrider({ baseUrl, apiKey })`. Throws a TypeError if URL or key is missing or invalid. */
-export const Postrider = PostriderClient as unknown as new (options?: PostriderOptions) => Postrider
+export const Postrider = PostriderClient as unknown as {
+  new (options: CamelOptions): PostriderCamel
+  new (options?: PostriderOptions): Postrider
+}
 
 function baseUrlOf(text: string | undefined): string {
   const url = urlOf(text ?? '')

@@ -1,4 +1,4 @@
-import { Call, type CallOptions, type KeyedOptions, type SendOptions } from './call.ts'
+import { Call, type CallOptions, type KeyedOptions, type ParsedResponse, type SendOptions } from './call.ts'
 import { errorOf } from './errors.ts'
 import { EventStream } from './event-stream.ts'
 import { exchange } from './exchange.ts'
@@ -13,31 +13,43 @@ export interface Timeouts {
   maxRetries: number
 }
 
+/** How requests and responses differ from those of the API. */
+export interface Naming {
+  asked: (input: unknown) => unknown
+  shown: (data: unknown) => unknown
+}
+
 /** Table of operations → object of the same structure with a function for each operation. */
-export function resourcesOf(routes: Routes, wire: Wire, timeouts: Timeouts): Record<string, unknown> {
+export function resourcesOf(routes: Routes, wire: Wire, timeouts: Timeouts, naming: Naming): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(routes).map(([name, route]) => [
       name,
-      isRoute(route) ? operationOf(route, wire, timeouts) : resourcesOf(route, wire, timeouts),
+      isRoute(route) ? operationOf(route, wire, timeouts, naming) : resourcesOf(route, wire, timeouts, naming),
     ]),
   )
 }
 
 const isRoute = (route: Route | Routes): route is Route => typeof route.path === 'string'
 
-function operationOf(route: Route, wire: Wire, timeouts: Timeouts) {
+function operationOf(route: Route, wire: Wire, timeouts: Timeouts, { asked, shown }: Naming) {
   const count = [...route.path.matchAll(PARAMETER)].length
   return (...given: unknown[]) => {
     const ids = given.slice(0, count)
     const [input, options] = route.takes === undefined ? [undefined, given[count]] : given.slice(count)
     const requestWith = (more: object) =>
-      requestOf(route, ids, { ...(input as object), ...more }, { ...timeouts, ...set(options) })
+      requestOf(route, ids, { ...(asked(input) as object), ...more }, { ...timeouts, ...set(options) })
     if (route.isStream)
-      return new EventStream(wire, (after) => requestWith({ after }), (input as { after?: string })?.after)
+      return new EventStream(wire, (after) => requestWith({ after }), (input as { after?: string })?.after, shown)
     // An async function, so that invalid input rejects the call instead of throwing.
     const send = async (more = {}) => exchange<Page<unknown>>(wire, requestWith(more))
-    return route.isList ? new Pages(send) : new Call(send())
+    if (route.isList) return new Pages(async (more) => withItems(await send(more), shown))
+    return new Call(send().then((answer) => ({ ...answer, data: shown(answer.data) })))
   }
+}
+
+/** Response with a page → the same with converted items. */
+function withItems(answer: ParsedResponse<Page<unknown>>, shown: Naming['shown']): ParsedResponse<Page<unknown>> {
+  return { ...answer, data: { ...answer.data, data: answer.data.data.map(shown) } }
 }
 
 /** Options of a call without those that are undefined, so that the defaults apply. */

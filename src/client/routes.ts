@@ -5,6 +5,12 @@ import type { Routes } from './route.ts'
 /** Of the client, and of the API that it was made for. */
 export const VERSION = '0.1.0'
 
+/** Fields of requests and responses with a map, whose names are data. */
+export const FREE_FIELDS: Record<'asked' | 'shown', readonly string[]> = {
+  asked: ['headers', 'locales', 'metadata', 'sample', 'suppressions', 'variables'],
+  shown: ['headers', 'locales', 'metadata', 'sample'],
+}
+
 /** Every operation for API keys, by its place in the client. */
 export const ROUTES = {
   messages: {

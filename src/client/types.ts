@@ -881,6 +881,8 @@ export interface InboundReceivedEvent {
       filename: string
       content_type: string
       size: number
+      /** Absent in events of earlier versions. */
+      content_id?: string | null
     }>
     attachment_count: number
     /** True for a sample event from `POST …/test`. */
@@ -1951,6 +1953,8 @@ export interface WholeInboundMessage {
     filename: string
     content_type: string
     size: number
+    /** Content-ID without angle brackets, by which `html_body` shows it as `cid:`; null if it has none. */
+    content_id: string | null
   }> | null
 }
 

@@ -95,7 +95,8 @@ function isListed(attachments: InboundAttachments): boolean {
         isRecord(each) &&
         isText(each.filename, LISTED_CHARACTERS) &&
         isText(each.contentType, LISTED_CHARACTERS) &&
-        isCount(each.sizeBytes),
+        isCount(each.sizeBytes) &&
+        (each.contentId === null || isText(each.contentId, LISTED_CHARACTERS)),
     )
   )
 }

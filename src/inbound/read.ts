@@ -96,10 +96,10 @@ async function parsedInTime(mail: Uint8Array, clock: Clock) {
 
 function listedOf({ attachments }: ParsedMail): InboundAttachments {
   const cut = (text: string) => text.slice(0, LISTED_CHARACTERS).toWellFormed()
-  const first = attachments.slice(0, LISTED_ATTACHMENTS).map(({ filename, contentType, sizeBytes }) => ({
+  const first = attachments.slice(0, LISTED_ATTACHMENTS).map(({ filename, contentType, ...each }) => ({
+    ...each,
     filename: cut(filename),
     contentType: cut(contentType),
-    sizeBytes,
   }))
   return { first, count: attachments.length }
 }

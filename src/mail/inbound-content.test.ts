@@ -5,7 +5,7 @@ const parsed: ParsedMail = {
   textBody: 'Guten Tag\n\u2028ünïcode 😀',
   htmlBody: '<p>Guten Tag</p>',
   headers: { subject: 'a\nb', 'message-id': '<1@a.example>', ['__proto__']: 'odd' },
-  attachments: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 12 }],
+  attachments: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 12, contentId: null }],
 }
 
 describe('stored inbound mail', () => {
@@ -20,6 +20,13 @@ describe('stored inbound mail', () => {
     const back = unpackParsed(packParsed(parsed))
     expect(JSON.stringify(back)).toBe(JSON.stringify(parsed))
     expect(Object.keys(back.headers)).toContain('__proto__')
+  })
+
+  test('mail that an earlier version stored has attachments without a Content-ID', () => {
+    const [file] = parsed.attachments
+    const { contentId: _, ...stored } = file!
+    const before = packParsed({ ...parsed, attachments: [stored as typeof file & object] })
+    expect(unpackParsed(before).attachments).toEqual([{ ...stored, contentId: null }])
   })
 
   test('empty mail is valid', () => {

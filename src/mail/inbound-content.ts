@@ -9,7 +9,16 @@ export interface ParsedMail {
   htmlBody: string
   /** Names lower case, values unfolded and decoded; values of a repeated header joined by `\n`, in order. */
   headers: Record<string, string>
-  attachments: { filename: string; contentType: string; sizeBytes: number }[]
+  attachments: ParsedAttachment[]
+}
+
+/** An attachment without its content. */
+export interface ParsedAttachment {
+  filename: string
+  contentType: string
+  sizeBytes: number
+  /** Content-ID, by which the html shows it as `cid:`; without angle brackets, null if there is none. RFC 2392 §2 */
+  contentId: string | null
 }
 
 /** Header fields → their payload form; names lower case, values decoded, those of one name joined by `\n`. */
@@ -59,7 +68,8 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
     textBody: clear.toString('utf8', restEnd + 1, textEnd),
     htmlBody: clear.toString('utf8', textEnd),
     headers: Object.fromEntries(headers),
-    attachments,
+    // Mail that an earlier version stored has no Content-ID.
+    attachments: attachments.map((each) => ({ ...each, contentId: each.contentId ?? null })),
   }
 }
 

@@ -72,9 +72,9 @@ describe('a mail as the payload shows it', () => {
       'content-type': 'multipart/mixed; boundary=m',
     })
     expect(shown.attachments).toEqual([
-      { filename: 'attachment-1.png', contentType: 'image/png', sizeBytes: 5 },
-      { filename: '€ rates.pdf', contentType: 'application/pdf', sizeBytes: 5 },
-      { filename: 'attachment-3.eml', contentType: 'message/rfc822', sizeBytes: 28 },
+      { filename: 'attachment-1.png', contentType: 'image/png', sizeBytes: 5, contentId: 'pic' },
+      { filename: '€ rates.pdf', contentType: 'application/pdf', sizeBytes: 5, contentId: null },
+      { filename: 'attachment-3.eml', contentType: 'message/rfc822', sizeBytes: 28, contentId: null },
     ])
   })
 
@@ -105,7 +105,7 @@ describe('a mail as the payload shows it', () => {
     const shown = (await parsed(raw)).parsed
     expect(shown.textBody).toBe('It bounced.')
     expect(shown.attachments).toEqual([
-      { filename: 'attachment-1.txt', contentType: 'message/delivery-status', sizeBytes: 21 },
+      { filename: 'attachment-1.txt', contentType: 'message/delivery-status', sizeBytes: 21, contentId: null },
     ])
   })
 
@@ -582,12 +582,25 @@ const pieces = (text: unknown) =>
     .filter((line) => line !== '')
 
 describe('hostile mail', () => {
+  test('keeps a Content-ID that cid: can name, with or without angle brackets, and no other', async () => {
+    const ids = ['<a@b>', 'bare@id', '<two> <ids>', '<>', `<${'x'.repeat(256)}>`, '<a b>', '<caf\u00e9>']
+    const parts = ids.map((id) => `--b\r\nContent-Type: image/png\r\nContent-ID: ${id}\r\n\r\nx\r\n`).join('')
+    const { parsed: shown } = await parsed(mail('Content-Type: multipart/related; boundary=b', '', `${parts}--b--`))
+    const kept = ['a@b', 'bare@id', null, null, null, null, null]
+    expect(shown.attachments.map(({ contentId }) => contentId)).toEqual(kept)
+  })
+
   test('reads 1,100 attachments with their contents in order', async () => {
     const parts = Array.from({ length: 1100 }, (_, at) => `--b\r\nContent-Type: image/png\r\n\r\n${at}\r\n`).join('')
     const raw = mail('Content-Type: multipart/mixed; boundary=b', '', `${parts}--b--`)
     const { parsed: shown, parseError } = await parsed(raw)
     expect(parseError).toBeNull()
-    expect(shown.attachments[1099]).toEqual({ filename: 'attachment-1100.png', contentType: 'image/png', sizeBytes: 4 })
+    expect(shown.attachments[1099]).toEqual({
+      filename: 'attachment-1100.png',
+      contentType: 'image/png',
+      sizeBytes: 4,
+      contentId: null,
+    })
     const contents = await parseAttachments(raw, never)
     expect(contents.map(String)).toEqual(Array.from({ length: 1100 }, (_, at) => String(at)))
   })

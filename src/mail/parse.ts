@@ -32,8 +32,9 @@ export async function parseMail(
   const headers = headersOf(mail.fields, headerWords)
   const { texts, htmls, attachments } = await leavesByUse(mail, words, watch)
   const shown: ParsedMail['attachments'] = []
-  await readEach(attachments, watch, ({ name, contentType }, content) => {
-    shown.push({ filename: fileName(name, contentType, shown.length + 1), contentType, sizeBytes: content.byteLength })
+  await readEach(attachments, watch, ({ part, name, contentType }, content) => {
+    const filename = fileName(name, contentType, shown.length + 1)
+    shown.push({ filename, contentType, sizeBytes: content.byteLength, contentId: contentIdOf(part) })
   })
   const textBody = await joined(texts, '\n', words, watch)
   const htmlBody = await joined(htmls, '<br/>\n', words, watch)
@@ -178,6 +179,12 @@ function isAttached({ part, contentType }: Leaf): boolean {
   if (!['', 'inline'].includes(dispositionOf(part))) return true
   if (part.type.startsWith('multipart/')) return part.isCut
   return part.type === 'text/html' ? contentType !== 'text/html' : contentType !== 'text/plain'
+}
+
+/** Content-ID of a part without angle brackets, which some senders leave out; null for none and an unusable one. */
+function contentIdOf(part: MimePart): string | null {
+  const value = fieldOf(part, 'content-id').trim()
+  return /^<?([!-;=?-~]{1,255})>?$/.exec(value)?.[1] ?? null
 }
 
 function dispositionOf(part: MimePart): string {

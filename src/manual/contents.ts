@@ -7,6 +7,7 @@ export const CONTENTS = [
     topics: [
       'sending',
       'templates',
+      'react-email',
       'typescript',
       'python',
       'php',

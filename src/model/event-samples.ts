@@ -41,7 +41,7 @@ const INBOUND = {
   spf_result: 'pass',
   dkim_result: 'pass',
   dmarc_result: 'pass',
-  attachments: [{ filename: 'photo.png', content_type: 'image/png', size: 16_384 }],
+  attachments: [{ filename: 'photo.png', content_type: 'image/png', size: 16_384, content_id: null }],
   attachment_count: 1,
 }
 

@@ -39,7 +39,7 @@ export interface InboundMessage {
 /** The attachments of an inbound mail as its event lists them. */
 export interface InboundAttachments {
   /** At most LISTED_ATTACHMENTS. */
-  first: { filename: string; contentType: string; sizeBytes: number }[]
+  first: { filename: string; contentType: string; sizeBytes: number; contentId: string | null }[]
   /** Of all. */
   count: number
 }

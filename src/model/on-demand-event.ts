@@ -87,10 +87,11 @@ export function inboundEvent(
     spf_result: verdicts.spf,
     dkim_result: verdicts.dkim,
     dmarc_result: verdicts.dmarc,
-    attachments: first.map(({ filename, contentType, sizeBytes }) => ({
+    attachments: first.map(({ filename, contentType, sizeBytes, contentId }) => ({
       filename,
       content_type: contentType,
       size: sizeBytes,
+      content_id: contentId,
     })),
     attachment_count: count,
   })

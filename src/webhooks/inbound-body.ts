@@ -170,7 +170,7 @@ export function inboundPayload(
   })
 }
 
-/** Attachments of a mail without their content. `size` is in bytes, decoded. */
+/** Attachments of a mail without their content, as the webhook of a route gets them. `size` is in bytes, decoded. */
 export function attachmentList({ attachments }: ParsedMail) {
   return attachments.map(({ filename, contentType, sizeBytes }) => ({
     filename,

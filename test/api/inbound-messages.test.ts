@@ -178,8 +178,8 @@ describe('an inbound message', () => {
         html_body: PARSED.htmlBody,
         headers: PARSED.headers,
         attachments: [
-          { filename: 'invoice.pdf', content_type: 'application/pdf', size: 5 },
-          { filename: 'größe.txt', content_type: 'text/plain', size: 2 },
+          { filename: 'invoice.pdf', content_type: 'application/pdf', size: 5, content_id: null },
+          { filename: 'größe.txt', content_type: 'text/plain', size: 2, content_id: null },
         ],
       },
     ])

@@ -110,7 +110,12 @@ export async function run(event: WebhookEvent): Promise<string> {
   if (error !== null) return error.code
   if (event.type === 'message.bounced') return event.data.bounce_type
   if (event.type === 'inbound.received' && 'headers' in event) return event.headers['message-id'] ?? data.name
-  return status
+  const camel = new Postrider({ camelCase: true })
+  const { createdAt } = await camel.messages.send({ from: 'a@b', to: 'c@d', subject: 's', text: 't', replyTo: 'e@f' })
+  const { metadata, recipients } = await camel.messages.waitFor('msg_1')
+  for await (const { sizeBytes } of camel.messages.list({ createdAfter: createdAt })) sizeBytes.toFixed()
+  for await (const each of camel.events.stream()) if (each.type === 'message.bounced') each.data.bounceType.length
+  return recipients[0]?.smtpResponse ?? String(metadata['order_id']) ?? status
 }
 `
   test('are understood by ES modules and by CommonJS', () => {
@@ -129,9 +134,10 @@ client.messages.send({ to: 'b' })
 client.messages.list({ status: 'sent' })
 client.webhooks.create({ url: 'https://x', events: ['message.sent'] })
 client.domains.get()
+new Postrider({ camelCase: true }).messages.send({ from: 'a', to: 'b', subject: 's', reply_to: 'c' })
 `,
     )
-    expect([...faults.matchAll(/bad\.mts\((\d)/g)].map(([, line]) => Number(line))).toEqual([3, 4, 5, 6, 7])
+    expect([...faults.matchAll(/bad\.mts\((\d)/g)].map(([, line]) => Number(line))).toEqual([3, 4, 5, 6, 7, 8])
   }, 60_000)
 })
 

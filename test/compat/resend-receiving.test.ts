@@ -34,9 +34,9 @@ async function data<T>(answer: Promise<{ data: T | null; error: unknown }>): Pro
 }
 
 const FILES = [
-  { filename: 'logo.png', size: 3, content_type: 'image/png' },
-  { filename: 'a.pdf', size: 4, content_type: 'application/pdf' },
-].map((file, index) => ({ id: `${index + 1}`, ...file, content_disposition: 'attachment', content_id: null }))
+  { filename: 'logo.png', size: 3, content_type: 'image/png', content_id: 'logo' },
+  { filename: 'a.pdf', size: 4, content_type: 'application/pdf', content_id: null },
+].map((file, index) => ({ id: `${index + 1}`, ...file, content_disposition: 'attachment' }))
 const LINK = { download_url: expect.stringContaining('/downloads/'), expires_at: ONE_PM }
 
 test('a received email is listed, and read with its bodies, addresses and attachments', async () => {
@@ -121,6 +121,9 @@ test('a webhook gets email.received, and email.sent when a message is accepted',
   await until('both events', () => posted().length >= 2)
   const byType = new Map(posted().map((event: Json) => [event.type, event.data]))
   expect(byType.get('email.received')).toMatchObject({ email_id: received, subject: 'A question', to: TO })
-  expect(byType.get('email.received').attachments.map(({ id }: Json) => id)).toEqual(['1', '2'])
+  expect(byType.get('email.received').attachments.map(({ id, content_id }: Json) => [id, content_id])).toEqual([
+    ['1', 'logo'],
+    ['2', null],
+  ])
   expect(byType.get('email.sent')).toMatchObject({ email_id: sent.id, subject: 'Hello', to: [mail.to] })
 })

@@ -310,7 +310,10 @@ export function onDemandEventPromises(holds: Holds): void {
     await create(store, records.webhook({ events: ['inbound.received'] }))
     const routes = [records.inboundRoute(), records.inboundRoute({ match: { type: 'catch_all', value: null } })]
     for (const route of routes) await store.inboundRoutes.create(route, 'whsec_a')
-    const attachments = { first: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 7 }], count: 51 }
+    const attachments = {
+      first: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 7, contentId: null }],
+      count: 51,
+    }
     const mail = { ...records.acceptedInbound(routes, { subject: 'x'.repeat(2000) }), attachments }
     expect(await store.inbound.accept(mail)).toBe('accepted')
     const events = await written(store)
@@ -328,7 +331,7 @@ export function onDemandEventPromises(holds: Holds): void {
       spf_result: 'pass',
       dkim_result: 'pass',
       dmarc_result: 'pass',
-      attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', size: 7 }],
+      attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', size: 7, content_id: null }],
       attachment_count: 51,
     })
   })

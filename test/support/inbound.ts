@@ -18,8 +18,8 @@ export const PARSED: ParsedMail = {
   htmlBody: '<p>Hello, "here" it is.</p>\u2028',
   headers: { from: 'Ann <ann@sender.example>', 'message-id': '<1@sender.example>', received: 'one\ntwo' },
   attachments: [
-    { filename: 'invoice.pdf', contentType: 'application/pdf', sizeBytes: 5 },
-    { filename: 'größe.txt', contentType: 'text/plain', sizeBytes: 2 },
+    { filename: 'invoice.pdf', contentType: 'application/pdf', sizeBytes: 5, contentId: null },
+    { filename: 'größe.txt', contentType: 'text/plain', sizeBytes: 2, contentId: null },
   ],
 }
 

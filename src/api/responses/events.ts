@@ -79,7 +79,14 @@ const DATA: Record<EventType, z.ZodRawShape> = {
     dkim_result: z.string(),
     dmarc_result: z.string(),
     attachments: z
-      .array(z.strictObject({ filename: z.string(), content_type: z.string(), size: count }))
+      .array(
+        z.strictObject({
+          filename: z.string(),
+          content_type: z.string(),
+          size: count,
+          content_id: z.string().nullable().optional().describe('Absent in events of earlier versions.'),
+        }),
+      )
       .max(LISTED_ATTACHMENTS)
       .describe(`The first ${LISTED_ATTACHMENTS}, without their content.`),
     attachment_count: count,

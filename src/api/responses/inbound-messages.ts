@@ -11,7 +11,16 @@ const DKIM = ['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerr
 const DMARC = ['none', 'pass', 'fail', 'temperror', 'permerror'] as const
 const verdicts = { spf_result: z.enum(SPF), dkim_result: z.enum(DKIM), dmarc_result: z.enum(DMARC) }
 const verdictsExample = { spf_result: 'pass', dkim_result: 'pass', dmarc_result: 'pass' }
-const attachments = z.array(z.strictObject({ filename: z.string(), content_type: z.string(), size: count }))
+const attachment = z.strictObject({ filename: z.string(), content_type: z.string(), size: count })
+const attachments = z.array(attachment)
+const identifiedAttachments = z.array(
+  attachment.extend({
+    content_id: z
+      .string()
+      .nullable()
+      .describe('Content-ID without angle brackets, by which `html_body` shows it as `cid:`; null if it has none.'),
+  }),
+)
 const headers = z
   .record(z.string(), z.string())
   .describe('Header names in lower case. Repeated headers are joined with line breaks.')
@@ -52,7 +61,7 @@ const wholeMessage = z
     text_body: z.string().nullable().describe('These four fields are null after the retention period.'),
     html_body: z.string().nullable(),
     headers: headers.nullable(),
-    attachments: attachments.nullable(),
+    attachments: identifiedAttachments.nullable(),
   })
   .meta({ id: 'WholeInboundMessage' })
 const messageExample = {
@@ -111,7 +120,11 @@ export const inboundResponses: ResponseShape[] = [
     status: 200,
     description: 'The message with its bodies, headers and a list of its attachments.',
     schema: wholeMessage,
-    example: { ...messageExample, ...contentExample },
+    example: {
+      ...messageExample,
+      ...contentExample,
+      attachments: contentExample.attachments.map((each) => ({ ...each, content_id: null })),
+    },
   },
 ]
 export const inboundRawResponses: ResponseShape[] = [

@@ -77,8 +77,12 @@ export function inboundContent(parsed: ParsedMail | null) {
     text_body: parsed?.textBody ?? null,
     html_body: parsed?.htmlBody ?? null,
     headers: parsed?.headers ?? null,
-    attachments: parsed === null ? null : attachmentList(parsed),
+    attachments: parsed === null ? null : identified(parsed),
   }
+}
+
+function identified(parsed: ParsedMail) {
+  return attachmentList(parsed).map((each, at) => ({ ...each, content_id: parsed.attachments[at]?.contentId ?? null }))
 }
 
 /** Delivery to the route's endpoint → its JSON record with all attempts. */

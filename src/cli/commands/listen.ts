@@ -2,9 +2,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { isOneOf } from '../../os/records.ts'
 import { withRecords } from '../options.ts'
+import { serverOptions } from '../server-access.ts'
 
 /** `postrider listen`. */
 export function addListen(program: Command, end: (code: number) => void): void {
+  const [url, apiKey] = serverOptions('read events from')
   withRecords(program.command('listen'))
     .description('show events live and optionally post them to your server; Ctrl-C stops it')
     .option(
@@ -15,14 +17,8 @@ export function addListen(program: Command, end: (code: number) => void): void {
     .option('--after <id>', 'start after this event; "" starts with the oldest stored event')
     .option('--secret <secret>', 'signing secret (whsec_…); default: a new one')
     .option('--org <org>', 'organization id or name; required if there are several')
-    .addOption(
-      new Option('--url <url>', 'read events from this server over HTTP instead of the local database')
-        .env('POSTRIDER_URL')
-        .argParser(serverUrl),
-    )
-    .addOption(
-      new Option('--api-key <key>', 'API key for --url; prefer the environment variable').env('POSTRIDER_API_KEY'),
-    )
+    .addOption(url)
+    .addOption(apiKey)
     .addHelpText(
       'after',
       [
@@ -39,10 +35,4 @@ function eventTypes(text: string): string[] {
   const types = text.split(',').map((type) => type.trim())
   if (types.every((type) => isOneOf(EVENT_TYPES, type))) return types
   throw new InvalidArgumentError(`Expected a comma-separated list of: ${EVENT_TYPES.join(', ')}.`)
-}
-
-function serverUrl(text: string): URL {
-  const url = URL.parse(text)
-  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '') return url
-  throw new InvalidArgumentError('Expected the URL of a server, such as https://mail.example.com.')
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { TEMPLATE_KINDS } from '../../model/template.ts'
 import { gather, whole, withOrganization, withVariables } from '../options.ts'
 import { addTemplateImport } from './template-import.ts'
+import { addTemplatePush } from './template-push.ts'
 
 /** `postrider template …`. */
 export function addTemplates(program: Command, end: (code: number) => void): void {
@@ -47,6 +48,7 @@ export function addTemplates(program: Command, end: (code: number) => void): voi
     .description('fill a template with variables and print it; nothing is sent')
     .action(async (name, options) => (await import('../template.ts')).renderTemplate(name, options))
   addTemplateImport(parent, end)
+  addTemplatePush(parent, end)
 }
 
 function withVersion(command: Command): Command {

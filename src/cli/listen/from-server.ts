@@ -6,6 +6,7 @@ import { errorCode, messageOf } from '../../os/thrown.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure } from '../failure.ts'
 import { sanitize } from '../print.ts'
+import { apiUrl } from '../server-access.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { createEventParser } from './event-parser.ts'
 
@@ -92,23 +93,10 @@ async function connect(
 }
 
 function streamUrl(base: URL, types: readonly string[] | null, after: string | undefined): URL {
-  const url = new URL(base)
-  url.pathname = `${withoutVersion(base.pathname)}/v1/events/stream`
+  const url = apiUrl(base, '/v1/events/stream')
   if (types !== null) url.searchParams.set('types', types.join(','))
   if (after !== undefined) url.searchParams.set('after', after)
   return url
-}
-
-/** Removes trailing slashes and a trailing `/v1` from the path of the server URL. */
-function withoutVersion(path: string): string {
-  const bare = withoutFinalSlashes(path)
-  return bare.endsWith('/v1') ? withoutFinalSlashes(bare.slice(0, -'/v1'.length)) : bare
-}
-
-function withoutFinalSlashes(path: string): string {
-  let end = path.length
-  while (path[end - 1] === '/') end--
-  return path.slice(0, end)
 }
 
 function streamOf(answer: Response): ReadableStream<Uint8Array> {

@@ -6,6 +6,7 @@ import { withCliContext } from '../cli-context.ts'
 import { usageFault } from '../failure.ts'
 import { requireOrganization } from '../org.ts'
 import { colorsFor, print, printError, printJson } from '../print.ts'
+import { requireKey } from '../server-access.ts'
 import { untilSignal } from '../until-signal.ts'
 import type { Arrival } from './arrival.ts'
 import { formatArrival, formatPosted, recordOfPosted } from './format.ts'
@@ -66,7 +67,7 @@ export async function listen(options: Options): Promise<number> {
   const types = options.events ?? null
   const { url, after } = options
   if (url !== undefined) {
-    const wanted = { url, key: requireKey(url, options.apiKey), types, after }
+    const wanted = { url, key: requireKey(url, options.apiKey, 'read'), types, after }
     const onBreak = (reason: string, waitMs: number) =>
       printError(`${reason}; reconnecting in ${(waitMs / 1000).toFixed(1)} s`)
     await show(fromServer(wanted, { clock, random, signal, onBreak }), url.origin)
@@ -93,14 +94,4 @@ function signingSecret(given: string | undefined): string {
   if (given === undefined) return mintSigningSecret(systemRandom)
   if (/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/.test(given)) return given
   throw usageFault('secret: expected whsec_ followed by base64, as created for a webhook')
-}
-
-/** Returns a valid API key. Every request contains it, so it must not cross a public network unencrypted. */
-function requireKey(url: URL, key: string | undefined): string {
-  if (!isNear(url))
-    throw usageFault(
-      'url: expected https://, or http:// to localhost or a private address, because each request carries the API key',
-    )
-  if (key !== undefined && /^svc_(?:live|test)_[0-9A-Za-z]+$/.test(key)) return key
-  throw usageFault('api-key: expected an API key with read permission in POSTRIDER_API_KEY or --api-key')
 }

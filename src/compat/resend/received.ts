@@ -109,10 +109,10 @@ function attachmentsOf({ attachments }: Wire) {
   return ((attachments ?? []) as Wire[]).map(receivedAttachment)
 }
 
-/** Our attachment at a position → Resend's. Its ID is the position, from 1. Content ID and disposition are not stored. */
-export function receivedAttachment({ filename, content_type, size }: Wire, index: number) {
+/** Our attachment at a position → Resend's. Its ID is the position, from 1. The disposition is not stored. */
+export function receivedAttachment({ filename, content_type, size, content_id = null }: Wire, index: number) {
   const id = String(index + 1)
-  return { id, filename, size, content_type, content_disposition: 'attachment', content_id: null }
+  return { id, filename, size, content_type, content_disposition: 'attachment', content_id }
 }
 
 const LINK_MS = 3_600_000 // as at Resend

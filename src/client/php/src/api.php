@@ -1043,6 +1043,7 @@ final class Billing
 /**
  * @phpstan-import-type Event from Types
  * @phpstan-import-type EventsListQuery from Types
+ * @phpstan-import-type EventsStreamQuery from Types
  */
 final class Events
 {
@@ -1076,6 +1077,41 @@ final class Events
             timeoutSeconds: $timeoutSeconds,
             maxRetries: $maxRetries,
         ));
+    }
+
+    /**
+     * Stream events (server-sent events).
+     *
+     * Events are sent as soon as they are stored. `id` is the event ID, `event` its type, and `data` the same envelope
+     * that webhooks get, byte for byte. Without `after`, the stream starts with new events. From time to time the
+     * stream sends an `id` alone to mark its position. Reconnect with `Last-Event-ID` set to the last ID you received;
+     * no event is lost or repeated. A browser’s EventSource reconnects this way but cannot send a key, so use `fetch`.
+     *
+     * If there is no event for 15 seconds, the stream sends a comment line. The stream ends if the key is revoked or
+     * expires, if the server stops, or if the client reads nothing for one minute. Limits: 10 streams per key and 50
+     * per organization.
+     *
+     * Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without
+     * `admin`, a key can access its own domain only.
+     *
+     * @param EventsStreamQuery $query
+     * @return EventStream<Event>
+     */
+    public function stream(
+        array $query = [],
+        ?float $timeoutSeconds = null,
+        ?int $maxRetries = null,
+    ): EventStream {
+        return new EventStream($this->wire, fn (array $more) => new Request(
+            $this->wire,
+            'GET',
+            '/v1/events/stream',
+            [],
+            query: [...$query, ...$more],
+            accept: 'text/event-stream',
+            timeoutSeconds: $timeoutSeconds,
+            maxRetries: $maxRetries,
+        ), $query['after'] ?? null);
     }
 
     /**
@@ -2686,7 +2722,7 @@ final class Users
     }
 }
 
-/** A method for every operation that an API key can call, except for the live event stream. */
+/** A method for every operation that an API key can call. */
 final class Postrider
 {
     public const VERSION = '0.1.0';

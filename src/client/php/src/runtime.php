@@ -79,7 +79,7 @@ class Wire
         ?string $apiKey,
         public readonly float $timeoutSeconds,
         public readonly int $maxRetries,
-        private readonly Clock $clock,
+        public readonly Clock $clock,
     ) {
         $this->baseUrl = rtrim($baseUrl ?? (string) getenv('POSTRIDER_URL'), '/');
         if (!preg_match('~\Ahttps?://[^\s/?#@]+(/[^\s?#]*)?\z~i', $this->baseUrl)) {
@@ -118,16 +118,20 @@ class Wire
         }
     }
 
-    private function attempt(Request $request, float $secondsLeft): mixed
+    /**
+     * A curl handle for a request; `$options` come before those of every request. The names of `$headers`, which it
+     * fills, are in lower case.
+     *
+     * @param array<string, string> $headers
+     * @param array<int, mixed> $options
+     */
+    public function handle(Request $request, array &$headers, array $options): \CurlHandle
     {
-        $headers = [];
         $curl = curl_init($this->baseUrl . $request->path);
-        curl_setopt_array($curl, [
+        curl_setopt_array($curl, $options + [
             CURLOPT_CUSTOMREQUEST => $request->method,
             CURLOPT_HTTPHEADER => $request->headers($this->apiKey),
-            CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FOLLOWLOCATION => false, // following a redirect could send the key to another server
-            CURLOPT_TIMEOUT_MS => max(1, (int) ($secondsLeft * 1000)),
             CURLOPT_NOSIGNAL => true,
             CURLOPT_HEADERFUNCTION => function ($curl, string $line) use (&$headers): int {
                 [$name, $value] = explode(':', $line, 2) + [1 => ''];
@@ -135,6 +139,16 @@ class Wire
                 return strlen($line);
             },
         ] + ($request->body === null ? [] : [CURLOPT_POSTFIELDS => $request->body]));
+        return $curl;
+    }
+
+    private function attempt(Request $request, float $secondsLeft): mixed
+    {
+        $headers = [];
+        $curl = $this->handle($request, $headers, [
+            CURLOPT_RETURNTRANSFER => true,
+            CURLOPT_TIMEOUT_MS => max(1, (int) ($secondsLeft * 1000)),
+        ]);
         $body = curl_exec($curl);
         if (!is_string($body)) {
             $code = curl_errno($curl) === CURLE_OPERATION_TIMEDOUT ? 'timed_out' : 'connection_failed';
@@ -171,6 +185,7 @@ final class Request
         bool $isKeyed = false,
         ?string $idempotencyKey = null,
         private readonly int $waitSeconds = 0,
+        private readonly string $accept = 'application/json',
         ?float $timeoutSeconds = null,
         ?int $maxRetries = null,
     ) {
@@ -188,7 +203,7 @@ final class Request
     public function headers(#[\SensitiveParameter] string $apiKey): array
     {
         return [
-            'Accept: application/json',
+            "Accept: $this->accept",
             "Authorization: Bearer $apiKey",
             'User-Agent: postrider-php/' . Postrider::VERSION,
             'Expect:', // curl would wait a second before it sends a large body

@@ -510,6 +510,7 @@ namespace Postrider;
  *             filename: string,
  *             content_type: string,
  *             size: int,
+ *             content_id?: string|null,
  *         }>,
  *         attachment_count: int,
  *         test?: true,
@@ -1322,6 +1323,7 @@ namespace Postrider;
  *         filename: string,
  *         content_type: string,
  *         size: int,
+ *         content_id: string|null,
  *     }>|null,
  * }
  * @phpstan-type MessagesBatchBody array{

@@ -6,6 +6,7 @@ from typing import Any, List, Optional
 
 from . import types
 from .runtime import Clock, Pages, Request, Wire
+from .stream import EventStream
 
 
 class Messages:
@@ -930,6 +931,30 @@ class Events:
         Without `admin`, a key can access its own domain only.
         """
         return Pages(self._wire, "/v1/events", [], query, timeout=timeout, max_retries=max_retries)
+
+    def stream(
+        self,
+        query: Optional[types.EventsStreamQuery] = None,
+        *,
+        timeout: Optional[float] = None,
+        max_retries: Optional[int] = None,
+    ) -> EventStream[types.Event]:
+        """Stream events (server-sent events).
+
+        Events are sent as soon as they are stored. `id` is the event ID, `event` its type, and `data` the same
+        envelope that webhooks get, byte for byte. Without `after`, the stream starts with new events. From time
+        to time the stream sends an `id` alone to mark its position. Reconnect with `Last-Event-ID` set to the
+        last ID you received; no event is lost or repeated. A browser’s EventSource reconnects this way but
+        cannot send a key, so use `fetch`.
+
+        If there is no event for 15 seconds, the stream sends a comment line. The stream ends if the key is
+        revoked or expires, if the server stops, or if the client reads nothing for one minute. Limits: 10
+        streams per key and 50 per organization.
+
+        Requires the permission `read`. Test keys can access test records only and get 404 for live ones.
+        Without `admin`, a key can access its own domain only.
+        """
+        return EventStream(self._wire, "/v1/events/stream", query, timeout=timeout, max_retries=max_retries)
 
     def get(
         self,
@@ -2282,7 +2307,7 @@ class Users:
 
 
 class Postrider:
-    """A method for every operation that an API key can call, except for the live event stream.
+    """A method for every operation that an API key can call.
 
     `base_url` and `api_key` default to the environment variables POSTRIDER_URL and POSTRIDER_API_KEY. `timeout` is
     that of a call including its retries, in seconds. Raises ValueError if URL or key is missing or invalid.

@@ -121,9 +121,9 @@ class Request:
 
     def __init__(self, wire: Wire, method: str, path: str, ids: Sequence[object], *, is_repeatable: bool,
                  query: Any = None, body: Any = None, is_raw: bool = False, is_keyed: bool = False,
-                 idempotency_key: Optional[str] = None, wait_seconds: int = 0,
+                 idempotency_key: Optional[str] = None, wait_seconds: int = 0, accept: str = "application/json",
                  timeout: Optional[float] = None, max_retries: Optional[int] = None) -> None:
-        self.method, self.is_repeatable, self.is_raw = method, is_repeatable, is_raw
+        self.method, self.is_repeatable, self.is_raw, self.accept = method, is_repeatable, is_raw, accept
         self.path = path_of(path, ids) + query_of(query)
         self.body = None if body is None else body_of(body)
         self.idempotency_key = idempotency_key if idempotency_key is not None or not is_keyed else str(uuid.uuid4())
@@ -136,7 +136,7 @@ class Request:
     def headers(self, api_key: str) -> Dict[str, str]:
         optional = {"Content-Type": "application/json" if self.body else None, "Idempotency-Key": self.idempotency_key,
                     "Prefer": f"wait={self.wait_seconds}" if self.wait_seconds > 0 else None}
-        return {"Accept": "application/json", "Authorization": f"Bearer {api_key}",
+        return {"Accept": self.accept, "Authorization": f"Bearer {api_key}",
                 "User-Agent": f"postrider-python/{VERSION}", **{k: v for k, v in optional.items() if v}}
 
 

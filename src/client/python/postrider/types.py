@@ -754,10 +754,15 @@ class InboundReceived(_InboundReceived, total=False):
     """With `include_attachments`: base64 content, in the order of `attachments`."""
 
 
-class InboundReceivedEventDataAttachmentsItem(TypedDict):
+class _InboundReceivedEventDataAttachmentsItem(TypedDict):
     filename: str
     content_type: str
     size: int
+
+
+class InboundReceivedEventDataAttachmentsItem(_InboundReceivedEventDataAttachmentsItem, total=False):
+    content_id: Optional[str]
+    """Absent in events of earlier versions."""
 
 
 _InboundReceivedEventDataNamed = TypedDict("_InboundReceivedEventDataNamed", {"from": 'str'})
@@ -1983,6 +1988,8 @@ class WholeInboundMessageAttachmentsItem(TypedDict):
     filename: str
     content_type: str
     size: int
+    content_id: Optional[str]
+    """Content-ID without angle brackets, by which `html_body` shows it as `cid:`; null if it has none."""
 
 
 _WholeInboundMessageNamed = TypedDict("_WholeInboundMessageNamed", {"from": 'str'})

@@ -1,0 +1,118 @@
+import { dirname } from 'node:path'
+import source from './host.mjs' with { type: 'text' }
+import { installHint, placed } from './words.ts'
+
+/** A React Email component of the user, which renders in a process of its own: this program acts as Bun there
+ *  (BUN_BE_BUN), and reads React and React Email from the project of the file. The code has the rights of the user. */
+export interface Component {
+  /** PreviewProps as JSON; {} without. */
+  sample: Record<string, unknown>
+  /** The file exports `subject`. */
+  hasSubject: boolean
+  /** Props → the mail. Throws ComponentFault if the component does. */
+  render(props: Record<string, unknown>): Promise<RenderedMail>
+  close(): void
+}
+
+export interface RenderedMail {
+  html: string
+  text: string
+  /** Result of the function `subject`; null if there is none. */
+  subject: string | null
+  /** The string `subject`, which is Liquid; null if there is none. */
+  written: string | null
+}
+
+/** The component, or a value in its PreviewProps, is not usable. The message names the place. */
+export class ComponentFault extends Error {
+  override name = 'ComponentFault'
+}
+
+/** ms without an answer. The first one includes transpiling all imports. */
+const SILENCE_MS = 30_000
+const KEPT_OUTPUT = 2_000
+
+/** Imports a file and returns its component. Throws ComponentFault: a file that cannot be imported, a missing package,
+ *  no default export, and PreviewProps that are not JSON. */
+export async function openComponent(file: string): Promise<Component> {
+  const host = startHost(file)
+  try {
+    const { loaded } = (await host.ask({ file })) as { loaded: Loaded }
+    const [fault] = loaded.faults
+    if (fault !== undefined) {
+      throw new ComponentFault(
+        `PreviewProps.${fault.path} is ${fault.type}. Variables are JSON: strings, numbers, booleans, lists and objects.`,
+      )
+    }
+    let asked = 0
+    const render = async (props: Record<string, unknown>) =>
+      (await host.ask({ id: ++asked, props })) as RenderedMail & { id: number }
+    return { sample: loaded.sample, hasSubject: loaded.hasSubject, render, close: host.close }
+  } catch (error) {
+    host.close()
+    throw error
+  }
+}
+
+interface Loaded {
+  sample: Record<string, unknown>
+  faults: { path: string; type: string }[]
+  hasSubject: boolean
+}
+
+interface Failed {
+  message: string
+  name: string
+  at: string | null
+  missing: string | null
+}
+
+/** Starts the process. `ask` sends one request and waits for its answer; requests must not overlap. */
+function startHost(file: string) {
+  let waiting: PromiseWithResolvers<unknown> | null = null
+  const { POSTRIDER_API_KEY: _, ...env } = process.env // rendering needs no key
+  const child = Bun.spawn([process.execPath, '--no-install', '-e', source], {
+    cwd: dirname(file),
+    env: { ...env, BUN_BE_BUN: '1', NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ipc: (answer) => waiting?.resolve(answer),
+  })
+  const output = tailOf(child.stderr)
+  void child.exited.then(async (code) => {
+    const words = (await output).trim()
+    waiting?.reject(new ComponentFault(`the process that renders it ended with code ${code}${words && `:\n${words}`}`))
+  })
+  return {
+    ask: async (request: object): Promise<unknown> => {
+      waiting = Promise.withResolvers()
+      const timer = setTimeout(() => {
+        waiting?.reject(new ComponentFault(`it did not render within ${SILENCE_MS / 1000} seconds`))
+      }, SILENCE_MS)
+      try {
+        child.send(request)
+        const answer = await waiting.promise
+        const failed = (answer as { failed?: Failed }).failed
+        if (failed !== undefined) throw faultOf(failed)
+        return answer
+      } finally {
+        clearTimeout(timer)
+        waiting = null
+      }
+    },
+    close: () => child.kill('SIGKILL'),
+  }
+}
+
+function faultOf({ message, name, at, missing }: Failed): Error {
+  const hint = missing === null ? null : installHint(missing)
+  const kind = /^(?:Error|ResolveMessage|BuildMessage)$/.test(name) ? '' : `${name}: `
+  const text = `${placed(at)}${kind}${message}${hint === null ? '' : `. ${hint}`}`
+  return new ComponentFault(text)
+}
+
+async function tailOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of stream) text = (text + decoder.decode(bytes, { stream: true })).slice(-KEPT_OUTPUT)
+  return text
+}

@@ -1,0 +1,3 @@
+/** The source of host.mjs. */
+declare const source: string
+export default source
