@@ -8,7 +8,7 @@
  *  read.
  *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
@@ -16,10 +16,13 @@ import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
 import { bundleReference } from '../src/reference/bundle.ts'
+import { addonAsFile } from './build/addon.ts'
 import { imapLibraryAsFile } from './build/imap-library.ts'
 import { mjmlLibraryAsFile } from './build/mjml-library.ts'
 import { packagesAsFiles } from './build/packages.ts'
+import { shortNamesInPackages } from './build/short-names.ts'
 import { isOfPasskeys, withoutUnused } from './build/unused.ts'
+import { withoutGap } from './build/without-gap.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -56,6 +59,8 @@ for (const target of wanted) {
 async function build(outfile: string, target: string | null): Promise<void> {
   const startedAt = new Date()
   const folder = join(DIST, `.building-${outfile}`)
+  const libc = (target === null ? isMuslHere() : target.endsWith('-musl')) ? 'musl' : 'glibc'
+  const processor = target?.split('-')[0] ?? process.arch
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   try {
@@ -66,6 +71,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
       splitting: true,
       plugins: [
         ...Object.entries(packs).map(([module, bytes]) => readingPack(module, bytes, folder)),
+        addonAsFile(ROOT, folder, `${libc === 'musl' ? 'linuxmusl' : 'linux'}-${processor}`),
         tablesAsFiles(folder),
         await suffixTrieAsFiles(folder),
         oneSuffixList(),
@@ -73,6 +79,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         await imapLibraryAsFile(ROOT, folder),
         await mjmlLibraryAsFile(folder),
         await packagesAsFiles(ROOT, folder),
+        shortNamesInPackages(),
       ],
       // A trace in an operator's report names functions. Source maps would add file positions, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
@@ -87,9 +94,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         'process.env.NODE_ENV': '"production"',
         'process.env.POSTRIDER_VERSION': JSON.stringify(pkg.version),
         'process.env.POSTRIDER_GIT_SHA': JSON.stringify(gitSha()),
-        'process.env.POSTRIDER_LIBC': JSON.stringify(
-          (target === null ? isMuslHere() : target.endsWith('-musl')) ? 'musl' : 'glibc',
-        ),
+        'process.env.POSTRIDER_LIBC': JSON.stringify(libc),
       },
       compile: {
         outfile: join(folder, outfile),
@@ -98,6 +103,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         ...(target === null ? {} : { target: `bun-linux-${target}` as Bun.Build.CompileTarget }),
       },
     })
+    writeFileSync(join(folder, outfile), withoutGap(readFileSync(join(folder, outfile))))
     chmodSync(join(folder, outfile), 0o755)
     utimesSync(join(folder, outfile), startedAt, startedAt)
     renameSync(join(folder, outfile), join(DIST, outfile))
