@@ -109,7 +109,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
     chmodSync(join(folder, outfile), 0o755)
     utimesSync(join(folder, outfile), startedAt, startedAt)
     renameSync(join(folder, outfile), join(DIST, outfile))
-    writeFileSync(join(DIST, `${outfile}.parts.json`), JSON.stringify(textByPart(metafile), null, 1))
+    writeFileSync(join(DIST, `.parts-${outfile}.json`), JSON.stringify(textByPart(metafile), null, 1))
   } catch (error) {
     console.error(error instanceof AggregateError ? error.errors.map(String).join('\n') : error)
     process.exitCode = 1

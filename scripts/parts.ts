@@ -1,8 +1,8 @@
 /** What the executable contains, by size: `bun scripts/parts.ts [PROGRAM] [--all]`, dist/postrider by default. Each part with its
- *  size in kB and compressed alone (zstd, level 9). Text by package and folder comes from the build: dist/<program>.parts.json.
+ *  size in kB and compressed alone (zstd, level 9). Text by package and folder comes from the build: dist/.parts-<program>.json.
  *  `--all` lists every embedded file. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Embedded, embeddedIn } from './build/embedded.ts'
 
@@ -39,7 +39,7 @@ for (const { name, content, bytecode } of files.toSorted((a, b) => sizeOf(b) - s
   if (bytecode.length > 0) print('    its bytecode', ...sizesOf([bytecode]))
 }
 
-const listed = `${program}.parts.json`
+const listed = join(dirname(program), `.parts-${basename(program)}.json`)
 if (existsSync(listed)) {
   console.log('\nText by folder and package')
   const bytes: Record<string, number> = JSON.parse(readFileSync(listed, 'utf8'))
