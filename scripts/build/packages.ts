@@ -56,7 +56,7 @@ async function bundled(name: string, root: string): Promise<string> {
     target: 'node',
     format: 'cjs',
     plugins: name === PASSKEYS ? [withoutUnused(root, isOfPasskeys)] : [],
-    minify: { whitespace: true, syntax: true, identifiers: false },
+    minify: true,
   })
   const text = await outputs[0]?.text()
   if (text === undefined) throw new Error(`${name} was not bundled`)

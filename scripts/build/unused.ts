@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { packageWithShortNames } from './short-names.ts'
 
 /** Imports of packages whose code Postrider never runs, and what the executable contains instead. Each is checked
  *  against the versions in `checked` and the files in `importers`; anything else ends the build (`withoutUnused`), so
@@ -158,7 +159,7 @@ export function withoutUnused(root: string, ofBuild: (unused: Unused) => boolean
         for (const [, name = ''] of contents.matchAll(/\blibmime\.(\w+)/g)) {
           if (!LIBMIME_CALLS.includes(name)) throw new Error(`${relative(modules, path)} calls libmime.${name}`)
         }
-        return { contents, loader: 'js' }
+        return { contents: packageWithShortNames(contents), loader: 'js' }
       })
       build.onEnd(() => {
         const missing = wanted.find((unused) => !seen.has(unused))

@@ -5,7 +5,6 @@ import { withObjects } from './objects/contents.ts'
 import type { ObjectPlace } from './objects/objects.ts'
 import { s3Objects } from './objects/s3.ts'
 import type { NodeOptions } from './postgres/distribution.ts'
-import { openPostgresStore } from './postgres/open.ts'
 import { openStore as openSqliteStore } from './sqlite/open.ts'
 import type { Store } from './store.ts'
 
@@ -32,7 +31,8 @@ export interface OpenOptions {
 
 /** Opens the store of the config: SQLite, or PostgreSQL if there is a URL; with large contents in object storage, if it
  *  has a place. Rejects as openPostgresStore and the openStore of SQLite, and with StoreMoved if
- *  the data is elsewhere. Object storage is not contacted yet. */
+ *  the data is elsewhere. Object storage is not contacted yet. Loads the modules
+ *  of PostgreSQL only when it is used. */
 export async function openStore({ objects, ...options }: OpenOptions): Promise<Store> {
   const store = await openDatabase(options)
   return objects === null ? store : withObjects(store, s3Objects(objects), { folder: await folderOf(store) })
@@ -52,5 +52,6 @@ async function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Stor
     return openSqliteStore({ ...shared, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
   }
   const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }
+  const { openPostgresStore } = await import('./postgres/open.ts')
   return openPostgresStore({ ...shared, ...database, ...given })
 }
