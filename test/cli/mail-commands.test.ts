@@ -233,7 +233,9 @@ describe('sending, and the records around it', () => {
       expect((await text('route', 'list')).split('\n')[1]).toMatch(
         / enabled +0 +example\.com \(all addresses\) +store +help$/,
       )
-      expect(await text('route', 'test', all.id, 'anyone@example.com')).toMatch(/^no route: example\.com is pending, not verified/)
+      expect(await text('route', 'test', all.id, 'anyone@example.com')).toMatch(
+        /^no route: example\.com is pending, not verified/,
+      )
       expect(await json('route', 'test', all.id, 'anyone@example.net')).toMatchObject({ taken_by: null, takes: false })
       await expectRefused(2, /^to must be /, 'route', 'test', all.id, 'nobody')
       await expectRefused(2, 'route: no change given. See --help', 'route', 'update', all.id)
