@@ -19,7 +19,7 @@ const TYPES = { file: '0', link: '2', folder: '5', attributes: 'x' }
 
 /** Entries → a tar archive with all folders above them, each with one time in seconds since 1970. Throws RangeError for long
  *  paths. Sources: POSIX.1-2017, pax; OCI Image Format 1.1, layer.md. */
-export function layerOf(entries: readonly LayerEntry[], time: number): Buffer {
+export function layerOf(entries: readonly LayerEntry[], time: number): Buffer<ArrayBuffer> {
   return Buffer.concat([...withFolders(entries).flatMap((entry) => partsOf(entry, time)), tarEnd()])
 }
 
@@ -28,7 +28,9 @@ function withFolders(entries: readonly LayerEntry[]): LayerEntry[] {
   const seen = new Set<string>()
   return entries.flatMap((entry) => {
     const names = entry.path.split('/')
-    const above = names.map((_, count) => names.slice(0, count).join('/')).filter((path) => path !== '' && !seen.has(path))
+    const above = names
+      .map((_, count) => names.slice(0, count).join('/'))
+      .filter((path) => path !== '' && !seen.has(path))
     for (const path of [...above, entry.path]) seen.add(path)
     return [...above.map((path): LayerEntry => ({ path, type: 'folder' })), entry]
   })

@@ -1,5 +1,5 @@
 /** Writes packages.json: the newest version of each Debian package in the image, with its checksum. Run it for a release, and
- *  when Debian publishes a security update of glibc: `scripts/bun scripts/release/image/renew.ts`. It needs apt, and uses
+ *  when Debian publishes a security update of glibc: `scripts/bun scripts/release-files/image/renew.ts`. It needs apt, and uses
  *  lists and a cache of its own. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

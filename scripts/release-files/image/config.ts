@@ -46,8 +46,8 @@ export function imageConfig({ architecture, version, revision, time, diffIds }: 
     },
     rootfs: { type: 'layers', diff_ids: diffIds },
     history: [
-      { created, created_by: 'files of Debian packages', comment: 'scripts/release/image.ts' },
-      { created, created_by: 'the program', comment: 'scripts/release/image.ts' },
+      { created, created_by: 'files of Debian packages', comment: 'scripts/release-files/image.ts' },
+      { created, created_by: 'the program', comment: 'scripts/release-files/image.ts' },
     ],
   }
 }

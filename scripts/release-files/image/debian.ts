@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LayerEntry } from './layer.ts'
@@ -20,8 +30,7 @@ export interface DebianPackage {
   sha256: string
 }
 
-export const debianPackages = (processor: Processor): (DebianPackage & { path: string })[] =>
-  pinned.packages[processor]
+export const debianPackages = (processor: Processor): (DebianPackage & { path: string })[] => pinned.packages[processor]
 
 /** Files of the pinned Debian packages that the program needs, their licences, and Debian's description of each package,
  *  by which scanners find its version. Downloads packages that are not in .bun/debian; throws when it cannot. */

@@ -54,7 +54,10 @@ export function writeImage(file: string, source: ImageSource): void {
   }))
   const both = add('index.v1+json', json({ schemaVersion: 2, mediaType: `${TYPE}.index.v1+json`, manifests }))
   const name = `postrider:${source.version}`
-  const annotations = { 'org.opencontainers.image.ref.name': name, 'io.containerd.image.name': `docker.io/library/${name}` }
+  const annotations = {
+    'org.opencontainers.image.ref.name': name,
+    'io.containerd.image.name': `docker.io/library/${name}`,
+  }
   const index = { schemaVersion: 2, mediaType: `${TYPE}.index.v1+json`, manifests: [{ ...both, annotations }] }
   const forDocker = images.map(({ config, layers, architecture }) => ({
     Config: pathOf(config),
@@ -65,7 +68,9 @@ export function writeImage(file: string, source: ImageSource): void {
     { path: 'oci-layout', type: 'file', content: json({ imageLayoutVersion: '1.0.0' }) },
     { path: 'index.json', type: 'file', content: json(index) },
     { path: 'manifest.json', type: 'file', content: json(forDocker) },
-    ...[...blobs].sort().map(([digest, content]): LayerEntry => ({ path: `blobs/sha256/${digest}`, type: 'file', content })),
+    ...[...blobs]
+      .sort()
+      .map(([digest, content]): LayerEntry => ({ path: `blobs/sha256/${digest}`, type: 'file', content })),
   ]
   writeFileSync(file, layerOf(entries, source.time))
 }
