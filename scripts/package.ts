@@ -2,8 +2,8 @@
  *  and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
  *  (scripts/build.ts, with the same --target). `--quick` hardly compresses, for tests.
  *
- *  The same program gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
- *  are sorted. The program itself differs between builds, because the runtime's bytecode does. */
+ *  The same commit gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
+ *  are sorted. scripts/release makes these packages for all processors, with everything else of a version. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
