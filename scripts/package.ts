@@ -2,14 +2,15 @@
  *  and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
  *  (scripts/build.ts, with the same --target). `--quick` hardly compresses, for tests.
  *
- *  The same program gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
- *  are sorted. The program itself differs between builds, because the runtime's bytecode does. */
+ *  The same commit gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
+ *  are sorted. scripts/release makes these packages for all processors, with everything else of a version. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { writeArchives } from './package/archives.ts'
+import { packedProgram } from './package/compressed.ts'
 import { writeDebian } from './package/debian.ts'
 import { LIMITS_MB } from './package/limits.ts'
 import { commitTime } from './package/run.ts'
@@ -36,7 +37,8 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(work, { recursive: true })
 for (const target of targets) {
   const program = values.program ?? programOf(target)
-  const about = { program, version: pkg.version, time: commitTime(), isQuick: values.quick, work, out }
+  const packed = await packedProgram(program, target, values.quick)
+  const about = { program, packed, version: pkg.version, time: commitTime(), work, out }
   await Promise.all([writeDebian({ ...about, architecture: TARGETS[target] }), writeArchives({ ...about, target })])
   tell('program', target, statSync(program).size, LIMITS_MB.program)
 }

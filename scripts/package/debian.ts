@@ -1,11 +1,13 @@
-import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readAr, writeAr } from './ar.ts'
+import { type PackedProgram, xzOf, xzOfAll } from './compressed.ts'
 import { completions, gzip, manual, source, unit } from './contents.ts'
 import { type Making, run } from './run.ts'
 
 /** Program and texts → postrider_<version>_<architecture>.deb. */
 export async function writeDebian(making: Making & { architecture: string }): Promise<void> {
-  const { program, version, architecture, time, work, out, isQuick } = making
+  const { program, packed, version, architecture, time, work, out } = making
   const folder = join(work, `debian-${architecture}`)
   const shells = completions()
   const pages = manual()
@@ -39,11 +41,21 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
   copyFileSync(program, join(folder, 'usr/bin/postrider'))
   chmodSync(join(folder, 'usr/bin/postrider'), 0o755)
 
-  const compression = isQuick ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6']
   const deb = join(out, `postrider_${version}_${architecture}.deb`)
   await run('chmod', ['-R', 'u=rwX,go=rX', folder], { time })
-  await run('dpkg-deb', ['--root-owner-group', ...compression, '--build', folder, deb], { time })
+  await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', folder, deb], { time })
+  writeFileSync(deb, await compressed(readFileSync(deb), packed, time))
   rmSync(folder, { recursive: true })
+}
+
+/** The package with its two archives compressed. */
+async function compressed(deb: Buffer, packed: PackedProgram, time: number): Promise<Buffer> {
+  const members = readAr(deb).map(async ({ name, content }) => {
+    if (name === 'control.tar') return { name: `${name}.xz`, content: await xzOfAll(content, packed.options) }
+    if (name === 'data.tar') return { name: `${name}.xz`, content: await xzOf(Buffer.from(content), packed) }
+    return { name, content }
+  })
+  return writeAr(await Promise.all(members), time)
 }
 
 /** No conffile: `postrider init` creates the config, which belongs to the operator. */

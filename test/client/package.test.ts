@@ -153,6 +153,11 @@ test.skipIf(Bun.which('npm') === null)(
     const run = Bun.spawnSync(['npm', 'install', ...flags, packed], { cwd: project })
     expect([run.exitCode, run.exitCode === 0 ? '' : run.stderr.toString()]).toEqual([0, ''])
     expect(filesOf(join(project, 'node_modules/postrider'))).toContain('esm/index.js')
+    writeFileSync(join(project, 'main.mjs'), `import { Postrider } from 'postrider'\nconsole.log(typeof Postrider)\n`)
+    writeFileSync(join(project, 'main.cjs'), `console.log(typeof require('postrider/nodemailer').postriderTransport)\n`)
+    for (const name of ['main.mjs', 'main.cjs']) {
+      expect(Bun.spawnSync(['node', name], { cwd: project }).stdout.toString()).toBe('function\n')
+    }
   },
   60_000,
 )

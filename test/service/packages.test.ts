@@ -13,8 +13,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
-import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
-import { createProgram } from '../../src/cli/program.ts'
 import { LIMIT_MS } from '../cli/command.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 import { makeReleaseKey, type ReleaseKey, sign } from '../support/release.ts'
@@ -77,19 +75,6 @@ describe('a release', () => {
       expect(rights.get(`${ARCHIVE}/${path}`)).toBe('-rw-r--r-- 0/0')
     }
     expect(rights.get(`${ARCHIVE}/postrider`)).toBe('-rwxr-xr-x 0/0')
-  })
-})
-
-describe('the Dockerfile', () => {
-  test('copies what the build makes and nothing else, and calls commands that exist', () => {
-    const text = readFileSync(join(ROOT, 'scripts/Dockerfile'), 'utf8')
-    expect(readFileSync(join(ROOT, 'scripts/Dockerfile.dockerignore'), 'utf8')).toBe('*\n!dist/postrider\n')
-    expect(text.match(/^COPY (?!--from).*/gm)).toEqual(['COPY --chmod=755 dist/postrider /usr/bin/postrider'])
-    const called = [...text.matchAll(/^(?:HEALTHCHECK .*)?CMD (\[.*\])$/gm)].map(([, words]) => JSON.parse(words!))
-    expect(called).toEqual([['postrider', 'healthcheck'], ['serve']])
-    const commands = allOf(treeOf(createProgram(() => {}))).map(({ path }) => path)
-    expect(commands).toEqual(expect.arrayContaining(called.map((words) => words.at(-1))))
-    expect(text).toMatch(/^USER (?!root|0)\S+$/m)
   })
 })
 

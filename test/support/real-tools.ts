@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 const MODULES: Record<string, string[]> = {
   'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'],
   'php-curl': ['php', '-r', "exit(extension_loaded('curl') ? 0 : 1);"],
+  'php-zip': ['php', '-r', "exit(extension_loaded('zip') ? 0 : 1);"],
 }
 
 /** `describe` for tests that require them (`root`: the right to become another user): skipped where one is missing,

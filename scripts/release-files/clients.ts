@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ZipFile, zipOf } from './zip.ts'
+
+const CLIENTS = join(import.meta.dir, '../../src/client')
+
+/** The Python client → a wheel, which pip installs without a build. Source: PyPA's specifications "Binary distribution format"
+ *  and "Core metadata". */
+export function pythonWheel(version: string, time: number): Buffer {
+  const info = `postrider-${version}.dist-info`
+  const files: ZipFile[] = [
+    ...pythonModules(),
+    [`${info}/METADATA`, Buffer.from(metadata(version))],
+    [
+      `${info}/WHEEL`,
+      Buffer.from('Wheel-Version: 1.0\nGenerator: postrider\nRoot-Is-Purelib: true\nTag: py3-none-any\n'),
+    ],
+    [`${info}/licenses/LICENSE`, fileOf('python/LICENSE')],
+  ]
+  const lines = files.map(([path, content]) => {
+    const sum = createHash('sha256').update(content).digest('base64url')
+    return `${path},sha256=${sum},${content.length}\n`
+  })
+  const record = `${info}/RECORD`
+  return zipOf([...files, [record, Buffer.from(`${lines.join('')}${record},,\n`)]], time)
+}
+
+/** The PHP client → an archive for Composer's repository type `artifact`. */
+export function phpArchive(time: number): Buffer {
+  const paths = readdirSync(join(CLIENTS, 'php'), { recursive: true, encoding: 'utf8' })
+  const files = paths.filter((path) => /\.(php|json|md)$|^LICENSE$/.test(path)).sort()
+  return zipOf(
+    files.map((path): ZipFile => [path, fileOf(`php/${path}`)]),
+    time,
+  )
+}
+
+function pythonModules(): ZipFile[] {
+  const names = readdirSync(join(CLIENTS, 'python/postrider')).filter((name) => /\.py$|^py\.typed$/.test(name))
+  return names.sort().map((name) => [`postrider/${name}`, fileOf(`python/postrider/${name}`)])
+}
+
+/** From pyproject.toml, so that both ways to install say the same. */
+function metadata(version: string): string {
+  const { project } = Bun.TOML.parse(fileOf('python/pyproject.toml').toString()) as {
+    project: { version: string; name: string; description: string; 'requires-python': string; classifiers: string[] }
+  }
+  if (project.version !== version) throw new Error(`pyproject.toml has the version ${project.version}, not ${version}`)
+  const lines = [
+    'Metadata-Version: 2.4',
+    `Name: ${project.name}`,
+    `Version: ${version}`,
+    `Summary: ${project.description}`,
+    'License-Expression: MIT',
+    'License-File: LICENSE',
+    ...project.classifiers.map((each) => `Classifier: ${each}`),
+    `Requires-Python: ${project['requires-python']}`,
+    'Description-Content-Type: text/markdown',
+  ]
+  return `${lines.join('\n')}\n\n${fileOf('python/README.md')}`
+}
+
+const fileOf = (path: string) => readFileSync(join(CLIENTS, path))
