@@ -193,7 +193,9 @@ async function checkServer(name: string, program: string): Promise<void> {
   const environment = isReady ? readFileSync(`/proc/${running.pid}/environ`, 'utf8') : ''
   const command = isReady ? readFileSync(`/proc/${running.pid}/cmdline`, 'utf8') : ''
   running.kill('SIGTERM')
-  const isSet = environment.includes('useFTLJIT=0') && environment.includes('forceRAMSize=')
+  const isSet = ['useFTLJIT=0', 'forceRAMSize=', 'PURGE_HOLES_MIN_INTERVAL='].every((each) =>
+    environment.includes(each),
+  )
   const isGood = (await running.exited) === 0 && isSet && command === `${args.join('\0')}\0`
   clearTimeout(limit)
   console.log(`${isGood ? 'ok' : 'NOT OK'}: ${name}`)

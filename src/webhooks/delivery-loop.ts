@@ -121,6 +121,10 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   readonly #stopping = new AbortController()
   readonly #giveUp = new AbortController()
   #unwritten = 0
+  /** When the last tick began its work, by the steady clock. */
+  #gatheredAt = Number.NEGATIVE_INFINITY
+  /** Ends the wait for more responses. */
+  #enough = () => {}
   #hasTicks = true
   /** When the next deliveries of events are written; null = as far as is known, none are left. */
   #fanOutAt: number | null = null
@@ -134,7 +138,10 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     this.#slots = createConcurrencyLimiter({
       total: maxInFlight,
       perKey: this.concurrency.limitOf,
-      onFree: () => this.loop.wake(),
+      onFree: () => {
+        if (this.#slots.running() < MANY) this.#enough()
+        this.loop.wake()
+      },
     })
     this.#limits = createOrganizationLimits({
       slots: this.#slots,
@@ -181,12 +188,26 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
 
   async #tick(): Promise<number | null> {
     await turnOfTheEventLoop() // responses arrive one by one: write and claim once for all of them
+    await this.#gather()
     this.#recordAnswered()
     const isMore = await this.#recovery.turn()
     const now = this.#options.clock.now()
     await this.#fanOut(now)
     const nextAt = earlier(this.#fanOutAt, await this.#claim(now))
     return isMore ? now : nextAt
+  }
+
+  /** While many requests are in progress, ticks start GATHER_MS apart, or once few are left without a response. */
+  async #gather(): Promise<void> {
+    const { steady } = this.#options.clock
+    const waitMs = this.#gatheredAt + GATHER_MS - steady.now()
+    if (waitMs > 0 && this.#slots.running() >= MANY) {
+      await new Promise<void>((resolve) => {
+        this.#enough = resolve
+        setTimeout(resolve, waitMs)
+      })
+    }
+    this.#gatheredAt = steady.now()
   }
 
   async #fanOut(now: number): Promise<void> {
@@ -313,6 +334,11 @@ export function answering(post: Post, noun: string, log: Log): Post {
 const earlier = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
 
 const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Commits of results and claims took a fifth of the main thread's time for posts to an endpoint that responds at once. Ten
+ *  requests to one that responds in 20 ms rarely have ticks closer than this. */
+const GATHER_MS = 2
+const MANY = 4
 
 /** Interval of looks for what became due without a wake. A look that finds nothing due costs no statement. */
 const IDLE_MS = 1000

@@ -119,7 +119,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   // Called at every request or attempt.
   [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
-  [/^select min\(\+reason\) from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/],
+  [/^select reason from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/],
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],

@@ -36,7 +36,12 @@ test('statements for a mail are prepared once and not for each mail', async () =
 })
 
 async function sent(store: Store, records: Records): Promise<void> {
-  await accept(store, records.accepted(), records.accepted())
+  const accepted = [records.accepted(), records.accepted()]
+  const { organizationId, domainId } = accepted[0]!.message
+  for (const email of ['ann@example.com', 'ben@example.com']) {
+    await store.suppressions.among(organizationId, domainId, [email])
+  }
+  await accept(store, ...accepted)
   await store.deliveries.nextDueAt(ANY)
   for (const claimed of await claim(store)) {
     await store.deliveries.record(recordOf(claimed, undefined, { events: [records.event()] }))

@@ -3,7 +3,7 @@ import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { endOf, idsOf, MOST_SORTED, toPage } from '../page.ts'
 import type { Suppressions } from '../store.ts'
-import { type Connection, one } from './driver.ts'
+import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { type Condition, when } from './page.ts'
 import type { Reading } from './reading.ts'
@@ -18,9 +18,9 @@ const ADD = `insert into suppressions (id, organization_id, domain_id, email, re
 const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?
   and mode = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
-// Without the plus, SQLite would walk the index of the reasons for the minimum, and create a temporary table of the list
-// for every query, which takes longer than the query; one address has at most one row per domain.
-const REASON = `select min(+reason) from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
+// Without the plus, SQLite would create a temporary table of each list for every query. With `min(reason)` it would
+// prepare the statement again for every address; one address has at most four of these rows.
+const REASONS = `select reason from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
   and +mode in ('live', ?)`
 // By itself SQLite would read all suppressions of the organization, because their index has the requested order.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
@@ -60,7 +60,7 @@ export function sqliteSuppressions(
 ): Suppressions {
   const existing = db.prepare<unknown[], Suppression>(EXISTING)
   const get = db.prepare<unknown[], Suppression>(GET)
-  const reasonOf = db.prepare<unknown[], SuppressionReason | null>(REASON).pluck()
+  const reasonsOf = db.prepare<unknown[], SuppressionReason>(REASONS).pluck()
   const find = db.prepare<unknown[], Suppression>(FIND)
   const begins = [ADDRESS_BEGINS, HOST_BEGINS].map((sql) => db.prepare<unknown[], string>(sql).pluck())
   const newestOf = (ids: readonly string[], { sql, values }: Condition, limit: number) => {
@@ -99,8 +99,12 @@ export function sqliteSuppressions(
     get: async (id) => get.get(id) ?? null,
     among: async (organizationId, domainId, emails, mode = 'live') => {
       reading.begin()
-      const reasons = emails.map((email) => [email, one(reasonOf, organizationId, email, domainId, mode)] as const)
-      return new Map(reasons.flatMap(([email, reason]) => (reason === null ? [] : [[email, reason]])))
+      const found = new Map<string, SuppressionReason>()
+      for (const email of emails) {
+        const [first] = reasonsOf.all(organizationId, email, domainId, mode).sort()
+        if (first !== undefined) found.set(email, first)
+      }
+      return found
     },
     find: async (organizationId, email) => find.all(organizationId, email),
     list: async (filter, page) => {
