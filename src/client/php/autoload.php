@@ -4,6 +4,6 @@
 
 declare(strict_types=1);
 
-foreach (['runtime', 'stream', 'errors', 'types', 'api', 'webhooks'] as $name) {
+foreach (['runtime', 'request', 'pages', 'stream', 'errors', 'types', 'api', 'webhooks'] as $name) {
     require_once __DIR__ . "/src/$name.php";
 }
