@@ -59,7 +59,7 @@ export const WORDS: readonly string[] = `
   Exim exim4 failover favour flexbox fsync glibc Gmail Grafana greylisting gzip Haraka healthz honoured honouring honours hostname
   hostnames href html http https idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB Keycloak KiB Landlock lang licence
   localhost lookups loopback mailauth Mailgun mailto MathML MiB ms mta-sts multiparts musl mx N-th neighbour nginx
-  nodemailer npm nsswitch OAuth ok oklch onclick OpenAPI OpenDKIM OpenID p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
+  nodemailer npm nsswitch OAuth ok oklch onclick OpenAPI OpenDKIM OpenID OpenSSL p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
   Postrider postrider postgresql-client practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery
   registrable resend resends resolvers rrggbb sandboxed schemas seccomp SendGrid shortener shorteners smarthost smtp
   smtps SpamCop Spamhaus spf sqlite3 src ssh-keygen sslmode stderr Streamable STSv1 suppression suppressions systemctl systemd template0 timestamp

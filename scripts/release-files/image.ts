@@ -1,13 +1,13 @@
 /** Programs → one image archive for both processors. No daemon is needed: the archive is a tar of JSON and layers.
  *
- *  The base is six Debian packages of fixed checksums, of which the image has the shared libraries that the program loads: 7 MB,
- *  where Debian's slim image has 75 MB with a shell and a package manager. No base image is downloaded, because an archive
- *  of packages keeps old versions, and a tag of a registry moves. The build of Bun for musl would be smaller, but needs a C++
- *  library that only Alpine has.
+ *  The base is Debian packages of fixed checksums, of which the image has the shared libraries that the program loads: 15 MB,
+ *  where Debian's slim image has 75 MB with a shell and a package manager. Half of it is the cryptography of OpenSSL, with which
+ *  RSA signatures take half the time (outbound/system-rsa.ts). No base image is downloaded, because an archive of packages
+ *  keeps old versions, and a tag of a registry moves. The build of Bun for musl would be smaller, but needs a C++ library that
+ *  only Alpine has.
  *
- *  glibc is therefore part of the image: a security update of glibc needs a release (`image/renew.ts`). The image contains
- *  Debian's description of each package, so that scanners see the versions. CA certificates and time zones are missing, because
- *  the runtime has its own. So is OpenSSL, with which RSA signatures take half the time.
+ *  So a security update of these libraries needs a release (`image/renew.ts`). The image contains Debian's description of each
+ *  package, so that scanners see the versions. CA certificates and time zones are missing, because the runtime has its own.
  *
  *  Readers: `docker load` of a Docker with containerd's image store, `podman load`, containerd and skopeo read index.json,
  *  where one name is both images. Other versions of Docker read manifest.json, which cannot express this, so each processor

@@ -78,12 +78,12 @@ function checked(file: string, sha256: string): string {
   return file
 }
 
-/** Shared libraries and the loader, without conversions of character sets and test libraries; licences; the name of the
- *  Debian release. */
+/** Shared libraries and the loader, without conversions of character sets, test libraries and the TLS of OpenSSL; licences; the
+ *  name of the Debian release. */
 function isNeeded(path: string, name: string): boolean {
   if (path === `usr/share/doc/${name}/copyright`) return true
   if (name === 'base-files') return path === 'usr/lib/os-release' || path === 'etc/debian_version'
-  if (/\/(gconv|audit|libpcprofile|libmemusage|libc_malloc)/.test(path)) return false
+  if (/\/(gconv|audit|libpcprofile|libmemusage|libc_malloc|libssl)/.test(path)) return false
   return /^(usr\/)?lib(64)?\/([\w-]+\/)?[\w.+-]+\.so(\.[\d.]+)?$/.test(path)
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { debianMirrors } from './mirrors.ts'
 
 const RELEASE = 'trixie'
-const NAMES = ['base-files', 'gcc-14-base', 'libc6', 'libgcc-s1', 'libstdc++6']
+const NAMES = ['base-files', 'gcc-14-base', 'libc6', 'libgcc-s1', 'libssl3t64', 'libstdc++6', 'libzstd1', 'zlib1g']
 const PROCESSORS = { amd64: 'x64', arm64: 'arm64' } as const
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
