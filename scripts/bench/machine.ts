@@ -55,7 +55,8 @@ export async function startCleanMachine(folder: string): Promise<CleanMachine> {
   return { root, run, cpuSeconds: used, inItsNetwork: inside('--net'), stop }
 }
 
-const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates'
+/** What every server has. */
+const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates,openssh-client'
 const QUIET: ExecFileSyncOptions = { stdio: ['ignore', 'ignore', 'inherit'] }
 const ENVIRONMENT = [
   'HOME=/root',
