@@ -47,9 +47,10 @@ function operationOf(route: Route, wire: Wire, timeouts: Timeouts, { asked, show
   }
 }
 
-/** Response with a page → the same with converted items. */
+/** Response with a page → the same with converted items. One that is no page stays as it is. */
 function withItems(answer: ParsedResponse<Page<unknown>>, shown: Naming['shown']): ParsedResponse<Page<unknown>> {
-  return { ...answer, data: { ...answer.data, data: answer.data.data.map(shown) } }
+  const items = answer.data.data
+  return Array.isArray(items) ? { ...answer, data: { ...answer.data, data: items.map(shown) } } : answer
 }
 
 /** Options of a call without those that are undefined, so that the defaults apply. */

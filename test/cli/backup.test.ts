@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
-import { LIMIT_MS, PROGRAM, postrider, start, testFolder } from './command.ts'
+import { LIMIT_MS, PROGRAM, postrider, SOURCES, start, testFolder } from './command.ts'
 
 const RELAXED = '[sending]\nrequire_verified_domain = false\n'
 const place = testFolder(RELAXED)
@@ -106,10 +106,11 @@ describe('backup', () => {
     async () => {
       await json('backup', at('whole'))
       const whole = readFileSync(at('whole'))
-      // Limits of the file size in KiB, both below the size of the database.
+      // Limits of the file size in KiB, both below the size of the database. The built program would not load its SQLite, whose
+      // memory counts as a file.
       for (const most of ['300', '4']) {
         const limited = Bun.spawnSync(
-          ['bash', '-c', 'ulimit -f "$0" && "$@"', most, ...PROGRAM, 'backup', at('whole'), '--config', place.file],
+          ['bash', '-c', 'ulimit -f "$0" && "$@"', most, ...SOURCES, 'backup', at('whole'), '--config', place.file],
           { stderr: 'pipe' },
         )
         expect(limited.exitCode).toBe(1)

@@ -10,11 +10,12 @@ export interface Ended {
   stderr: string
 }
 
+/** The program of this checkout, not built. */
+export const SOURCES: readonly string[] = [process.execPath, join(import.meta.dir, '../../src/main.ts')]
+
 /** The program of this checkout: the built one if PROGRAM names it, as scripts/test does, because it starts with a third
  *  of the CPU time; else the sources, so that a test that runs alone tests what was just written. */
-export const PROGRAM: readonly string[] = process.env.PROGRAM
-  ? [process.env.PROGRAM]
-  : [process.execPath, join(import.meta.dir, '../../src/main.ts')]
+export const PROGRAM: readonly string[] = process.env.PROGRAM ? [process.env.PROGRAM] : SOURCES
 /** Milliseconds. A separate process is slow on a busy machine. */
 export const LIMIT_MS = 60_000
 
