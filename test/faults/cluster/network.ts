@@ -39,6 +39,7 @@ export const network: Fault = clusterFault({
       for (; performance.now() < cutAt + ms; await Bun.sleep(POLL_MS)) mayComeTwice(node)
       cluster.sink.freeze(node.source)
       for (const proxy of node.proxies) proxy.pass('both')
+      cluster.sink.thaw(node.source)
       if (ms > TAKEOVER_MS) {
         const code = await Promise.race([exitOf(process!), Bun.sleep(LEAVES_MS).then(() => 'still running')])
         if (code === REPLACED) replaced++

@@ -51,6 +51,7 @@ export const frozen: Fault = clusterFault({
       cluster.sink.freeze(node.source)
       const stoppedAt = performance.now()
       await Bun.sleep(SETTLE_MS)
+      cluster.sink.thaw(node.source)
       mayComeTwice(node)
       await untilTakenOver(cluster, owned, stoppedAt)
       await Bun.sleep(1_000)

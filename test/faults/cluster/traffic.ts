@@ -12,8 +12,10 @@ export interface Traffic extends SinkTraffic {
   /** Most transactions at once with one destination, of all nodes together. Those of nodes that stand still are left
    *  out: they end when the node continues, whatever the others do. */
   most(): number
-  /** A node, by its source address, stands still: its transactions under way no longer count. */
+  /** A node, by its source address, stands still: its transactions under way no longer count, nor those that it began before
+   *  and of which the sink has not read yet, until `thaw`. */
   freeze(source: string): void
+  thaw(source: string): void
 }
 
 export function createTraffic(): Traffic {
@@ -21,11 +23,13 @@ export function createTraffic(): Traffic {
   const cameTo = new Map<string, number[]>()
   /** Destination → the sockets with a transaction under way. */
   const underWay = new Map<string, Set<Socket>>()
+  const frozen = new Set<string>()
   let most = 0
   return {
     times,
     cameTo,
     began: (socket) => {
+      if (frozen.has(socket.remoteAddress ?? '')) return
       const open = underWay.getOrInsertComputed(socket.localAddress ?? '', () => new Set())
       open.add(socket)
       most = Math.max(most, open.size)
@@ -40,9 +44,11 @@ export function createTraffic(): Traffic {
     },
     most: () => most,
     freeze: (source) => {
+      frozen.add(source)
       for (const open of underWay.values()) {
         for (const socket of open) if (socket.remoteAddress === source) open.delete(socket)
       }
     },
+    thaw: (source) => void frozen.delete(source),
   }
 }
