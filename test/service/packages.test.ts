@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { LIMIT_MS } from '../cli/command.ts'
+import { inOtherRoot } from '../support/other-root.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 import { makeReleaseKey, type ReleaseKey, sign } from '../support/release.ts'
 
@@ -292,4 +293,24 @@ describeWith(['shellcheck', 'curl', 'ssh-keygen'], 'the install script', () => {
     },
     LIMIT_MS,
   )
+})
+
+describeWith(['root', 'unshare'], 'the package script after the files', () => {
+  test('restarts a running server, except within `postrider upgrade`, which does it itself', async () => {
+    const log = '/tmp/calls'
+    const noted = { text: `#!/bin/sh\necho "$@" >>${log}\n`, mode: 0o755 }
+    const ignored = { text: '#!/bin/sh\n', mode: 0o755 }
+    const script = { text: readFileSync(join(ROOT, 'scripts/package/postinst'), 'utf8'), mode: 0o755 }
+    const files = {
+      '/usr/local/sbin/systemctl': noted,
+      '/usr/local/sbin/systemd-sysusers': ignored,
+      '/usr/local/sbin/systemd-tmpfiles': ignored,
+      '/root/postinst': script,
+    }
+    const calls = ['/root/postinst configure', 'POSTRIDER_UPGRADE=1 /root/postinst configure'].join(' && ')
+    const command = `PATH=/usr/local/sbin:$PATH; mkdir -p /run/systemd/system; rm -f ${log}; ${calls} && cat ${log}`
+    const { exitCode, output } = await inOtherRoot(folder, command, { files, mounted: folder })
+    expect(output.trim().split('\n')).toEqual(['daemon-reload', 'try-restart postrider.service', 'daemon-reload'])
+    expect(exitCode).toBe(0)
+  })
 })

@@ -5,6 +5,8 @@ export interface Ran {
   code: number
   stdout: string
   stderr: string
+  /** The limit that it exceeded; null if it ended by itself. */
+  exceededMs: number | null
 }
 
 /** Runs a command to its end, at most `limitMs`; it gets no input. Throws CommandFailure if it does not exist. */
@@ -23,7 +25,12 @@ export async function run(
     ...(limitMs === undefined ? {} : { timeout: limitMs, killSignal: 'SIGKILL' }),
   })
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  return { code: (await child.exited) || (child.signalCode === null ? 0 : 128), stdout, stderr }
+  return { ...(await endOf(child, limitMs)), stdout, stderr }
+}
+
+async function endOf(child: Bun.Subprocess, limitMs: number | undefined): Promise<Pick<Ran, 'code' | 'exceededMs'>> {
+  const code = (await child.exited) || (child.signalCode === null ? 0 : 128)
+  return { code, exceededMs: child.signalCode === 'SIGKILL' ? (limitMs ?? null) : null }
 }
 
 /** The same → what it printed. Throws CommandFailure that begins with `what` if it fails. */
@@ -34,7 +41,7 @@ export async function runWell(what: string, ...call: Parameters<typeof run>): Pr
 }
 
 /** Runs a command of the operator, which may leave a server in the background: its output goes to standard error. */
-export async function runShell(command: string, limitMs: number): Promise<number> {
+export async function runShell(command: string, limitMs: number): Promise<Ran> {
   const child = Bun.spawn(['/bin/sh', '-c', command], {
     stdin: 'ignore',
     stdout: 2,
@@ -42,11 +49,12 @@ export async function runShell(command: string, limitMs: number): Promise<number
     timeout: limitMs,
     killSignal: 'SIGKILL',
   })
-  return (await child.exited) || (child.signalCode === null ? 0 : 128)
+  return { ...(await endOf(child, limitMs)), stdout: '', stderr: '' }
 }
 
-/** The last lines that a command printed, for a message. */
-export function failureOf({ code, stdout, stderr }: Ran): string {
+/** Why a command failed, for a message: the time, or the last lines that it printed. */
+export function failureOf({ code, stdout, stderr, exceededMs }: Ran): string {
+  if (exceededMs !== null) return `not finished after ${exceededMs / 1000} s`
   const lines = (stderr.trim() || stdout.trim()).split('\n').slice(-MOST_LINES)
   return lines.join('\n') || `exit code ${code}`
 }

@@ -29,10 +29,7 @@ export function serviceOf(record: NonNullable<ServiceRecord>): Service {
     // `restart` and `start` wait until the server is ready, or fail with it.
     return { restart: ask('restart'), stop: () => ask('stop')(STOP_MS), start }
   }
-  const shell = (command: string) => async (limitMs: number) => {
-    const code = await runShell(command, limitMs)
-    return code === 0 ? null : `${command}: exit code ${code}`
-  }
+  const shell = (command: string) => async (limitMs: number) => faultOf(command, await runShell(command, limitMs))
   const stop = () => shell(record.stop)(STOP_MS)
   const start = shell(record.start)
   return { restart: async (limitMs) => (await stop()) ?? (await start(limitMs)), stop, start }

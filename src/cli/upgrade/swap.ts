@@ -13,8 +13,9 @@ export async function swapIn(place: Place, { old_sha256, new_sha256, is_package 
   if (present === new_sha256 && !is_package) return
   if (present === old_sha256) keepAs(place.program, place.previous, place.folder)
   if (is_package) {
-    // Repeats what was interrupted. It also restarts the server by systemd.
-    await runWell('dpkg', ['dpkg', '--install', place.archive], { env: { DEBIAN_FRONTEND: 'noninteractive' } })
+    // Repeats what was interrupted. The package does not restart the server: dpkg would wait for it.
+    const env = { DEBIAN_FRONTEND: 'noninteractive', POSTRIDER_UPGRADE: '1' }
+    await runWell('dpkg', ['dpkg', '--install', place.archive], { env })
   } else {
     await requireHash(place.staged, new_sha256)
     renameSync(place.staged, place.program)
