@@ -107,10 +107,12 @@ test('a forgotten password: the link arrives signed, sets a new one once, and en
 // threat: sign-in-guessing
 test('a link expires after an hour, and a newer one replaces it', async () => {
   await forgot(OPERATOR)
+  const [earlier] = await remote.received(1)
+  const first = tokenIn(earlier!, 'reset')
   await forgot(OPERATOR)
-  const [first, second] = (await remote.received(2)).map((mail) => tokenIn(mail, 'reset'))
+  const [, second] = (await remote.received(2)).map((mail) => tokenIn(mail, 'reset'))
   expect(first).not.toBe(second)
-  expect((await resetBy(first!, 'an entirely new one')).status).toBe(401)
+  expect((await resetBy(first, 'an entirely new one')).status).toBe(401)
   await server.clock.advance(60 * MINUTE)
   expect((await resetBy(second!, 'an entirely new one')).status).toBe(401)
 })

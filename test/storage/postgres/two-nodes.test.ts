@@ -557,7 +557,8 @@ describeWithPostgres('two nodes on one database', () => {
     await until(async () => again.push(...(await claimAll(one))) >= theirs.length)
     expect(again.sort()).toEqual(theirs.sort())
     expect(tookOver).toBe(1)
-    expect(performance.now() - killedAt).toBeGreaterThan(0.8 * TAKEOVER_MS)
+    // The time counts from its last beat, which was a while before.
+    expect(performance.now() - killedAt).toBeGreaterThan(0.6 * TAKEOVER_MS)
     expect(sql('select count(distinct node_id) from slots')).toBe('1')
   }, 60_000)
 
