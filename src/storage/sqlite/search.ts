@@ -42,7 +42,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
   const words = searchWords(db)
 
   const isBehind = () => state().last < (newest.get() ?? 0)
-  /** Adds the rows that have room in a batch → the last of them. */
+  /** Adds rows until the batch has enough words → the number of the last one. */
   const add = (rows: Iterable<Indexed>): number | null => {
     const postings: Postings = new Map()
     let count = 0
