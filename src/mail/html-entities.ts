@@ -15,10 +15,7 @@ export function decodeAttribute(value: string): string {
 function decode(text: string, mode: DecodingMode): string {
   let at = text.indexOf('&')
   if (at < 0) return text
-  let decoded = ''
-  const decoder = new HtmlEntityDecoder((code) => {
-    if (!isControl(code)) decoded += String.fromCodePoint(code)
-  })
+  decoded = ''
   let start = 0
   for (; at >= 0; at = text.indexOf('&', at + 1)) {
     decoded += text.slice(start, at)
@@ -31,5 +28,13 @@ function decode(text: string, mode: DecodingMode): string {
   return decoded + text.slice(start)
 }
 
+// One decoder for all texts: creating one costs several times as much as a reference, and decoding is synchronous.
+let decoded = ''
+const decoder = new HtmlEntityDecoder((code) => {
+  if (!isControl(code)) decoded += String.fromCodePoint(code)
+})
+
 /** Browsers keep these characters, but they show nothing, and the text goes into mail and pages. */
-const isControl = (code: number) => code < 32 && code !== 9 && code !== 10 && code !== 13
+function isControl(code: number): boolean {
+  return code < 32 && code !== 9 && code !== 10 && code !== 13
+}

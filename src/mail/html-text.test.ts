@@ -45,6 +45,16 @@ describe('html', () => {
     ['👩‍👩‍👧 שלום', '👩‍👩‍👧 שלום'],
   ])('%j becomes %j', (html, text) => expect(textFromHtml(html)).toBe(text))
 
+  test.each([1_023, 1_024, 1_025, 17_000])('keeps text of %d characters, in a link or a list too', (size) => {
+    const words = 'word '.repeat(size / 5).padEnd(size - 1, 'x')
+    for (const text of [`${words}.`, `${words}é`]) {
+      expect(textFromHtml(`<p>${text}</p><p>${text}</p>`)).toBe(`${text}\n\n${text}`)
+      expect(textFromHtml(`<a href="https://x.example"><b>a</b> ${text}</a>`)).toBe(`a ${text} (https://x.example)`)
+      expect(textFromHtml(`<ul><li>${text}<li>a</ul>`)).toBe(`- ${text}\n- a`)
+      expect(textFromHtml(`<a href="mailto:${text}">${text}</a>`)).toBe(text)
+    }
+  })
+
   test('of any kind gives text without an error', () => {
     const bits = fc.constantFrom(
       '<',

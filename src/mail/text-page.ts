@@ -17,7 +17,7 @@ export class TextPage {
 
   /** Source text between two tags, `html.slice(from, to)`, with raw references. */
   text(html: string, from: number, to: number): void {
-    if (to - from <= SHORT && this.preformatted === 0 && this.link === null && this.plain(html, from, to)) return
+    if (to - from <= SHORT && this.preformatted === 0 && this.plain(html, from, to)) return
     const source = html.slice(from, to)
     if (this.preformatted > 0) {
       this.lines(decodeEntities(source).split(/\r\n|\r|\n/))
@@ -36,26 +36,36 @@ export class TextPage {
     if (end < raw.length) this.isSpaceDue = true
   }
 
-  /** Short texts are mostly plain words; one pass over the characters is faster than several searches. Returns true if
-   *  the text was plain and is written. */
+  /** Short texts are mostly plain words: one pass over the characters checks and writes them. Returns true if the text
+   *  was plain and is written; else nothing has changed. */
   private plain(html: string, from: number, to: number): boolean {
     let start = from
     let end = to
     while (start < end && isSpace(html.charCodeAt(start))) start++
-    while (end > start && isSpace(html.charCodeAt(end - 1))) end--
-    let isAfterSpace = false
+    if (start === end) {
+      this.isSpaceDue = true
+      return true
+    }
+    if (this.marker !== '') return false
+    while (isSpace(html.charCodeAt(end - 1))) end--
+    if (this.asciiEnd + SHORT + 2 > ascii.length) this.gather()
+    const isSpaceDue = this.isSpaceDue || start > from
+    let size = this.separate(isSpaceDue)
+    let previous = 0
     for (let at = start; at < end; at++) {
       const code = html.charCodeAt(at)
-      if (code < 32 || code === AMPERSAND || code > 126 || (code === 32 && isAfterSpace)) return false
-      isAfterSpace = code === 32
+      if (code < 32 || code === AMPERSAND || code > 126 || (code === SPACE && previous === SPACE)) return false
+      ascii[size++] = previous = code
     }
-    if (start > from) this.isSpaceDue = true
-    if (start === end) return true
-    this.parted()
-    let size = this.asciiEnd
-    for (let at = start; at < end; at++) ascii[size++] = html.charCodeAt(at)
+    const { link } = this
+    if (link !== null) {
+      const isSpaced = link.text !== '' && isSpaceDue && this.gap === 0 && !this.isLineStart
+      link.text += isSpaced ? ` ${html.slice(start, end)}` : html.slice(start, end)
+    }
     this.asciiEnd = size
-    if (end < to) this.isSpaceDue = true
+    this.gap = 0
+    this.isLineStart = false
+    this.isSpaceDue = end < to
     return true
   }
 
@@ -131,9 +141,10 @@ export class TextPage {
       this.write(link.url)
       return
     }
-    const isSaid = link.url === link.text || link.url.replace(/^(?:mailto|tel):/i, '') === link.text
+    const { url, text } = link
+    const isSaid = url.endsWith(text) && (url === text || url.replace(/^(?:mailto|tel):/i, '') === text)
     // On the same line: a block that ended inside the link must not separate it from its address.
-    if (!isSaid) this.put(` (${link.url})`)
+    if (!isSaid) this.put(` (${url})`)
   }
 
   /** The whole text, trimmed. */
@@ -154,24 +165,47 @@ export class TextPage {
   private parted(): boolean {
     const isSpaceDue = this.isSpaceDue && this.gap === 0 && !this.isLineStart
     if (this.asciiEnd + SHORT + 2 > ascii.length) this.gather()
-    const lineEnds = this.out !== '' || this.asciiEnd > 0 ? Math.min(this.gap, 2) : 0
-    for (let count = 0; count < lineEnds; count++) ascii[this.asciiEnd++] = LF
+    this.asciiEnd = this.separate(this.isSpaceDue && this.marker === '')
     this.gap = 0
     this.isSpaceDue = false
     this.isLineStart = false
-    if (this.marker !== '') {
-      this.put(this.marker)
-      this.marker = ''
-    } else if (isSpaceDue) {
-      ascii[this.asciiEnd++] = SPACE
-      return true
-    }
+    if (this.marker === '') return isSpaceDue
+    this.put(this.marker)
+    this.marker = ''
     return false
   }
 
+  /** Puts the line ends or the space before the next text behind the content of `ascii`, and returns where the text
+   *  starts. */
+  private separate(isSpaceDue: boolean): number {
+    let end = this.asciiEnd
+    if (this.gap === 0) {
+      if (isSpaceDue && !this.isLineStart) ascii[end++] = SPACE
+      return end
+    }
+    if (end === 0 && this.out === '') return end
+    ascii[end++] = LF
+    if (this.gap > 1) ascii[end++] = LF
+    return end
+  }
+
   private put(text: string): void {
+    if (text.length <= SHORT && this.putAscii(text)) return
     this.gather()
     this.out += text
+  }
+
+  /** Returns false, without a change, for text with other characters. */
+  private putAscii(text: string): boolean {
+    if (this.asciiEnd + text.length > ascii.length) this.gather()
+    let size = this.asciiEnd
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code > 126) return false
+      ascii[size++] = code
+    }
+    this.asciiEnd = size
+    return true
   }
 
   /** Appends the content of `ascii`: a string per word would be garbage. */
@@ -195,7 +229,7 @@ const LF = 10
 /** Buffer for plain text. Pages are built one at a time, so one buffer serves all. */
 const ascii = Buffer.allocUnsafe(16_384)
 /** Native search is faster for longer text. */
-const SHORT = 160
+const SHORT = 1_024
 const MAX_LISTS = 16 // deeper lists continue the innermost numbering
 const SPACES = /[ \t\r\n\f]+/g
 const UNEVEN = /[\t\r\n\f]| {2}/
