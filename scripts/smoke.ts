@@ -193,7 +193,7 @@ async function checkServer(name: string, program: string): Promise<void> {
   const environment = isReady ? readFileSync(`/proc/${running.pid}/environ`, 'utf8') : ''
   const command = isReady ? readFileSync(`/proc/${running.pid}/cmdline`, 'utf8') : ''
   running.kill('SIGTERM')
-  const isSet = ['useFTLJIT=0', 'forceRAMSize=', 'PURGE_HOLES_MIN_INTERVAL='].every((each) =>
+  const isSet = ['thresholdForFTLOptimizeAfterWarmUp=', 'forceRAMSize=', 'PURGE_HOLES_MIN_INTERVAL='].every((each) =>
     environment.includes(each),
   )
   const isGood = (await running.exited) === 0 && isSet && command === `${args.join('\0')}\0`
