@@ -23,6 +23,9 @@ export function listenAsPeer(manner: Manner, host: string, port = 0): Promise<nu
   })
 }
 
+const EXTENSIONS = '250-sink\r\n250-PIPELINING\r\n250-CHUNKING\r\n250-ENHANCEDSTATUSCODES\r\n250 8BITMIME\r\n'
+const NO_RECIPIENT = '503 5.5.1 No valid recipients\r\n'
+
 function converse(socket: Socket, { recipient = '250 2.1.5 Ok', delayMs = 0, onMail = () => {} }: Manner): void {
   const say = (answer: string) => {
     if (delayMs === 0) socket.write(answer)
@@ -32,6 +35,7 @@ function converse(socket: Socket, { recipient = '250 2.1.5 Ok', delayMs = 0, onM
   socket.on('error', () => socket.destroy())
   say('220 sink ESMTP\r\n')
   let isData = false
+  let chunkBytes = 0
   let accepted = 0
   let rest = ''
   socket.on('data', (chunk: string) => {
@@ -49,15 +53,25 @@ function converse(socket: Socket, { recipient = '250 2.1.5 Ok', delayMs = 0, onM
         onMail()
         answer += '250 2.0.0 Ok\r\n'
       }
+      if (chunkBytes > 0) {
+        if (rest.length < chunkBytes) break
+        rest = rest.slice(chunkBytes)
+        chunkBytes = 0
+        if (accepted > 0) onMail()
+        answer += accepted > 0 ? '250 2.0.0 Ok\r\n' : NO_RECIPIENT
+        accepted = 0
+      }
       const end = rest.indexOf('\r\n')
       if (end < 0) break
       const verb = rest.slice(0, 4).toUpperCase()
+      if (verb === 'BDAT') chunkBytes = Number.parseInt(rest.slice(5, end), 10)
       rest = rest.slice(end + 2)
-      if (verb === 'EHLO') answer += '250-sink\r\n250-PIPELINING\r\n250-ENHANCEDSTATUSCODES\r\n250 8BITMIME\r\n'
+      if (verb === 'BDAT') continue
+      if (verb === 'EHLO') answer += EXTENSIONS
       else if (verb === 'DATA') {
         isData = accepted > 0
         accepted = 0
-        answer += isData ? '354 go on\r\n' : '503 5.5.1 No valid recipients\r\n'
+        answer += isData ? '354 go on\r\n' : NO_RECIPIENT
       } else if (verb === 'RCPT') {
         if (recipient.startsWith('2')) accepted++
         answer += `${recipient}\r\n`

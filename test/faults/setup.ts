@@ -211,6 +211,7 @@ export async function startSink({
   const server = createServer({ noDelay: true }, (socket) => {
     let token = ''
     let mail: string | null = null
+    let chunkBytes = 0
     let rest = ''
     let isOpen = false
     const inTransaction = (isNow: boolean) => {
@@ -223,26 +224,41 @@ export async function startSink({
       inTransaction(false)
       socket.write('250 2.0.0 taken\r\n')
     }
+    const came = (text: string) => {
+      const before = cameAt.get(token)
+      if (before !== undefined) sink.cameBeforeAt.push(before)
+      cameAt.set(token, performance.now())
+      mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(text)?.[1] ?? ''])
+      traffic?.came(token, socket)
+      if (replyMs === 0) accept()
+      else setTimeout(accept, replyMs)
+    }
     socket.setEncoding('latin1')
     socket.on('error', () => socket.destroy())
     socket.on('close', () => inTransaction(false))
     socket.write('220 sink\r\n')
     socket.on('data', (chunk: string) => {
       rest += chunk
-      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+      for (;;) {
+        if (chunkBytes > 0) {
+          if (rest.length < chunkBytes) break
+          const text = rest.slice(0, chunkBytes)
+          rest = rest.slice(chunkBytes)
+          chunkBytes = 0
+          if (token === '') socket.write('503 5.5.1 for nobody\r\n')
+          else came(text)
+        }
+        const end = rest.indexOf('\r\n')
+        if (end < 0) break
         const line = rest.slice(0, end)
         rest = rest.slice(end + 2)
         if (mail !== null && line !== '.') mail += `${line}\n`
         else if (mail !== null) {
-          const before = cameAt.get(token)
-          if (before !== undefined) sink.cameBeforeAt.push(before)
-          cameAt.set(token, performance.now())
-          mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)?.[1] ?? ''])
+          const text = mail
           mail = null
-          traffic?.came(token, socket)
-          if (replyMs === 0) accept()
-          else setTimeout(accept, replyMs)
-        } else if (/^ehlo/i.test(line)) socket.write('250-sink\r\n250 PIPELINING\r\n')
+          came(text)
+        } else if (/^ehlo/i.test(line)) socket.write('250-sink\r\n250-PIPELINING\r\n250 CHUNKING\r\n')
+        else if (/^bdat/i.test(line)) chunkBytes = Number(line.split(' ')[1])
         else if (/^data/i.test(line)) {
           mail = token === '' ? null : ''
           socket.write(token === '' ? '554 5.5.1 for nobody\r\n' : '354 go on\r\n')

@@ -418,3 +418,115 @@ test('closes a connection after its maximum of mails', async () => {
   for (let i = 0; i < 4; i++) await offer(via, peer(mx), { maxMails: 2 })
   expect(mx.connections()).toBe(2)
 })
+
+const CHUNKING = ['PIPELINING', 'CHUNKING']
+
+/** Sends one mail, so that the connection is kept for the next. */
+async function kept(mx: RawMx, more: Parameters<typeof transport>[0] = {}) {
+  const via = transport(more)
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  mx.heard.length = 0
+  return via
+}
+
+test('with CHUNKING, a kept connection gets the next mail in one write', async () => {
+  const mx = await raw({ extensions: CHUNKING })
+  const via = await kept(mx)
+  const mail = toWire([Buffer.from('.A: b\r\n\r\n.\r\n..\r\nx.\r\n.y\r\n')])
+  const { answer, transcript } = await offer(via, peer(mx), { mail })
+  expect(answer).toEqual({ kind: 'reply', stage: 'content', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } })
+  expect(mx.heard).toEqual([
+    'MAIL FROM:<r@sender.test>',
+    'RCPT TO:<anna@raw.test>',
+    `BDAT ${mail.sizeBytes} LAST`,
+    '<mail>',
+  ])
+  expect(mx.mails[1]!.toString()).toBe('.A: b\r\n\r\n.\r\n..\r\nx.\r\n.y\r\n')
+  expect(transcript.replace(/^\d+ /gm, '').split('\n').slice(1)).toEqual([
+    'C: MAIL FROM:<r@sender.test>',
+    'C: RCPT TO:<anna@raw.test>',
+    `C: BDAT ${mail.sizeBytes} LAST`,
+    `C: <${mail.sizeBytes} bytes>`,
+    'S: 250 2.0.0 ok',
+    'S: 250 2.0.0 ok',
+    'S: 250 2.0.0 queued',
+  ])
+})
+
+test('a fresh connection, a server without PIPELINING and a large mail use DATA despite CHUNKING', async () => {
+  const large = toWire([Buffer.from(`A: b\r\n\r\n${'x'.repeat(65_536)}\r\n`)])
+  for (const [extensions, mail] of [
+    [['CHUNKING'], MAIL],
+    [CHUNKING, large],
+  ] as const) {
+    const mx = await raw({ extensions: [...extensions] })
+    await offer(await kept(mx), peer(mx), { mail })
+    expect(mx.heard).toContain('DATA')
+    expect(mx.mails.length).toBe(2)
+  }
+})
+
+for (const [where, stage, reply] of REFUSALS.slice(2)) {
+  if (where === 'DATA') continue
+  const cue = where === 'DOT' ? 'BDAT' : where
+  // threat: smtp-connection-resets
+  test(`${reply} to ${cue} is the result of a mail in one write, and the next one is sent`, async () => {
+    let refusals = 1
+    const mx = await raw({
+      extensions: CHUNKING,
+      script: (at, line) =>
+        at === cue && line.includes(cue === 'BDAT' ? 'BDAT' : 'nobody') && refusals-- > 0 ? reply : null,
+    })
+    const via = await kept(mx)
+    const nobody = { recipient: 'nobody@raw.test', returnPath: cue === 'MAIL' ? 'nobody@sender.test' : 'r@sender.test' }
+    const code = Number(reply.slice(0, 3))
+    expect((await offer(via, peer(mx), nobody)).answer).toMatchObject({ kind: 'reply', stage, reply: { code } })
+    expect(mx.mails.length).toBe(cue === 'BDAT' ? 2 : 1)
+    expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+    expect(mx.connections()).toBe(code === 421 ? 2 : 1)
+    expect(mx.heard.includes('RSET')).toBe(code !== 421)
+  })
+}
+
+for (const [name, move] of [
+  ['lost', { do: 'say_and_drop', text: '' }],
+  ['nonsense', 'what is this'],
+  ['354', '354 more?'],
+] as [string, Move][]) {
+  // threat: smtp-connection-resets
+  test(`a connection that is ${name} after a mail in one write leaves the outcome unknown`, async () => {
+    const mx = await raw({ extensions: CHUNKING, script: at('BDAT', move) })
+    const via = await kept(mx, { timeouts: { ...TIMEOUTS, finalDotMs: 120 } })
+    expect((await offer(via, peer(mx))).answer).toMatchObject({ kind: 'fault', stage: 'content', afterDot: true })
+  })
+}
+
+test('a server that is silent after a mail in one write may have it', async () => {
+  const mx = await raw({ extensions: CHUNKING, script: at('BDAT', { do: 'hang' }) })
+  const via = await kept(mx, { timeouts: SHORT })
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ kind: 'fault', stage: 'mail', afterDot: true })
+})
+
+for (const [name, move] of [
+  ['drops', { do: 'drop' }],
+  ['resets', { do: 'reset' }],
+] as [string, Move][]) {
+  test(`a server that ${name} the connection without a reply gets the mail again at once`, async () => {
+    const mx = await raw({ extensions: CHUNKING, script: at('BDAT', move) })
+    const { answer, transcript } = await offer(await kept(mx), peer(mx))
+    expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+    expect(transcript).toContain('the reused connection was closed')
+    expect(mx.connections()).toBe(2)
+  })
+}
+
+test('a server that does not know BDAT gets its mail by DATA from then on', async () => {
+  const mx = await raw({ extensions: CHUNKING, script: at('BDAT', '502 5.5.1 unknown command') })
+  const via = await kept(mx)
+  const { answer, transcript } = await offer(via, peer(mx))
+  expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(transcript).toContain('the server does not know BDAT')
+  for (let i = 0; i < 3; i++) await offer(via, peer(mx))
+  expect(mx.heard.filter((line) => line.startsWith('BDAT'))).toHaveLength(1)
+  expect(mx.connections()).toBe(2)
+})

@@ -114,7 +114,19 @@ export type Move =
   | { do: 'say_and_drop'; text: string }
 
 /** The state of the raw server: verbs in upper case, `CONNECT`, and `DOT` for the end of a mail. */
-export type Cue = 'CONNECT' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'DOT' | 'RSET' | 'QUIT'
+export type Cue =
+  | 'CONNECT'
+  | 'EHLO'
+  | 'HELO'
+  | 'STARTTLS'
+  | 'AUTH'
+  | 'MAIL'
+  | 'RCPT'
+  | 'DATA'
+  | 'DOT'
+  | 'BDAT'
+  | 'RSET'
+  | 'QUIT'
 
 /** A minimal server that can do what no real one would; sends its greeting at once. */
 export interface RawMx {
@@ -198,6 +210,10 @@ class RawConnection {
   #socket: Socket
   #pending = ''
   #inMail = false
+  /** A BDAT command whose octets have not all arrived. */
+  #chunk: { line: string; bytes: number } | null = null
+  #hasSender = false
+  #hasRecipient = false
   #answers = ''
 
   constructor(plain: Socket, number: number, world: RawMxOptions & { hear: (line: string) => void; mails: Buffer[] }) {
@@ -241,6 +257,17 @@ class RawConnection {
         this.#move('DOT', '.', '250 2.0.0 queued')
         continue
       }
+      if (this.#chunk !== null) {
+        const { line, bytes } = this.#chunk
+        if (this.#pending.length < bytes) return
+        const raw = this.#pending.slice(0, bytes)
+        this.#pending = this.#pending.slice(bytes)
+        this.#chunk = null
+        if (this.#hasRecipient) this.#world.mails.push(Buffer.from(raw, 'latin1'))
+        this.#world.hear('<mail>')
+        this.#move('BDAT', line, this.#hasRecipient ? '250 2.0.0 queued' : '503 5.5.1 no recipient')
+        continue
+      }
       const end = this.#pending.indexOf('\r\n')
       if (end < 0) return
       const line = this.#pending.slice(0, end)
@@ -268,11 +295,16 @@ class RawConnection {
         this.#move(cue, line, '354 go ahead')
         this.#inMail = this.#answers.endsWith('354 go ahead\r\n')
         break
+      case 'BDAT':
+        this.#chunk = { line, bytes: Number(line.split(' ')[1]) }
+        break
       case 'QUIT':
         this.#move(cue, line, '221 2.0.0 bye')
         break
       default:
         this.#move(cue, line, '250 2.0.0 ok')
+        if (cue === 'MAIL') this.#hasSender = this.#answers.endsWith('250 2.0.0 ok\r\n')
+        this.#hasRecipient = cue === 'RCPT' && this.#hasSender && this.#answers.endsWith('250 2.0.0 ok\r\n')
     }
   }
 

@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import { NO_EXTENSIONS, readExtensions } from './extensions.ts'
 
 test('keywords are recognized in any letter case, the greeting line and unknown ones are ignored', () => {
-  const text = 'PIPELINING.test at your service\nStartTLS\n8bitmime\nsmtputf8\nXCLIENT NAME\nCHUNKING'
-  expect(readExtensions(text)).toEqual({ ...NO_EXTENSIONS, startTls: true, eightBitMime: true, smtpUtf8: true })
+  const text = 'PIPELINING.test at your service\nStartTLS\n8bitmime\nsmtputf8\nXCLIENT NAME\nchunking'
+  const offered = { chunking: true, startTls: true, eightBitMime: true, smtpUtf8: true }
+  expect(readExtensions(text)).toEqual({ ...NO_EXTENSIONS, ...offered })
 })
 
 test('SIZE gives the limit; 0, no value and an invalid value give none', () => {

@@ -1,6 +1,8 @@
 /** Extensions that a server offers in its EHLO reply. RFC 5321 §4.1.1.1 */
 export interface Extensions {
   pipelining: boolean
+  /** BDAT. RFC 3030 §2 */
+  chunking: boolean
   startTls: boolean
   eightBitMime: boolean
   smtpUtf8: boolean
@@ -14,6 +16,7 @@ export interface Extensions {
 
 export const NO_EXTENSIONS: Extensions = {
   pipelining: false,
+  chunking: false,
   startTls: false,
   eightBitMime: false,
   smtpUtf8: false,
@@ -32,6 +35,9 @@ export function readExtensions(text: string): Extensions {
     switch (keyword) {
       case 'PIPELINING':
         extensions.pipelining = true
+        break
+      case 'CHUNKING':
+        extensions.chunking = true
         break
       case 'STARTTLS':
         extensions.startTls = true

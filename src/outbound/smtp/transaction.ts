@@ -1,7 +1,9 @@
 import type { Reply } from '../../mail/reply.ts'
+import { isForOneWrite, offerInOneWrite } from './chunk.ts'
 import { isFault, nowMs } from './dialogue.ts'
-import { type Answer, type Fault, faultAt, type Stage } from './reply.ts'
-import { isPositive, isRefusal, outOfPlace, type Session } from './session.ts'
+import { type EnvelopeAnswer, envelopeAnswerOf, gone, isGone, lost, refused } from './envelope-answer.ts'
+import type { Answer, Fault } from './reply.ts'
+import { isPositive, isRefusal, type Session } from './session.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { WireMail } from './wire-mail.ts'
 
@@ -13,10 +15,11 @@ export interface Envelope {
 }
 
 /** Envelope and mail → the server's answer, or `stale` when a kept connection was gone (lost, or 421) before any reply
- *  to this mail: nothing was sent and a fresh connection may be tried. With PIPELINING, MAIL, RCPT and DATA go out in
- *  one write and the mail with its dot in another (RFC 2920); without it each command waits for its reply. After a
- *  refusal the next offer starts with RSET. A session is closed when the answer is a fault or 421. Throws on control
- *  characters in an address, which submission refuses. */
+ *  to this mail: a fresh connection may be tried. With PIPELINING, MAIL, RCPT and DATA go out in one write and the mail
+ *  with its dot in another (RFC 2920); with CHUNKING too, a small mail on a kept connection goes out with its commands
+ *  (chunk.ts); without PIPELINING each command waits for its reply. After a refusal the next offer starts with RSET. A
+ *  session is closed when the answer is a fault or 421. Throws on control characters in an address, which submission
+ *  refuses. */
 export async function offerMail(
   session: Session,
   { envelope, mail, onCommit }: { envelope: Envelope; mail: WireMail; onCommit?: () => void },
@@ -29,6 +32,7 @@ export async function offerMail(
 
   const parameters = mailParameters(session, envelope, mail)
   const commands = [`MAIL FROM:<${path(envelope.returnPath)}>${parameters}`, `RCPT TO:<${path(envelope.recipient)}>`]
+  if (isReused && isForOneWrite(session, mail)) return offerInOneWrite(session, commands, mail, timeouts, onCommit)
   const envelopeAnswer = session.extensions.pipelining
     ? await pipelined(session, commands, timeouts, isReused)
     : await inLockstep(session, commands, timeouts, isReused)
@@ -74,9 +78,6 @@ function path(address: string): string {
 const NON_ASCII = /[^\x00-\x7f]/
 const CONTROL = /[\x00-\x1f\x7f]/
 
-/** Null: the server waits for the mail. */
-type EnvelopeAnswer = Answer | 'stale' | null
-
 async function pipelined(
   session: Session,
   commands: readonly string[],
@@ -86,30 +87,8 @@ async function pipelined(
   const { dialogue } = session
   const group = [...(session.needsReset ? ['RSET'] : []), ...commands, 'DATA'].join('\r\n')
   dialogue.say(`${group}\r\n`, group)
-
-  if (session.needsReset) {
-    const reset = await dialogue.reply(timeouts.commandMs)
-    if (isFault(reset) || !isPositive(reset)) return gone(session)
-    session.needsReset = false
-  }
-  const mailReply = await dialogue.reply(timeouts.commandMs)
-  if (isReused && isGone(mailReply)) return gone(session)
-  if (isFault(mailReply)) return lost(session, 'mail', mailReply)
-  if (mailReply.code === 421) return refused(session, 'mail', mailReply)
-
-  // All three replies arrive in any case; a server that disconnects between them ends the wait with a fault.
-  const rcptReply = await dialogue.reply(timeouts.commandMs)
-  if (!isPositive(mailReply)) {
-    await closeGroup(session, timeouts, !isFault(rcptReply))
-    return refused(session, 'mail', mailReply)
-  }
-  if (isFault(rcptReply)) return lost(session, 'rcpt', rcptReply)
-  if (rcptReply.code === 421) return refused(session, 'rcpt', rcptReply)
-  if (!isPositive(rcptReply)) {
-    await closeGroup(session, timeouts, true)
-    return refused(session, 'rcpt', rcptReply)
-  }
-  return dataAnswer(session, await dialogue.reply(timeouts.dataMs))
+  const answer = await envelopeAnswerOf(session, timeouts, isReused, (isOpen) => closeGroup(session, timeouts, isOpen))
+  return answer ?? dataAnswer(session, await dialogue.reply(timeouts.dataMs))
 }
 
 /** MAIL or RCPT was refused after DATA was sent: read its reply, and if the server expects a mail, send none. RFC 2920
@@ -153,28 +132,6 @@ async function inLockstep(
 function dataAnswer(session: Session, reply: Reply | Fault): EnvelopeAnswer {
   if (isFault(reply)) return lost(session, 'data', reply)
   return reply.code === 354 ? null : refused(session, 'data', reply)
-}
-
-const isGone = (answer: Reply | Fault) => (isFault(answer) ? answer.class === 'network' : answer.code === 421)
-
-function gone(session: Session): 'stale' {
-  session.dialogue.close()
-  return 'stale'
-}
-
-function lost(session: Session, stage: Stage, fault: Fault): Answer {
-  session.dialogue.close()
-  return faultAt(stage, fault)
-}
-
-function refused(session: Session, stage: Stage, reply: Reply): Answer {
-  if (!isRefusal(reply)) {
-    session.dialogue.close()
-    return outOfPlace(stage, reply)
-  }
-  session.needsReset = stage !== 'content' // the server has ended the transaction in any case
-  if (reply.code === 421) session.dialogue.close()
-  return { kind: 'reply', stage, reply }
 }
 
 async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts, onCommit = () => {}): Promise<Answer> {

@@ -33,35 +33,29 @@ export interface Transport {
   stop(): Promise<void>
 }
 
-/** Limits and session options → Transport. A kept connection that is gone is replaced once without counting as a fault.
+/** Limits and session options → Transport. A kept connection that is gone is replaced once without counting as a fault. A
+ *  server that offers CHUNKING and does not know BDAT is not asked for it again for a day.
  *  When STARTTLS fails and TLS is not required, the mail goes without TLS over a fresh connection, and for some minutes
  *  the server is not asked for TLS again (RFC 7435: unencrypted is better than not at all). */
 export function createTransport(options: SessionOptions & { idleMs?: number; maxIdle?: number }): Transport {
   const connections = createConnections(options)
-  const clearUntilMs = new Map<string, number>()
-
-  const isWithoutTls = (peer: Peer) => {
-    const untilMs = clearUntilMs.size === 0 ? undefined : clearUntilMs.get(peerKey(peer))
-    if (untilMs === undefined) return false
-    if (untilMs > nowMs()) return true
-    clearUntilMs.delete(peerKey(peer))
-    return false
-  }
+  const withoutTls = createPeerSet(CLEAR_MS)
+  const withoutChunking = createPeerSet(DATA_ONLY_MS)
+  const once = (asked: Offer) => offerOnce(connections, options, withoutChunking, asked)
 
   const offer = async (asked: Offer): Promise<Offered> => {
     const inClear: Offer = { ...asked, peer: { ...asked.peer, tls: 'never' } }
     const mayGoInClear = asked.peer.tls === 'starttls' && asked.peer.demand === 'none'
-    if (mayGoInClear && isWithoutTls(asked.peer)) {
-      return { ...(await offerOnce(connections, options, inClear)), tlsTrouble: 'validation-failure' }
+    if (mayGoInClear && withoutTls.has(asked.peer)) {
+      return { ...(await once(inClear)), tlsTrouble: 'validation-failure' }
     }
-    const offered = await offerOnce(connections, options, asked)
+    const offered = await once(asked)
     const { answer } = offered
     if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
-    if (clearUntilMs.size >= MAX_REMEMBERED) clearUntilMs.clear()
-    clearUntilMs.set(peerKey(asked.peer), nowMs() + CLEAR_MS)
+    withoutTls.add(asked.peer)
     asked.transcript.note('retrying without TLS')
     const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
-    const again = await offerOnce(connections, options, { ...inClear, budgetMs })
+    const again = await once({ ...inClear, budgetMs })
     return {
       ...again,
       isFirst: true,
@@ -73,9 +67,38 @@ export function createTransport(options: SessionOptions & { idleMs?: number; max
 }
 
 const CLEAR_MS = 600_000
+const DATA_ONLY_MS = 86_400_000
 const MAX_REMEMBERED = 10_000
 
-async function offerOnce(connections: Connections, options: SessionOptions, offer: Offer): Promise<Offered> {
+/** Peers that lack something, each for `ms` after it was added. */
+interface PeerSet {
+  add(peer: Peer): void
+  has(peer: Peer): boolean
+}
+
+function createPeerSet(ms: number): PeerSet {
+  const untilMs = new Map<string, number>()
+  return {
+    add: (peer) => {
+      if (untilMs.size >= MAX_REMEMBERED) untilMs.clear()
+      untilMs.set(peerKey(peer), nowMs() + ms)
+    },
+    has: (peer) => {
+      const endMs = untilMs.size === 0 ? undefined : untilMs.get(peerKey(peer))
+      if (endMs === undefined) return false
+      if (endMs > nowMs()) return true
+      untilMs.delete(peerKey(peer))
+      return false
+    },
+  }
+}
+
+async function offerOnce(
+  connections: Connections,
+  options: SessionOptions,
+  withoutChunking: PeerSet,
+  offer: Offer,
+): Promise<Offered> {
   const { peer, destination, transcript } = offer
   let session = await connections.take(peer, destination)
   try {
@@ -85,14 +108,18 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
       transcript.note(
         `connected to ${peerName(peer)}, message ${session.offered + 1} of this connection${tlsNote(session)}`,
       )
+      const { chunking } = session.extensions
       const answer = await speak(session, offer, options, deadlineMs)
       if (answer !== 'stale') return offered(answer, session, startedMs)
-      transcript.note('the reused connection was closed')
+      const isDataOnly = chunking && !session.extensions.chunking
+      if (isDataOnly) withoutChunking.add(peer)
+      transcript.note(isDataOnly ? 'the server does not know BDAT' : 'the reused connection was closed')
       session = null
     }
     const opened = await openSession(peer, options, transcript, deadlineMs)
     if ('answer' in opened) return { ...opened, tls: null, isFirst: true, startedMs }
     session = opened
+    if (withoutChunking.has(peer)) session.extensions.chunking = false
     const answer = await speak(session, offer, options, deadlineMs)
     if (answer === 'stale') throw new Error('a fresh connection cannot be stale')
     return offered(answer, session, startedMs)

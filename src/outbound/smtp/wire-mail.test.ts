@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { toWire } from './wire-mail.ts'
+import { toWire, unstuffed } from './wire-mail.ts'
 
 const wire = (...parts: string[]) => toWire(parts.map((part) => Buffer.from(part, 'latin1')))
 const sent = (...parts: string[]) => wire(...parts).bytes.toString('latin1')
@@ -50,8 +50,9 @@ test('for any bytes, only the last three end the mail and no bare CR, LF or NUL 
       const body = text.slice(0, -3)
       expect(body === '' || body.endsWith('\r\n')).toBe(true)
       expect(body).not.toMatch(/(^|\r\n)\.(\r|\n|$)|[^\r]\n|^\n|\r[^\n]|\r$|\0/)
-      const unstuffed = body.replace(/(^|\r\n)\./g, '$1')
-      expect(toWire([Buffer.from(unstuffed, 'latin1')]).sizeBytes).toBe(unstuffed.length)
+      const clean = body.replace(/(^|\r\n)\./g, '$1')
+      expect(toWire([Buffer.from(clean, 'latin1')]).sizeBytes).toBe(clean.length)
+      expect(unstuffed(wire(pieces.join(''))).toString('latin1')).toBe(clean)
     }),
     { numRuns: 2000 },
   )

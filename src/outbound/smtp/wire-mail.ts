@@ -36,6 +36,14 @@ export function toWire(parts: readonly Uint8Array[]): WireMail {
   return { bytes: Buffer.concat([stuffed(ended), END]), sizeBytes: ended.byteLength, ...rest }
 }
 
+/** The mail without dot-stuffing and final dot, as BDAT takes it: `sizeBytes` bytes. */
+export function unstuffed({ bytes, sizeBytes }: WireMail): Buffer {
+  const stuffedBytes = bytes.subarray(0, bytes.byteLength - END.byteLength)
+  if (stuffedBytes.byteLength === sizeBytes) return stuffedBytes
+  const text = stuffedBytes.toString('latin1')
+  return Buffer.from((text.startsWith('.') ? text.slice(1) : text).replaceAll('\r\n..', '\r\n.'), 'latin1')
+}
+
 const END = Buffer.from('.\r\n')
 const CRLF = Buffer.from('\r\n')
 const CR = 13
