@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import pkg from '../package.json' with { type: 'json' }
+import { runtimeSettings } from '../src/os/runtime-settings.ts'
 import { verifySignature } from '../src/webhooks/sign.ts'
 import { LIMITS_MB } from './package/limits.ts'
 
@@ -193,9 +194,7 @@ async function checkServer(name: string, program: string): Promise<void> {
   const environment = isReady ? readFileSync(`/proc/${running.pid}/environ`, 'utf8') : ''
   const command = isReady ? readFileSync(`/proc/${running.pid}/cmdline`, 'utf8') : ''
   running.kill('SIGTERM')
-  const isSet = ['thresholdForFTLOptimizeAfterWarmUp=', 'forceRAMSize=', 'PURGE_HOLES_MIN_INTERVAL='].every((each) =>
-    environment.includes(each),
-  )
+  const isSet = Object.keys(runtimeSettings()).every((each) => environment.includes(`${each}=`))
   const isGood = (await running.exited) === 0 && isSet && command === `${args.join('\0')}\0`
   clearTimeout(limit)
   console.log(`${isGood ? 'ok' : 'NOT OK'}: ${name}`)

@@ -31,11 +31,13 @@ export const accept: Part = {
     const reference = await startProgram('reference')
     const bare = { http: String(reference.first.http), key: 'none' }
     await load(bare, 50, 20_000, bodies.held(scratch))
-    const { perSecond } = await load(bare, 50, messages * 2, bodies.held(scratch))
-    await reference.stop()
-    note(null, BARE, perSecond)
     const binary = { name: 'this', file: '' } as const
-    note(binary, SHARE, (noted(binary, AT[50]) ?? Number.NaN) / perSecond)
+    for (const connections of [1, 50] as const) {
+      const { perSecond } = await load(bare, connections, messages * 2, bodies.held(scratch))
+      note(null, BARE[connections], perSecond)
+      note(binary, SHARE[connections], (noted(binary, AT[connections]) ?? Number.NaN) / perSecond)
+    }
+    await reference.stop()
   },
 }
 
@@ -52,5 +54,11 @@ const P99: Record<1 | 10 | 50, Figure> = {
 const KEYED: Figure = { what: 'accepted with idempotency keys, as a share of without', goal: { atLeast: 0.8 } }
 const BATCH: Figure = { what: 'accepted per second, batches of 500', goal: { atLeast: 20_000 } }
 const RESIDENT: Figure = { what: 'memory after accepting', unit: 'MB' }
-const BARE: Figure = { what: 'a bare server that only stores the body: accepted per second, 50 connections' }
-const SHARE: Figure = { what: 'accepted with 50 connections, as a share of the bare server' }
+const BARE: Record<1 | 50, Figure> = {
+  1: { what: 'a bare server that only stores the body: accepted per second, 1 connection' },
+  50: { what: 'a bare server that only stores the body: accepted per second, 50 connections' },
+}
+const SHARE: Record<1 | 50, Figure> = {
+  1: { what: 'accepted with 1 connection, as a share of the bare server' },
+  50: { what: 'accepted with 50 connections, as a share of the bare server' },
+}

@@ -28,13 +28,16 @@ export function withRuntimeSettings(): void {
 export function runtimeSettings() {
   return {
     BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: String(LAST_TIER_RUNS),
+    BUN_JSC_smallHeapGrowthFactor: String(HEAP_GROWTH),
     BUN_JSC_forceRAMSize: String(Math.min(HEAP_MEMORY_BYTES, totalmem())),
     MIMALLOC_PURGE_HOLES_MIN_INTERVAL: String(RETURN_PARTS_MS),
   }
 }
 
 /** In the runtime's own count of calls and rounds of loops; 100,000 by default. */
-const LAST_TIER_RUNS = 500_000
+const LAST_TIER_RUNS = 1_000_000
+/** Between two collections; 2 by default, which takes 11 MB more under load and 1 to 2 % less CPU. */
+const HEAP_GROWTH = 1.9
 const HEAP_MEMORY_BYTES = 512 * 2 ** 20
 /** Between two sweeps of a thread's memory. At one second most of the gain is lost; ten seconds gain no more. */
 const RETURN_PARTS_MS = 5_000
