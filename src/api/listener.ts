@@ -68,7 +68,11 @@ export function createListener(options: {
   const { refuseHost = plainRefusal } = options
   const turns = createTurnLimiter()
   const answer = (request: Request) => {
-    if (!isBadHost(request.headers.get('host'))) return turns.enter(() => options.fetch(request))
+    if (!isBadHost(request.headers.get('host')))
+      return turns.enter(
+        () => options.fetch(request),
+        () => announcedBytes(request),
+      )
     const response = refuseHost(request)
     response.headers.set('connection', 'close') // a proxy may split the connection into requests differently
     return response
@@ -149,6 +153,9 @@ export function createListener(options: {
     },
   }
 }
+
+/** Size of the body as the client states it; 0 without a number. */
+const announcedBytes = ({ headers }: Request) => Number(headers.get('content-length')) || 0
 
 const plainRefusal = () =>
   new Response('Host must be sent exactly once, as host or host:port\n', {

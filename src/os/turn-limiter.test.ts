@@ -1,37 +1,67 @@
 import { expect, test } from 'bun:test'
 import { createTurnLimiter } from './turn-limiter.ts'
 
-test('work that arrives in a long turn waits for a later one, in request order', async () => {
-  let now = 0
+const small = () => 1_000
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('the first request of a turn starts at once, the others together in the next turn', async () => {
   const begun: string[] = []
-  const turns = createTurnLimiter(() => now)
-  const enter = (name: string, ms: number) =>
-    turns.enter(() => {
-      begun.push(name)
-      now += ms
-      return name
-    })
-  expect([enter('a', 3), enter('b', 3)]).toEqual(['a', 'b']) // at once
-  const waiting = [enter('c', 6), enter('d', 1), enter('e', 1)]
-  expect(begun).toEqual(['a', 'b'])
-  setImmediate(() => begun.push('turn'))
-  expect(await Promise.all(waiting)).toEqual(['c', 'd', 'e'])
-  expect(begun.filter((name) => name !== 'turn')).toEqual(['a', 'b', 'c', 'd', 'e'])
-  expect(begun.indexOf('turn')).toBeLessThan(begun.indexOf('d'))
+  const turns = createTurnLimiter()
+  const enter = (name: string) => turns.enter(() => void begun.push(name), small)
+  for (const name of ['a', 'b', 'c']) enter(name)
+  expect(begun).toEqual(['a'])
+  await turn()
+  expect(begun).toEqual(['a', 'b', 'c'])
+  enter('d')
+  expect(begun).toEqual(['a', 'b', 'c']) // the turn in which b and c started
+  await turn()
+  await turn()
+  enter('e')
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']) // at once again
+})
+
+test('the requests of a turn take each step one after the other', async () => {
+  const steps: string[] = []
+  const turns = createTurnLimiter()
+  const work = (name: string) => async () => {
+    steps.push(`${name}1`)
+    await null
+    steps.push(`${name}2`)
+  }
+  await Promise.all(['a', 'b', 'c'].map((name) => turns.enter(work(name), small)))
+  expect(steps).toEqual(['a1', 'a2', 'b1', 'c1', 'b2', 'c2'])
+})
+
+test.each([
+  ['16 requests', 1_000, 16],
+  ['512 KiB', 200_000, 3],
+  ['one, however large', 10_000_000, 1],
+])('a turn starts at most %s, in order', async (_, bytes, most) => {
+  const begun: number[] = []
+  const turns = createTurnLimiter()
+  const all = Array.from({ length: 50 }, (_, at) =>
+    turns.enter(
+      () => begun.push(at),
+      () => bytes,
+    ),
+  )
+  await turn()
+  expect(begun.length).toBe(1 + most)
+  await turn()
+  expect(begun.length).toBe(1 + 2 * most)
+  await Promise.all(all)
+  expect(begun).toEqual([...Array(50).keys()])
 })
 
 test('a job that throws rejects, and the next one runs', async () => {
-  let now = 0
-  const turns = createTurnLimiter(() => now)
-  turns.enter(() => {
-    now += 10
-  })
+  const turns = createTurnLimiter()
+  turns.enter(() => {}, small)
   const failed = Promise.resolve(
     turns.enter(() => {
       throw new Error('bad')
-    }),
+    }, small),
   )
-  const next = turns.enter(() => 'next')
+  const next = turns.enter(() => 'next', small)
   expect(failed).rejects.toThrow('bad')
   expect(await next).toBe('next')
 })

@@ -1,54 +1,63 @@
 import { Fifo } from '../net/limiters/fifo.ts'
 
-/** Limits how long one turn of the event loop may start new requests.
+/** Starts the requests of one turn of the event loop together, and limits how many start in one turn.
  *
- *  Bun accepts, reads and handles every waiting connection before it does anything else (1.4.5). If each response brings
- *  the next connection, the turn never ends; four clients suffice where a handler takes some milliseconds. No timer and
- *  no setImmediate runs then, so nothing is committed and no mail is accepted. A client that waits for its response opens
- *  no next connection. */
+ *  Together: their promises then continue in order, so the same step runs for one request after the other. The code and
+ *  data of a step stay in the processor's caches, and more changes share a commit. At 50 connections a message takes a
+ *  fifth less CPU than when each request runs all of its steps before the next one starts.
+ *
+ *  Limited: Bun accepts, reads and handles every waiting connection before it does anything else (1.4.5). If each
+ *  response brings the next connection, the turn never ends; four clients suffice where a handler takes some
+ *  milliseconds. No timer and no setImmediate runs then, so nothing is committed and no mail is accepted. A client that
+ *  waits for its response opens no next connection. */
 export interface TurnLimiter {
-  /** Runs `begin` now, or in a later turn if this one is already long. Keeps the order and returns its result. */
-  enter<T>(begin: () => T | Promise<T>): T | Promise<T>
+  /** Runs `begin` now if it is the first of this turn, else in the next one or a later one. Keeps the order and returns
+   *  its result. `bytes`: the size of what it processes at once. */
+  enter<T>(begin: () => T | Promise<T>, bytes: () => number): T | Promise<T>
 }
 
-/** Longest time that requests start in one turn before timers and commits run. */
-const TURN_MS = 5
+/** Most requests that start in one turn: two milliseconds of work. 32 and 64 are no faster. */
+const MOST = 16
+/** The same for their bytes: the parser of JSON takes a millisecond for 200 kB. */
+const MOST_BYTES = 512 * 1024
 
-/** Creates a TurnLimiter. `now` is monotonic, in milliseconds. */
-export function createTurnLimiter(now: () => number = () => performance.now()): TurnLimiter {
-  const waiting = new Fifo<() => void>()
-  /** When the first request of this turn arrived; null if none has. */
-  let beganAt: number | null = null
+/** Creates a TurnLimiter. */
+export function createTurnLimiter(): TurnLimiter {
+  const waiting = new Fifo<{ start: () => void; bytes: () => number }>()
+  let hasBegun = false
 
-  const turn = () => {
-    beganAt = null
-    if (waiting.size === 0) return
-    begin()
-    while (!isLong()) {
-      const next = waiting.take()
-      if (next === undefined) return
-      next()
-    }
-  }
   const begin = () => {
-    if (beganAt !== null) return
-    beganAt = now()
+    hasBegun = true
     setImmediate(turn)
   }
-  const isLong = () => beganAt !== null && now() - beganAt >= TURN_MS
+  const turn = () => {
+    hasBegun = false
+    if (waiting.size === 0) return
+    begin()
+    let bytes = 0
+    for (let started = 0; started < MOST && bytes < MOST_BYTES; started++) {
+      const next = waiting.take()
+      if (next === undefined) return
+      bytes += next.bytes()
+      next.start()
+    }
+  }
 
   return {
-    enter: (work) => {
-      begin()
-      if (waiting.size === 0 && !isLong()) return work()
+    enter: (work, bytes) => {
+      if (!hasBegun) {
+        begin()
+        return work()
+      }
       return new Promise((resolve, reject) => {
-        waiting.push(() => {
+        const start = () => {
           try {
             resolve(work())
           } catch (error) {
             reject(error)
           }
-        })
+        }
+        waiting.push({ start, bytes })
       })
     },
   }
