@@ -16,8 +16,7 @@ export type WhileDownloading = <T>(
 /** Limits → WhileDownloading. A download takes up to 10 s, while the body stays in memory. */
 export function createDownloading(limits: WaitingLimits = LIMITS): WhileDownloading {
   const waiting = createWaiting(limits)
-  return async (call, requests, work) => {
-    if (requests.every((request) => request instanceof Refusal || isComplete(request))) return work()
+  const whileWaiting = async <T>(call: Call, work: () => Promise<T>): Promise<T> => {
     const { key, organizationId, bodyBytes = 0 } = call
     // A larger body has reserved its memory.
     const sizeBytes = bodyBytes > SMALL_BYTES ? 0 : bodyBytes
@@ -34,6 +33,8 @@ export function createDownloading(limits: WaitingLimits = LIMITS): WhileDownload
       end()
     }
   }
+  return (call, requests, work) =>
+    requests.every((request) => request instanceof Refusal || isComplete(request)) ? work() : whileWaiting(call, work)
 }
 
 /** A request occupies five times its body (measured with 240 kB, Bun 1.4.5). The numbers are those of the queue of

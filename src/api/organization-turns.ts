@@ -35,16 +35,23 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
     }
   }
 
+  const inTurn = async <T>(
+    organizationId: string,
+    bodyBytes: number,
+    work: (endTurn: () => void) => Promise<T>,
+  ): Promise<T> => {
+    const endTurn = await begin(organizationId, bodyBytes)
+    try {
+      return await work(endTurn)
+    } finally {
+      endTurn()
+    }
+  }
+
   return {
-    run: async (organizationId, bodyBytes, work) => {
+    run: (organizationId, bodyBytes, work) => {
       // An organization alone pays nothing for turns.
-      if (!recentOthers.than(organizationId)) return work(() => {})
-      const endTurn = await begin(organizationId, bodyBytes)
-      try {
-        return await work(endTurn)
-      } finally {
-        endTurn()
-      }
+      return recentOthers.than(organizationId) ? inTurn(organizationId, bodyBytes, work) : work(() => {})
     },
   }
 }

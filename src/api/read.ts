@@ -159,13 +159,17 @@ function decode(bytes: Uint8Array): string {
 
 /** True if the content type, without its parameters, is `type`. */
 function isOfType(headers: Headers, type: string): boolean {
-  return headers.get('content-type')?.replace(/;.*/s, '').trim().toLowerCase() === type
+  const given = headers.get('content-type')
+  return given === type || given?.replace(/;.*/s, '').trim().toLowerCase() === type
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  return Object.values(value).some((entry) => isDeeperThan(entry, levels - 1))
+  for (const entry of Array.isArray(value) ? value : Object.values(value)) {
+    if (isDeeperThan(entry, levels - 1)) return true
+  }
+  return false
 }
 
 /** Value → parsed value. Throws `validation_error` with the faults of the schema and those in `known`. */

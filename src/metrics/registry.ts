@@ -54,12 +54,10 @@ export function createRegistry(): Registry {
 
   return {
     counter: (name, help, labels = []) => {
-      const totals = new Map<string, number>()
-      if (labels.length === 0) totals.set('', 0)
-      add({ name, type: 'counter', help, labels }, () => [...totals].map(([key, total]) => line(name, key, total)))
-      return (values = [], by = 1) => {
-        const key = labelled(labels, values)
-        totals.set(key, (totals.get(key) ?? 0) + by)
+      const totals = createSeries(labels, () => ({ total: 0 }))
+      add({ name, type: 'counter', help, labels }, () => totals.lines((key, { total }) => [line(name, key, total)]))
+      return (values, by = 1) => {
+        totals.of(values).total += by
       }
     },
     gauge: (name, help, read) => add({ name, type: 'gauge', help, labels: [] }, () => [line(name, '', read())]),
@@ -67,21 +65,16 @@ export function createRegistry(): Registry {
     totals: sampled('counter'),
     gauges: sampled('gauge'),
     histogram: (name, help, bounds, labels = []) => {
-      const rows = new Map<string, { counts: number[]; sum: number }>()
-      const row = (key: string) => {
-        const known = rows.get(key) ?? { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
-        rows.set(key, known)
-        return known
-      }
-      if (labels.length === 0) row('')
+      const rows = createSeries(labels, () => ({ counts: new Array<number>(bounds.length + 1).fill(0), sum: 0 }))
       add({ name, type: 'histogram', help, labels }, () =>
-        [...rows].flatMap(([key, { counts, sum }]) => bucketLines(name, key, bounds, counts, sum)),
+        rows.lines((key, { counts, sum }) => bucketLines(name, key, bounds, counts, sum)),
       )
-      return (value, values = []) => {
-        const { counts } = row(labelled(labels, values))
-        const at = bounds.findIndex((bound) => value <= bound)
-        counts[at < 0 ? bounds.length : at]!++
-        row(labelled(labels, values)).sum += value
+      return (value, values) => {
+        const row = rows.of(values)
+        let at = 0
+        while (at < bounds.length && value > bounds[at]!) at++
+        row.counts[at]!++
+        row.sum += value
       }
     },
     families: () => families,
@@ -93,6 +86,27 @@ export function createRegistry(): Registry {
         })
         .concat('')
         .join('\n'),
+  }
+}
+
+/** The time series of a family. A counted event only joins its label values; the text of the labels is made on a
+ *  scrape. Without labels, the only series exists from the start. */
+function createSeries<T>(labels: readonly string[], empty: () => T) {
+  const known = new Map<string, { values: readonly string[]; content: T }>()
+  const of = (values: readonly string[] = []): T => {
+    const key = values.length === 1 ? values[0]! : values.join('\n')
+    let found = known.get(key)
+    if (found === undefined) {
+      found = { values, content: empty() }
+      known.set(key, found)
+    }
+    return found.content
+  }
+  if (labels.length === 0) of()
+  return {
+    of,
+    lines: (write: (labels: string, content: T) => string[]) =>
+      [...known.values()].flatMap(({ values, content }) => write(labelled(labels, values), content)),
   }
 }
 

@@ -110,8 +110,13 @@ function isLimit(result: unknown): result is LimitReached {
 
 /** Time (ms UTC) → the UTC calendar month in which volume is counted, for example `2026-11`. */
 export function monthOf(now: number): string {
-  return iso(now).slice(0, 7)
+  if (!(now >= month.from && now < month.until))
+    month = { from: now, until: nextMonth(now), text: iso(now).slice(0, 7) }
+  return month.text
 }
+
+/** The month of the last call: accepting a message needs it several times. */
+let month = { from: 0, until: 0, text: '' }
 
 /** Time (ms UTC) → the UTC day, for example `2026-11-22`. */
 export function dayOf(now: number): string {

@@ -5,8 +5,14 @@ import { isIP } from 'node:net'
 /** Whether to refuse a request with 400: several Host headers (Bun joins them with commas), or anything but a host with an
  *  optional port. Accepts a missing header (HTTP/1.0) and an empty one (a request without a host). RFC 9112 §3.2. */
 export function isBadHost(header: string | null): boolean {
-  return header !== null && header !== '' && hostNameOf(header) === null
+  if (header === null || header === '' || header === lastGood) return false
+  if (hostNameOf(header) === null) return true
+  lastGood = header
+  return false
 }
+
+/** Nearly every request has the same. */
+let lastGood = ''
 
 /** `Mail.Example.com.:8025` → `mail.example.com`; `[::1]:80` → `::1`. Null for anything that is not a host. RFC 3986
  *  §3.2.2, without percent-encoding and without characters that DNS names do not contain. */

@@ -102,6 +102,7 @@ const PLAIN = /^[\w@.:/+-]+$/
 
 /** Value → JSON; values without a JSON form are written as text. Never throws. */
 function text(value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {

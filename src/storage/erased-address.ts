@@ -33,20 +33,21 @@ export function findingErased(
   suppressions: Suppressions,
   { hasErased, key }: { hasErased: (organizationId: string) => boolean; key: () => Promise<Uint8Array> },
 ): Suppressions {
+  const amongErased: Suppressions['among'] = async (organizationId, domainId, emails, mode) => {
+    const secret = await key()
+    const hashed = emails.map((email) => addressOfHash(hashOfAddress(secret, organizationId, email)))
+    const found = await suppressions.among(organizationId, domainId, [...emails, ...hashed], mode)
+    return new Map(
+      emails.flatMap((email, at): [string, SuppressionReason][] => {
+        const [reason] = [found.get(email), found.get(hashed[at] ?? '')].filter((each) => each !== undefined).sort()
+        return reason === undefined ? [] : [[email, reason]]
+      }),
+    )
+  }
   return {
     ...suppressions,
-    among: async (organizationId, domainId, emails, mode) => {
-      if (!hasErased(organizationId)) return suppressions.among(organizationId, domainId, emails, mode)
-      const secret = await key()
-      const hashed = emails.map((email) => addressOfHash(hashOfAddress(secret, organizationId, email)))
-      const found = await suppressions.among(organizationId, domainId, [...emails, ...hashed], mode)
-      return new Map(
-        emails.flatMap((email, at): [string, SuppressionReason][] => {
-          const [reason] = [found.get(email), found.get(hashed[at] ?? '')].filter((each) => each !== undefined).sort()
-          return reason === undefined ? [] : [[email, reason]]
-        }),
-      )
-    },
+    among: (organizationId, ...rest) =>
+      hasErased(organizationId) ? amongErased(organizationId, ...rest) : suppressions.among(organizationId, ...rest),
     find: async (organizationId, email) => {
       const present = await suppressions.find(organizationId, email)
       if (!hasErased(organizationId)) return present

@@ -360,7 +360,12 @@ function pretended(recipients: Recipient[], simulate: Simulate): SuppressedAddre
 
 function accepted(message: Message, content: Uint8Array, outcomes: Outcomes): AcceptedMessage {
   const status = messageStatus(outcomes.deliveries.map((delivery) => delivery.status))
-  return { message: { ...message, status }, content, suppressions: [], ...outcomes }
+  return {
+    message: status === message.status ? message : { ...message, status },
+    content,
+    suppressions: [],
+    ...outcomes,
+  }
 }
 
 function toAccepted({ message, deliveries }: AcceptedMessage): Accepted {

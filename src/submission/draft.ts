@@ -60,7 +60,7 @@ function finishedContent(
 /** Message id and request → the mail, with everything variable fixed (Date, Message-ID, boundaries, derived text), so
  *  that every attempt gives the same bytes. Scheduled mail carries its due date. */
 export function fixContent(id: string, request: SubmissionRequest, recipients: Recipient[], now: number): MailContent {
-  const ofType = (type: RecipientType) => recipients.filter((each) => each.type === type).map((each) => each.mailbox)
+  const ofType = (type: RecipientType) => recipients.flatMap((each) => (each.type === type ? [each.mailbox] : []))
   const { from, html } = request
   return {
     from: from.mailbox,
@@ -156,6 +156,7 @@ export function suppressedEvents(
   suppressed: SuppressedAddresses,
   mintId: MintId,
 ): Event[] {
+  if (suppressed.size === 0) return []
   const at = message.createdAt
   const found = recipients.flatMap(({ mailbox, folded }) => {
     const reason = suppressed.get(folded)

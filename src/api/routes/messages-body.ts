@@ -129,7 +129,7 @@ export function toSubmission(body: SendBody): GivenRequest {
     headers: body.headers ?? [],
     attachments: body.attachments ?? [],
     metadata: body.metadata ?? {},
-    tags: [...new Set(body.tags ?? [])],
+    tags: body.tags ? [...new Set(body.tags)] : [],
     scheduledAt: body.scheduled_at ?? null,
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
@@ -256,12 +256,19 @@ function bodyFault(body: string): string | null {
 }
 
 function readFrom(asSent: string, context: Context): { asSent: string; mailbox: Mailbox } {
+  if (lastFrom?.asSent === asSent) return lastFrom
   const mailbox = readMailbox(asSent)
-  return mailbox === null ? refuse(context, [], NOT_AN_ADDRESS) : { asSent, mailbox }
+  if (mailbox === null) return refuse(context, [], NOT_AN_ADDRESS)
+  lastFrom = { asSent, mailbox }
+  return lastFrom
 }
 
+/** The last sender, which often repeats. */
+let lastFrom: { asSent: string; mailbox: Mailbox } | null = null
+
 function readMailbox(text: string): Mailbox | null {
-  return Buffer.byteLength(text) > MAX_ADDRESS_BYTES ? null : parseMailbox(text)
+  const isLong = text.length > MAX_ADDRESS_BYTES / 3 && Buffer.byteLength(text) > MAX_ADDRESS_BYTES
+  return isLong ? null : parseMailbox(text)
 }
 
 function readRecipients(asSent: string | string[], context: Context): Addresses {
@@ -272,11 +279,11 @@ function readRecipients(asSent: string | string[], context: Context): Addresses 
 function readAddresses(asSent: string | string[], context: Context): Addresses {
   const mailboxes: Mailbox[] = []
   const texts = typeof asSent === 'string' ? [asSent] : asSent
-  for (const [index, each] of texts.entries()) {
+  texts.forEach((each, index) => {
     const mailbox = readMailbox(each)
     if (mailbox !== null) mailboxes.push(mailbox)
     else refuse(context, typeof asSent === 'string' ? [] : [index], NOT_AN_ADDRESS)
-  }
+  })
   return { asSent, mailboxes }
 }
 

@@ -71,8 +71,9 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
     pending.set(key, last)
   }
   const reached = (organizationId: string, name: LimitName, more: number, present: () => number) => {
+    if (more <= 0) return null
     const limit = planOf(organizationId)[PLAN_LIMITS[name].of]
-    if (limit === UNLIMITED || more <= 0) return null
+    if (limit === UNLIMITED) return null
     const count = present()
     return count + more > limit ? { kind: 'limit' as const, name, limit, used: count } : null
   }
