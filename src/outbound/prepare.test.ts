@@ -22,7 +22,8 @@ test('expensive mails of one domain delay another domain by at most one of them'
   const preparer = createPreparer()
   const order: string[] = []
   const prepare = async (domain: string, bytes: number) => {
-    await preparer.prepare(mailOf(domain, bytes), () => order.push(domain))
+    await preparer.prepare(mailOf(domain, bytes))
+    order.push(domain)
   }
   const costly = Array.from({ length: 20 }, () => prepare('costly.example', 2_000_000))
   await new Promise(setImmediate)
@@ -36,7 +37,7 @@ test('mails of one domain keep their order', async () => {
   const preparer = createPreparer()
   const order: number[] = []
   await Promise.all(
-    Array.from({ length: 3_000 }, (_, n) => preparer.prepare(mailOf('a.example', 10), () => order.push(n))),
+    Array.from({ length: 3_000 }, (_, n) => preparer.prepare(mailOf('a.example', 10)).then(() => order.push(n))),
   )
   expect(order).toEqual(Array.from({ length: 3_000 }, (_, n) => n))
 })
@@ -47,4 +48,34 @@ test('a mail that cannot be composed rejects and delays no other', async () => {
   const whole = preparer.prepare(mailOf('a.example', 10))
   await expect(broken).rejects.toThrow()
   expect((await whole).length).toBe(2)
+})
+
+test('up to six mails of a turn are composed, then signed', async () => {
+  const preparer = createPreparer(undefined, undefined, () => 0)
+  const steps: string[] = []
+  const prepare = (name: string) => preparer.prepare(mailOf('a.example', 10), () => steps.push(name))
+  await Promise.all(Array.from('abcdefgh', prepare))
+  expect(steps.join('')).toBe('abcdefabcdefghgh')
+})
+
+test('a small mail does not wait for the signature of a large one', async () => {
+  const preparer = createPreparer()
+  const steps: string[] = []
+  const prepare = (name: string, bytes: number) => preparer.prepare(mailOf('a.example', bytes), () => steps.push(name))
+  await Promise.all([prepare('large', 4_000_000), prepare('small', 10)])
+  expect(steps).toEqual(['large', 'large', 'small', 'small'])
+})
+
+test('the time of each mail is told once, also of one that fails', async () => {
+  const told: [string, boolean][] = []
+  const preparer = createPreparer(undefined, (domain, ms) => told.push([domain, ms > 0]))
+  const broken = { ...mailOf('b.example', 10), content: new Uint8Array([1, 2, 3]) }
+  await Promise.allSettled(
+    [mailOf('a.example', 10), broken, mailOf('a.example', 10)].map((job) => preparer.prepare(job)),
+  )
+  expect(told.sort()).toEqual([
+    ['a.example', true],
+    ['a.example', true],
+    ['b.example', true],
+  ])
 })

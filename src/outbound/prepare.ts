@@ -24,10 +24,11 @@ export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
 
 /** Composes and signs: the CPU work of an attempt. */
 export interface Preparer {
-  /** Prepares a mail in turn: one mail per turn of the event loop, so that sockets are served between two signatures
-   *  (RSA takes over half a millisecond). Calls `onTurn` when the turn comes. Sending domains share the CPU: next is
-   *  the first mail of the domain with the least CPU time, so that expensive mails of one domain delay only its own
-   *  mail. Rejects with what compose and sign throw. */
+  /** Prepares a mail in turn: a few mails per turn of the event loop, so that sockets are served between signatures (RSA
+   *  takes up to half a millisecond). All of a turn are composed, then all are signed: the code of each step stays in the
+   *  processor's caches, which saves a tenth of a message's CPU. Calls `onTurn` before each step. Sending domains share
+   *  the CPU: next is the first mail of the domain with the least CPU time, so that expensive mails of one domain delay
+   *  only its own mail. Rejects with what compose and sign throw. */
   prepare(job: Unprepared, onTurn?: () => void): Promise<Prepared>
   /** Prepares a mail at once. */
   prepareNow(job: Unprepared): Prepared
@@ -36,7 +37,11 @@ export interface Preparer {
 /** Returns a Preparer. `signRsa` may replace the built-in RSA operation and must give the same signatures. Parsed
  *  private keys are cached; parsing costs a sixth of a signature. `onCost` receives the time of each mail from
  *  `prepare`. */
-export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: number) => void): Preparer {
+export function createPreparer(
+  signRsa?: SignRsa,
+  onCost?: (domain: string, ms: number) => void,
+  now = () => performance.now(),
+): Preparer {
   const keys = new Map<string, KeyObject>()
   const lanes = new Map<string, Lane>()
   let isTurning = false
@@ -50,13 +55,9 @@ export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: 
     keys.set(pem, key)
     return key
   }
-  const prepareNow = (job: Unprepared): Prepared => {
-    const mail = mailOf(job)
-    const signingKeys = job.signingKeys.map(({ privateKeyPem, ...key }) => ({
-      ...key,
-      privateKey: keyOf(privateKeyPem),
-    }))
-    return [signDkim(mail, signingKeys, job.signedAt, signKey), mail]
+  const sign = (mail: Uint8Array, { signingKeys, signedAt }: Unprepared): Prepared => {
+    const withKeys = signingKeys.map(({ privateKeyPem, ...key }) => ({ ...key, privateKey: keyOf(privateKeyPem) }))
+    return [signDkim(mail, withKeys, signedAt, signKey), mail]
   }
   const laneOf = (domain: string): Lane => {
     const known = lanes.get(domain)
@@ -66,39 +67,62 @@ export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: 
     lanes.set(domain, lane)
     return lane
   }
-  const turn = () => {
-    const lane = nextOf(lanes)
-    if (lane === null) {
-      isTurning = false
-      return
+  /** Runs a step of a mail and counts its time; null if it failed. */
+  const step = <T>(waiting: Waiting, work: () => T): T | null => {
+    const { lane, onTurn, reject } = waiting
+    const beganAt = now()
+    onTurn?.()
+    try {
+      return work()
+    } catch (error) {
+      reject(error)
+      return null
+    } finally {
+      const ms = now() - beganAt
+      lane.spentMs += ms
+      waiting.spentMs += ms
     }
-    const beganAt = performance.now()
-    lane.waiting.take()?.()
-    const ms = performance.now() - beganAt
-    lane.spentMs += ms
-    onCost?.(lane.domain, ms)
-    if (lane.waiting.size === 0) lanes.delete(lane.domain)
+  }
+  const end = ({ lane, spentMs }: Waiting) => onCost?.(lane.domain, spentMs)
+  const composeSome = () => {
+    const composed: { waiting: Waiting; mail: Uint8Array }[] = []
+    const endsAt = now() + COMPOSE_MS
+    do {
+      const lane = nextOf(lanes)
+      const waiting = lane?.waiting.take()
+      if (waiting === undefined) break
+      const mail = step(waiting, () => mailOf(waiting.job))
+      if (mail === null) end(waiting)
+      else composed.push({ waiting, mail })
+      if (waiting.lane.waiting.size === 0) lanes.delete(waiting.lane.domain)
+    } while (composed.length < MOST && now() < endsAt)
+    return composed
+  }
+  const turn = () => {
+    for (const { waiting, mail } of composeSome()) {
+      const prepared = step(waiting, () => sign(mail, waiting.job))
+      if (prepared !== null) waiting.resolve(prepared)
+      end(waiting)
+    }
     isTurning = lanes.size > 0
     if (isTurning) setImmediate(turn)
   }
   return {
-    prepareNow,
+    prepareNow: (job) => sign(mailOf(job), job),
     prepare: (job, onTurn) =>
       new Promise((resolve, reject) => {
-        laneOf(job.signingKeys[0]?.domain ?? '').waiting.push(() => {
-          onTurn?.()
-          try {
-            resolve(prepareNow(job))
-          } catch (error) {
-            reject(error)
-          }
-        })
+        const lane = laneOf(job.signingKeys[0]?.domain ?? '')
+        lane.waiting.push({ job, lane, spentMs: 0, onTurn, resolve, reject })
         if (!isTurning) setImmediate(turn)
         isTurning = true
       }),
   }
 }
 
+/** Most mails of a turn. 10 are no faster. */
+const MOST = 6
+/** No further mail of a turn is composed after this time, so that a large one is signed alone. */
+const COMPOSE_MS = 1
 const MAX_KEYS = 10_000
 
 /** Mails of one sending domain that wait for preparation. */
@@ -106,7 +130,17 @@ interface Lane {
   domain: string
   /** CPU time in ms, as counted against other domains. */
   spentMs: number
-  waiting: Fifo<() => void>
+  waiting: Fifo<Waiting>
+}
+
+/** A mail to prepare, and its promise. */
+interface Waiting {
+  job: Unprepared
+  lane: Lane
+  spentMs: number
+  onTurn: (() => void) | undefined
+  resolve: (prepared: Prepared) => void
+  reject: (error: unknown) => void
 }
 
 /** The lane with the least CPU time, the newest among equals; null without lanes. */
