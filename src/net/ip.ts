@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { setNewest } from '../os/set-newest.ts'
 
 /** True for an IPv4 or IPv6 address without brackets. Shorthand such as 127.1, 0x7f000001 or 0177.0.0.1 is false; a parsed
  *  URL has already expanded it. */
@@ -30,12 +31,28 @@ export function createAddressGuard(allowedCidrs: string[]): (ip: string) => bool
  *  also covers its IPv4-mapped IPv6 form. Throws for anything that is not a CIDR. */
 export function createNetworks(cidrs: readonly string[]): (ip: string) => boolean {
   const networks = cidrs.map(parseCidr)
-  return (ip) => {
-    if (networks.length === 0 || !isIpLiteral(ip)) return false
+  const contains = keepingResults((ip) => {
     const forms = [ipaddr.parse(ip), ipaddr.process(ip)]
     return networks.some(([base, bits]) => forms.some((form) => form.kind() === base.kind() && form.match(base, bits)))
+  })
+  return (ip) => networks.length > 0 && isIpLiteral(ip) && contains(ip)
+}
+
+/** Function of a short text → the same, keeping the newest results: an SMTP client's address is looked at several times a
+ *  mail, and reading it takes microseconds. */
+function keepingResults<T>(of: (text: string) => T): (text: string) => T {
+  const kept = new Map<string, T>()
+  return (text) => {
+    const known = kept.get(text)
+    if (known !== undefined) return known
+    const result = of(text)
+    if (text.length <= LONGEST_KEPT) setNewest(kept, text, result, MOST_KEPT)
+    return result
   }
 }
+
+const MOST_KEPT = 1_000
+const LONGEST_KEPT = 64
 
 /** Canonical form of a network or address: host bits cleared, IPv6 shortened, IPv4-mapped networks as IPv4, an address as
  *  /32 or /128. Null for anything else. */
@@ -67,7 +84,7 @@ export function canonicalIp(text: string): string | null {
 
 /** The client behind a remote address: an IPv4 address itself, also in IPv6 form (::ffff:…); for other IPv6 addresses the /64,
  *  because one customer has at least that. Anything else is returned unchanged. RFC 6177 §2. */
-export function clientOf(address: string): string {
+export const clientOf = keepingResults((address: string): string => {
   const canonical = canonicalIp(address)
   if (canonical === null) return address
   const parsed = ipaddr.parse(canonical)
@@ -76,18 +93,18 @@ export function clientOf(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')
-}
+})
 
 /** The network that one sender usually controls, for limits: the /24 of an IPv4 address, the /56 of an IPv6 one, in CIDR
  *  form. Anything that is not an address is returned unchanged. RFC 6177 §2 for the /56. */
-export function networkOf(address: string): string {
+export const networkOf = keepingResults((address: string): string => {
   const canonical = canonicalIp(address)
   if (canonical === null) return address
   const parsed = ipaddr.parse(canonical)
   if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, 3).join('.')}.0/24`
   const [a = 0, b = 0, c = 0, d = 0] = parsed.parts
   return `${[a, b, c, d & 0xff00].map((part) => part.toString(16)).join(':')}::/56`
-}
+})
 
 /** Parses `127.0.0.1:25`, `[::1]:25` or `host.example:25` into the host without brackets and a port 0–65535. Null for anything
  *  else, including an IPv6 address without brackets and a missing port. */

@@ -281,7 +281,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (this.#context.handler.onLogin && !this.session.user) return REPLIES.loginFirst
     if (this.#transaction !== null) return REPLIES.nestedMail
     this.#transaction = await beginTransaction(rest, this.client, this.#context, this._transmissionType())
-    return new SmtpReply(250, '2.1.0', 'sender ok')
+    return REPLIES.senderOk
   }
 
   async #recipient(rest: string): Promise<SmtpReply> {
@@ -289,8 +289,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
     try {
       const before = this.#transaction.recipients.length
       await addRecipient(this.#transaction, rest, this.client, this.#context)
-      const taken = new SmtpReply(250, '2.1.5', 'recipient ok')
-      return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
+      const isRepeated = this.#transaction?.recipients.length === before
+      return isRepeated ? this.#idleTalk(REPLIES.recipientOk) : REPLIES.recipientOk
     } catch (thrown) {
       const reply = this.#noted(replyTo(thrown, this.#context.log))
       // a 4yz is not an error, but does not advance the transaction

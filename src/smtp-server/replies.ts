@@ -4,6 +4,8 @@ import { SmtpReply } from './reply.ts'
 
 /** Replies common to all listeners; handlers have their own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
 export const REPLIES = {
+  senderOk: new SmtpReply(250, '2.1.0', 'sender ok'),
+  recipientOk: new SmtpReply(250, '2.1.5', 'recipient ok'),
   tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, try again later'),
   tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
   closingIdle: new SmtpReply(421, '4.3.2', 'too many connections, closing idle ones'),
