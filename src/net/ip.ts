@@ -31,12 +31,15 @@ export function createAddressGuard(allowedCidrs: string[]): (ip: string) => bool
  *  also covers its IPv4-mapped IPv6 form. Throws for anything that is not a CIDR. */
 export function createNetworks(cidrs: readonly string[]): (ip: string) => boolean {
   const networks = cidrs.map(parseCidr)
-  const contains = keepingResults((ip) => {
-    const forms = [ipaddr.parse(ip), ipaddr.process(ip)]
+  return (ip) => {
+    if (networks.length === 0 || !isIpLiteral(ip)) return false
+    const forms = formsOf(ip)
     return networks.some(([base, bits]) => forms.some((form) => form.kind() === base.kind() && form.match(base, bits)))
-  })
-  return (ip) => networks.length > 0 && isIpLiteral(ip) && contains(ip)
+  }
 }
+
+/** Address → itself, and as IPv4 if it is a mapped one. */
+const formsOf = keepingResults((ip) => [ipaddr.parse(ip), ipaddr.process(ip)])
 
 /** Function of a short text → the same, keeping the newest results: an SMTP client's address is looked at several times a
  *  mail, and reading it takes microseconds. */
