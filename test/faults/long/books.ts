@@ -35,8 +35,8 @@ export function startClients(
   }
 }
 
-/** The content of a data directory without a server: whether SQLite finds it intact, its messages, and how many of
- *  them each idempotency key has. */
+/** The content of a data directory without a server: whether SQLite finds it intact, the ids of its outbound and inbound
+ *  messages, and how many outbound ones each idempotency key has. */
 export function readStore(dataDir: string): { integrity: string; ids: Set<string>; perSubject: Map<string, number> } {
   const file = join(dataDir, 'postrider.db')
   if (!existsSync(file)) throw new Error(`${file} is missing`)
@@ -46,7 +46,8 @@ export function readStore(dataDir: string): { integrity: string; ids: Set<string
     const perSubject = new Map<string, number>()
     for (const { subject } of rows) perSubject.set(subject, (perSubject.get(subject) ?? 0) + 1)
     const integrity = db.pragma('integrity_check(1)', { simple: true }) as string
-    return { integrity, ids: new Set(rows.map(({ id }) => id)), perSubject }
+    const inbound = db.prepare<unknown[], string>('select id from inbound_messages').pluck().all()
+    return { integrity, ids: new Set([...rows.map(({ id }) => id), ...inbound]), perSubject }
   } finally {
     db.close()
   }

@@ -71,7 +71,10 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     }
     // A checkpoint after the refusal may have made room for some more.
     let reply = await deliver(inbound)
-    for (let n = 0; n < 500 && reply.startsWith('250'); n++) reply = await deliver(inbound)
+    for (let n = 0; n < 500 && reply.startsWith('250'); n++) {
+      promised.push(idIn(reply))
+      reply = await deliver(inbound)
+    }
     const ready = await look(installation, '/readyz')
     const alive = await look(installation, '/healthz')
     const read = await look(installation, `/v1/messages/${promised[0]}`)
@@ -85,6 +88,7 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     const backMs = performance.now() - freedAt
     if (again.id !== null) promised.push(again.id)
     const replyAgain = await deliver(inbound)
+    if (replyAgain.startsWith('250')) promised.push(idIn(replyAgain))
     server.kill('SIGTERM')
     const code = await exitOf(server)
     const { integrity, ids } = readStore(installation.dataDir)
@@ -107,6 +111,9 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     spawnSync('umount', ['-l', mount])
   }
 }
+
+/** The reply to an accepted mail → its id; the whole reply if it has none. */
+const idIn = (reply: string) => /inb_\w+/.exec(reply)?.[0] ?? reply
 
 /** Sends a mail from outside → the reply to its final dot, or the first refusal. */
 async function deliver(port: number): Promise<string> {
