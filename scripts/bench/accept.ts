@@ -30,13 +30,13 @@ export const accept: Part = {
   beside: async ({ scratch, messages, note, noted }) => {
     const held = bodies.held(scratch)
     const binary = { name: 'this', file: '' } as const
-    for (const [name, most, share] of LEAST) {
+    for (const [name, rate, share] of REFERENCES) {
       const program = await startProgram(name)
       const server = { http: String(program.first.http), key: 'none' }
       await load(server, 50, 20_000, held)
       for (const connections of [1, 50] as const) {
         const { perSecond } = await load(server, connections, messages * 2, held)
-        note(null, most[connections], perSecond)
+        note(null, rate[connections], perSecond)
         note(binary, share[connections], (noted(binary, AT[connections]) ?? Number.NaN) / perSecond)
       }
       await program.stop()
@@ -54,21 +54,24 @@ const P99: Record<1 | 10 | 50, Figure> = {
   10: { what: 'p99 of accepting, 10 connections', unit: 'ms' },
   50: { what: 'p99 of accepting, 50 connections', unit: 'ms', goal: { atMost: 15 } },
 }
-const KEYED: Figure = { what: 'accepted with idempotency keys, as a share of without', goal: { atLeast: 0.8 } }
+const KEYED: Figure = { what: 'accepted with idempotency keys, as a share of without', goal: { atLeast: 0.88 } }
 const BATCH: Figure = { what: 'accepted per second, batches of 500', goal: { atLeast: 20_000 } }
 const RESIDENT: Figure = { what: 'memory after accepting', unit: 'MB' }
 
-/** Figures of a server that does less: what it accepts, and Postrider's rate as a share of that. */
-function least(what: string, shareOf: string): [Record<1 | 50, Figure>, Record<1 | 50, Figure>] {
-  const most = (connections: string): Figure => ({ what: `${what}: accepted per second, ${connections}` })
-  const share = (connections: string): Figure => ({ what: `accepted with ${connections}, as a share of ${shareOf}` })
+/** A server for comparison → its rate, and Postrider's rate as a share of that with its goals. */
+function reference(what: string, goals: { 1?: number; 50?: number } = {}) {
+  const rate = (connections: string): Figure => ({ what: `${what}: accepted per second, ${connections}` })
+  const share = (connections: string, atLeast: number | undefined): Figure => ({
+    what: `accepted with ${connections}, as a share of ${what}`,
+    ...(atLeast === undefined ? {} : { goal: { atLeast } }),
+  })
   return [
-    { 1: most('1 connection'), 50: most('50 connections') },
-    { 1: share('1 connection'), 50: share('50 connections') },
-  ]
+    { 1: rate('1 connection'), 50: rate('50 connections') },
+    { 1: share('1 connection', goals[1]), 50: share('50 connections', goals[50]) },
+  ] as const
 }
 
-const LEAST = [
-  ['reference', ...least('a bare server that only stores the body', 'the bare server')],
-  ['rows', ...least('a server that only parses, packs and writes the rows', 'the server that only does that')],
+const REFERENCES = [
+  ['reference', ...reference('a bare server that only stores the body', { 1: 0.7, 50: 0.8 })],
+  ['rows', ...reference('a server that only parses, packs and writes the rows')],
 ] as const

@@ -53,9 +53,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
 
   const authenticate = async (request: Request, now: number): Promise<Caller> => {
-    const authorization = request.headers.get('authorization')
-    const signedIn = hasSessions && !authorization ? await sessions.of(request, now) : null
+    const signedIn = hasSessions ? await sessions.of(request, now) : null
     if (signedIn !== null) return { key: sessions.keyOf(request, signedIn.user, now), ...signedIn }
+    const authorization = request.headers.get('authorization')
     return { key: auth.authenticate(authorization, now, () => addressOf(request)), session: null, user: null }
   }
 

@@ -44,7 +44,7 @@ export function send(
 ): Response {
   const { headers } = exchange
   headers['content-type'] = rendered.contentType
-  for (const name in rendered.headers) headers[name.toLowerCase()] = rendered.headers[name]!
+  for (const [name, value] of Object.entries(rendered.headers ?? {})) headers[name.toLowerCase()] = value
   return new Response(rendered.body, { status: rendered.status, headers })
 }
 

@@ -69,10 +69,7 @@ export function createListener(options: {
   const turns = createTurnLimiter()
   const answer = (request: Request) => {
     if (!isBadHost(request.headers.get('host')))
-      return turns.enter(
-        () => options.fetch(request),
-        () => announcedBytes(request),
-      )
+      return turns.enter(announcedBytes(request), () => options.fetch(request))
     const response = refuseHost(request)
     response.headers.set('connection', 'close') // a proxy may split the connection into requests differently
     return response

@@ -166,6 +166,7 @@ function isOfType(headers: Headers, type: string): boolean {
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
+  // Object.values of an array of 120,000 numbers takes 22 ms, the array itself half a millisecond.
   for (const entry of Array.isArray(value) ? value : Object.values(value)) {
     if (isDeeperThan(entry, levels - 1)) return true
   }

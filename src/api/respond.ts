@@ -77,7 +77,7 @@ async function runOperation(
   const rendered = render(response)
   const slices = large.slicesOf(rendered.body)
   if (slices !== null) return begin({ ...rendered, body: slices }, request, exchange)
-  return send(request.method === 'GET' ? await compressed(rendered, request) : rendered, exchange)
+  return send(await compressed(rendered, request), exchange)
 }
 
 async function runOnce(

@@ -94,7 +94,7 @@ export function createRegistry(): Registry {
 function createSeries<T>(labels: readonly string[], empty: () => T) {
   const known = new Map<string, { values: readonly string[]; content: T }>()
   const of = (values: readonly string[] = []): T => {
-    const key = values.length === 1 ? values[0]! : values.join('\n')
+    const key = values.join('\n')
     let found = known.get(key)
     if (found === undefined) {
       found = { values, content: empty() }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createTurnLimiter } from './turn-limiter.ts'
 
-const small = () => 1_000
+const SMALL = 1_000
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('the first request of a turn starts at once, the others together in the next turn', async () => {
   const begun: string[] = []
   const turns = createTurnLimiter()
-  const enter = (name: string) => turns.enter(() => void begun.push(name), small)
+  const enter = (name: string) => turns.enter(SMALL, () => void begun.push(name))
   for (const name of ['a', 'b', 'c']) enter(name)
   expect(begun).toEqual(['a'])
   await turn()
@@ -28,23 +28,18 @@ test('the requests of a turn take each step one after the other', async () => {
     await null
     steps.push(`${name}2`)
   }
-  await Promise.all(['a', 'b', 'c'].map((name) => turns.enter(work(name), small)))
+  await Promise.all(['a', 'b', 'c'].map((name) => turns.enter(SMALL, work(name))))
   expect(steps).toEqual(['a1', 'a2', 'b1', 'c1', 'b2', 'c2'])
 })
 
 test.each([
   ['16 requests', 1_000, 16],
-  ['512 KiB', 200_000, 3],
-  ['one, however large', 10_000_000, 1],
+  ['512 KiB of requests', 200_000, 3],
+  ['one large request', 10_000_000, 1],
 ])('a turn starts at most %s, in order', async (_, bytes, most) => {
   const begun: number[] = []
   const turns = createTurnLimiter()
-  const all = Array.from({ length: 50 }, (_, at) =>
-    turns.enter(
-      () => begun.push(at),
-      () => bytes,
-    ),
-  )
+  const all = Array.from({ length: 50 }, (_, at) => turns.enter(bytes, () => begun.push(at)))
   await turn()
   expect(begun.length).toBe(1 + most)
   await turn()
@@ -53,15 +48,15 @@ test.each([
   expect(begun).toEqual([...Array(50).keys()])
 })
 
-test('a job that throws rejects, and the next one runs', async () => {
+test('a request that throws rejects, and the next one runs', async () => {
   const turns = createTurnLimiter()
-  turns.enter(() => {}, small)
+  turns.enter(SMALL, () => {})
   const failed = Promise.resolve(
-    turns.enter(() => {
+    turns.enter(SMALL, () => {
       throw new Error('bad')
-    }, small),
+    }),
   )
-  const next = turns.enter(() => 'next', small)
+  const next = turns.enter(SMALL, () => 'next')
   expect(failed).rejects.toThrow('bad')
   expect(await next).toBe('next')
 })

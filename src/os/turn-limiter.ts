@@ -11,9 +11,9 @@ import { Fifo } from '../net/limiters/fifo.ts'
  *  milliseconds. No timer and no setImmediate runs then, so nothing is committed and no mail is accepted. A client that
  *  waits for its response opens no next connection. */
 export interface TurnLimiter {
-  /** Runs `begin` now if it is the first of this turn, else in the next one or a later one. Keeps the order and returns
-   *  its result. `bytes`: the size of what it processes at once. */
-  enter<T>(begin: () => T | Promise<T>, bytes: () => number): T | Promise<T>
+  /** Runs `work` now if it is the first of this turn, otherwise in a later turn. Keeps the order and returns its result.
+   *  `bytes`: the size of the input that it processes at once. */
+  enter<T>(bytes: number, work: () => T | Promise<T>): T | Promise<T>
 }
 
 /** Most requests that start in one turn: two milliseconds of work. 32 and 64 are no faster. */
@@ -23,7 +23,7 @@ const MOST_BYTES = 512 * 1024
 
 /** Creates a TurnLimiter. */
 export function createTurnLimiter(): TurnLimiter {
-  const waiting = new Fifo<{ start: () => void; bytes: () => number }>()
+  const waiting = new Fifo<{ bytes: number; start: () => void }>()
   let hasBegun = false
 
   const begin = () => {
@@ -38,13 +38,13 @@ export function createTurnLimiter(): TurnLimiter {
     for (let started = 0; started < MOST && bytes < MOST_BYTES; started++) {
       const next = waiting.take()
       if (next === undefined) return
-      bytes += next.bytes()
+      bytes += next.bytes
       next.start()
     }
   }
 
   return {
-    enter: (work, bytes) => {
+    enter: (bytes, work) => {
       if (!hasBegun) {
         begin()
         return work()
@@ -57,7 +57,7 @@ export function createTurnLimiter(): TurnLimiter {
             reject(error)
           }
         }
-        waiting.push({ start, bytes })
+        waiting.push({ bytes, start })
       })
     },
   }

@@ -66,14 +66,14 @@ test('a small mail does not wait for the signature of a large one', async () => 
   expect(steps).toEqual(['large', 'large', 'small', 'small'])
 })
 
-test('the time of each mail is told once, also of one that fails', async () => {
-  const told: [string, boolean][] = []
-  const preparer = createPreparer(undefined, (domain, ms) => told.push([domain, ms > 0]))
+test('the preparer reports the time of each mail once, even if composing fails', async () => {
+  const reported: [string, boolean][] = []
+  const preparer = createPreparer(undefined, (domain, ms) => reported.push([domain, ms > 0]))
   const broken = { ...mailOf('b.example', 10), content: new Uint8Array([1, 2, 3]) }
   await Promise.allSettled(
     [mailOf('a.example', 10), broken, mailOf('a.example', 10)].map((job) => preparer.prepare(job)),
   )
-  expect(told.sort()).toEqual([
+  expect(reported.sort()).toEqual([
     ['a.example', true],
     ['a.example', true],
     ['b.example', true],

@@ -36,7 +36,7 @@ export interface Preparer {
 
 /** Returns a Preparer. `signRsa` may replace the built-in RSA operation and must give the same signatures. Parsed
  *  private keys are cached; parsing costs a sixth of a signature. `onCost` receives the time of each mail from
- *  `prepare`. */
+ *  `prepare`, once both steps are done or one failed. `now` returns milliseconds with fractions. */
 export function createPreparer(
   signRsa?: SignRsa,
   onCost?: (domain: string, ms: number) => void,

@@ -103,20 +103,15 @@ export function streamFault(stream: string): string | null {
 /** Metadata of any type → its faults, each with its key or null for the whole; [] if it is valid Metadata. */
 export function metadataFaults(metadata: unknown): { key: string | null; fault: string }[] {
   if (!isRecord(metadata)) return [{ key: null, fault: 'must be an object' }]
+  // JSON has no infinity, but 1e999 parses to one and would be written as null.
   const faults: { key: string | null; fault: string }[] = Object.entries(metadata)
-    .filter(([, value]) => !isMetadataValue(value))
+    .filter(([, value]) => !VALUE_TYPES.has(typeof value) || value === Infinity || value === -Infinity)
     .map(([key]) => ({ key, fault: 'must be a string, a number or a boolean' }))
   const fault = metadataFault(metadata)
   return fault === null ? faults : [...faults, { key: null, fault }]
 }
 
-export function isMetadata(metadata: unknown): metadata is Metadata {
-  if (!isRecord(metadata)) return false
-  return Object.values(metadata).every(isMetadataValue) && metadataFault(metadata) === null
-}
-
-/** JSON has no infinity, but 1e999 parses to one and would be written as null. */
-const isMetadataValue = (value: unknown) => VALUE_TYPES.has(typeof value) && value !== Infinity && value !== -Infinity
+export const isMetadata = (metadata: unknown): metadata is Metadata => metadataFaults(metadata).length === 0
 
 /** Metadata whose values are strings, numbers and booleans. */
 export function metadataFault(metadata: Record<string, unknown>): string | null {

@@ -60,7 +60,7 @@ function finishedContent(
 /** Message id and request → the mail, with everything variable fixed (Date, Message-ID, boundaries, derived text), so
  *  that every attempt gives the same bytes. Scheduled mail carries its due date. */
 export function fixContent(id: string, request: SubmissionRequest, recipients: Recipient[], now: number): MailContent {
-  const ofType = (type: RecipientType) => recipients.flatMap((each) => (each.type === type ? [each.mailbox] : []))
+  const ofType = (type: RecipientType) => recipients.filter((each) => each.type === type).map((each) => each.mailbox)
   const { from, html } = request
   return {
     from: from.mailbox,

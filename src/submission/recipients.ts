@@ -14,9 +14,6 @@ export interface Recipient {
 /** Over `to`, `cc` and `bcc` together, without duplicates. */
 export const MAX_RECIPIENTS = 50
 
-const TYPES = ['to', 'cc', 'bcc'] as const
-const NO_MAILBOXES: readonly Mailbox[] = []
-
 /** The three fields → their recipients in order, without duplicates: the first occurrence stays, so a recipient in `to`
  *  and `bcc` is visible. Empty fields give []. Never throws. */
 export function collapseRecipients(fields: {
@@ -24,15 +21,12 @@ export function collapseRecipients(fields: {
   cc?: Addresses | null
   bcc?: Addresses | null
 }): Recipient[] {
-  const recipients: Recipient[] = []
-  const seen = new Set<string>()
-  for (const type of TYPES) {
-    for (const mailbox of fields[type]?.mailboxes ?? NO_MAILBOXES) {
+  const byAddress = new Map<string, Recipient>()
+  for (const type of ['to', 'cc', 'bcc'] as const) {
+    for (const mailbox of fields[type]?.mailboxes ?? []) {
       const folded = suppressionKey(mailbox.address)
-      if (seen.has(folded)) continue
-      seen.add(folded)
-      recipients.push({ mailbox, type, folded })
+      if (!byAddress.has(folded)) byAddress.set(folded, { mailbox, type, folded })
     }
   }
-  return recipients
+  return [...byAddress.values()]
 }

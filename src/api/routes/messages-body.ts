@@ -129,7 +129,7 @@ export function toSubmission(body: SendBody): GivenRequest {
     headers: body.headers ?? [],
     attachments: body.attachments ?? [],
     metadata: body.metadata ?? {},
-    tags: body.tags ? [...new Set(body.tags)] : [],
+    tags: [...new Set(body.tags ?? [])],
     scheduledAt: body.scheduled_at ?? null,
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
@@ -267,8 +267,7 @@ function readFrom(asSent: string, context: Context): { asSent: string; mailbox: 
 let lastFrom: { asSent: string; mailbox: Mailbox } | null = null
 
 function readMailbox(text: string): Mailbox | null {
-  const isLong = text.length > MAX_ADDRESS_BYTES / 3 && Buffer.byteLength(text) > MAX_ADDRESS_BYTES
-  return isLong ? null : parseMailbox(text)
+  return Buffer.byteLength(text) > MAX_ADDRESS_BYTES ? null : parseMailbox(text)
 }
 
 function readRecipients(asSent: string | string[], context: Context): Addresses {
@@ -279,11 +278,11 @@ function readRecipients(asSent: string | string[], context: Context): Addresses 
 function readAddresses(asSent: string | string[], context: Context): Addresses {
   const mailboxes: Mailbox[] = []
   const texts = typeof asSent === 'string' ? [asSent] : asSent
-  texts.forEach((each, index) => {
+  for (const [index, each] of texts.entries()) {
     const mailbox = readMailbox(each)
     if (mailbox !== null) mailboxes.push(mailbox)
     else refuse(context, typeof asSent === 'string' ? [] : [index], NOT_AN_ADDRESS)
-  })
+  }
   return { asSent, mailboxes }
 }
 

@@ -68,7 +68,7 @@ export function addMessageInside(
       senderAddressOf(message.from),
       packRecipients(message),
       message.subject,
-      message.tags.length === 0 ? '[]' : JSON.stringify(message.tags),
+      JSON.stringify(message.tags),
       metadata,
       message.templateId,
       message.sizeBytes,
