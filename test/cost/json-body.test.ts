@@ -1,0 +1,27 @@
+/** The CPU time of request bodies with very many values. The main thread reads them, so the limit is a tenth of the limit
+ *  for other parsers. */
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { parseBody } from '../../src/api/read.ts'
+import { costMs, slowness } from './measure.ts'
+
+const LENGTH = 100_000
+const MOST_MS = 5
+const TRIES = 20
+
+// threat: cost-per-byte
+test.each([
+  ['numbers', '1'],
+  ['strings', '""'],
+  ['arrays', '[]'],
+  ['objects', '{}'],
+  ['objects with a key', '{"a":0}'],
+])(`parses 100 kB of JSON %s in under ${MOST_MS} ms`, async (_, value) => {
+  const values = Array.from({ length: LENGTH / (value.length + 1) }, () => value)
+  const body = new TextEncoder().encode(`[${values}]`)
+  const request = new Request('http://localhost/', { method: 'POST', headers: { 'content-type': 'application/json' } })
+  const parse = () => parseBody({ body: z.unknown() }, request, body)
+  const ms = await costMs(parse, TRIES)
+  if (ms >= MOST_MS) expect(ms).toBeLessThan(MOST_MS * (await slowness()))
+  expect(parse()).toBeArrayOfSize(values.length)
+})
