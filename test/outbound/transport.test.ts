@@ -453,6 +453,23 @@ test('with CHUNKING, a kept connection gets the next mail in one write', async (
   ])
 })
 
+test('a mail waits for the connection until the caller has noted the reply to the one before', async () => {
+  const mx = await raw({ extensions: CHUNKING })
+  const via = transport()
+  const steps: string[] = []
+  const send = async (name: string) => {
+    const envelope = { returnPath: 'r@sender.test', recipient: 'anna@raw.test' }
+    const destination = { name: 'raw.test', connections: 1, maxMails: 500 }
+    const onCommit = () => steps.push(`${name} sent`)
+    const transcript = createTranscript(nowMs)
+    await via.offer({ peer: peer(mx), destination, envelope, mail: MAIL, transcript, budgetMs: 5000, onCommit })
+    for (let turn = 0; turn < 50; turn++) await null // callers between the transport and the journal
+    steps.push(`${name} noted`)
+  }
+  await Promise.all(['first', 'second', 'third'].map(send))
+  expect(steps).toEqual(['first', 'second', 'third'].flatMap((name) => [`${name} sent`, `${name} noted`]))
+})
+
 test('a fresh connection, a server without PIPELINING and a large mail use DATA despite CHUNKING', async () => {
   const large = toWire([Buffer.from(`A: b\r\n\r\n${'x'.repeat(65_536)}\r\n`)])
   for (const [extensions, mail] of [
