@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
-import { pack } from '../src/dashboard/pack.ts'
+import { pack, packTogether } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
 import { bundleReference } from '../src/reference/bundle.ts'
 import { addonAsFile } from './build/addon.ts'
@@ -55,7 +55,7 @@ const wanted = values.target === 'all' ? TARGETS : values.target === undefined ?
 /** The same for all targets. */
 const packs = {
   dashboard: pack(await bundleDashboard({ isForRelease: true })),
-  manual: pack(await bundleManual({ isForRelease: true })),
+  manual: await packTogether(await bundleManual(), true),
   reference: pack(await bundleReference({ isForRelease: true })),
 }
 for (const target of wanted) {

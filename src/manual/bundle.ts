@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PackedFile, packedFile } from '../dashboard/pack.ts'
+import type { PlainFile } from '../dashboard/pack.ts'
 import { CONTENTS, TOPICS, type TopicEntry } from './contents.ts'
 import { llmsText } from './llms-text.ts'
 import { type ManualPage, readPage } from './markdown.ts'
@@ -9,11 +9,10 @@ import { referencePages } from './reference.ts'
 
 const PAGES = import.meta.dir
 
-/** The manual → its files for browsers, terminals and programs, each compressed (../dashboard/pack.ts): `tls.html`,
- *  `tls.txt` and `tls.md` for each topic, `index.html`, `llms.txt`, `topics.json`, and below `assets/` what the pages
- *  load. Requires the source files:
+/** The manual → its files for browsers, terminals and programs: `tls.html`, `tls.txt` and `tls.md` for each topic,
+ *  `index.html`, `llms.txt`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
  *  scripts/build.ts calls it for the executable, and a server run from source calls it at the first request. */
-export async function bundleManual({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
+export async function bundleManual(): Promise<PlainFile[]> {
   const pages = await readPages()
   const search = JSON.stringify(searchIndex(pages))
   const assets = await buildAssets(search)
@@ -34,7 +33,7 @@ export async function bundleManual({ isForRelease }: { isForRelease: boolean }):
       [`${page.topic}.md`, page.markdown],
     )
   }
-  return files.map(([name, content]) => packedFile(name, Buffer.from(content), isForRelease))
+  return files.map(([name, content]) => [name, Buffer.from(content)])
 }
 
 /** Every topic in the order of the table of contents. */

@@ -1,11 +1,12 @@
-import { brotliDecompressSync } from 'node:zlib'
-import { type PackedFile, unpack } from '../dashboard/pack.ts'
+import { type PackedFile, type PlainFile, quicklyPacked, unpackTogether } from '../dashboard/pack.ts'
 import type { TopicEntry } from './contents.ts'
 
-/** The files of the manual, built with the executable, or now if run from source (packed.ts). */
-export async function manualFiles(): Promise<PackedFile[]> {
+/** The files of the manual for browsers, built with the executable, or now if run from source (packed.ts). */
+export const manualFiles = async (): Promise<PackedFile[]> => Promise.all((await plainFiles()).map(quicklyPacked))
+
+async function plainFiles(): Promise<PlainFile[]> {
   const { packed } = await import('./packed.ts')
-  return unpack(await packed())
+  return unpackTogether(await packed())
 }
 
 /** Output of `postrider manual`. */
@@ -16,10 +17,10 @@ export interface ManualTexts {
 }
 
 export async function manualTexts(): Promise<ManualTexts> {
-  const files = new Map((await manualFiles()).map((file) => [file.name, file]))
+  const files = new Map(await plainFiles())
   const read = (name: string) => {
-    const file = files.get(name)
-    return file === undefined ? null : new TextDecoder().decode(brotliDecompressSync(file.br))
+    const content = files.get(name)
+    return content === undefined ? null : new TextDecoder().decode(content)
   }
   return { topics: JSON.parse(read('topics.json') ?? '[]'), textOf: (topic) => read(`${topic}.txt`) }
 }

@@ -1,7 +1,7 @@
-import { pack } from '../dashboard/pack.ts'
+import { packTogether } from '../dashboard/pack.ts'
 import { bundleManual } from './bundle.ts'
 
 /** Builds the files now, from source. scripts/build.ts replaces this module by one that reads the prebuilt files. */
 export async function packed(): Promise<Uint8Array> {
-  return pack(await bundleManual({ isForRelease: false }))
+  return packTogether(await bundleManual(), false)
 }
