@@ -21,7 +21,9 @@ import { pack, packTogether } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
 import { bundleReference } from '../src/reference/bundle.ts'
 import { addonAsFile } from './build/addon.ts'
+import { loadedBy, withBytecodeOf } from './build/bytecode.ts'
 import { imapLibraryAsFile } from './build/imap-library.ts'
+import { migrationsAsFile } from './build/migrations.ts'
 import { mjmlLibraryAsFile } from './build/mjml-library.ts'
 import { packagesAsFiles } from './build/packages.ts'
 import { shortNames } from './build/short-names.ts'
@@ -52,6 +54,15 @@ const signers = readFileSync(values.signers, 'utf8')
 const changed: Bun.BunPlugin[] = values.plugin === undefined ? [] : [(await import(resolve(values.plugin))).default]
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
 
+/** Sources that a server loads when it starts, beside its workers. */
+const AT_START = [
+  'src/main.ts',
+  'src/cli/program.ts',
+  'src/os/log.ts',
+  'src/cli/serve.ts',
+  'src/server/inbound-readers.ts',
+]
+
 /** The same for all targets. */
 const packs = {
   dashboard: pack(await bundleDashboard({ isForRelease: true })),
@@ -79,7 +90,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
   mkdirSync(folder, { recursive: true })
   try {
     const { metafile } = await Bun.build({
-      entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
+      entrypoints: ['src/main.ts', ...workers()].map((path) => join(ROOT, path)),
       root: join(ROOT, 'src'),
       // Code shared by main program and workers is in the program once, and code loaded later is in separate chunks.
       splitting: true,
@@ -92,6 +103,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
         await suffixTrieAsFiles(folder),
         oneSuffixList(),
         withoutUnused(ROOT, (unused) => !isOfPasskeys(unused)),
+        migrationsAsFile(ROOT, folder),
         await imapLibraryAsFile(ROOT, folder),
         await mjmlLibraryAsFile(folder),
         await packagesAsFiles(ROOT, folder),
@@ -120,7 +132,12 @@ async function build(outfile: string, target: string | null): Promise<void> {
         ...(target === null ? {} : { target: `bun-linux-${target}` as Bun.Build.CompileTarget }),
       },
     })
-    writeFileSync(join(folder, outfile), withoutGap(readFileSync(join(folder, outfile))))
+    const atStart = loadedBy(metafile!, [...AT_START, ...workers()])
+    const compiled = withBytecodeOf(
+      readFileSync(join(folder, outfile)),
+      (name) => name === outfile || atStart.has(name),
+    )
+    writeFileSync(join(folder, outfile), withoutGap(compiled))
     chmodSync(join(folder, outfile), 0o755)
     utimesSync(join(folder, outfile), startedAt, startedAt)
     renameSync(join(folder, outfile), join(DIST, outfile))
@@ -217,7 +234,7 @@ function compressed(content: string | NodeJS.TypedArray): Uint8Array {
 }
 
 function workers(): string[] {
-  return [...new Bun.Glob('src/**/worker.ts').scanSync(ROOT)].sort().map((path) => join(ROOT, path))
+  return [...new Bun.Glob('src/**/worker.ts').scanSync(ROOT)].sort()
 }
 
 /** The commit, with -dirty when files differ from it; `unknown` without git or commits. */

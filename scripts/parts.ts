@@ -24,7 +24,6 @@ print('  the same as bytecode', ...sizesOf(code.map(({ bytecode }) => bytecode))
 print("  bytecode of Bun's modules, strings of all bytecode", rest)
 const others = files.filter((file) => !isCode(file))
 for (const [kind, ending] of Object.entries({
-  'SQL of migrations': '.sql',
   'pages and manual': '.pack',
   'libraries and tables': '.table',
 })) {

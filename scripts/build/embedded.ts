@@ -10,30 +10,50 @@ export interface Embedded {
 /** An executable → its files, and `rest`: the bytes that belong to none of them. With bytecode these are the bytecode of Bun's
  *  own modules that the program uses, and strings that all bytecode shares. Throws for a file without such an end. */
 export function embeddedIn(executable: Buffer): { files: Embedded[]; rest: number; total: number } {
-  const end = executable.lastIndexOf(TRAILER)
-  if (end < OFFSETS_BYTES) throw new Error('nothing is embedded in this file')
-  const total = Number(executable.readBigUInt64LE(end - OFFSETS_BYTES))
-  const content = executable.subarray(end - OFFSETS_BYTES - total, end - OFFSETS_BYTES)
-  const table = part(content, executable, end - OFFSETS_BYTES + 8)
-  if (table.length % ENTRY_BYTES !== 0) throw new Error('the table of files has another form than that of Bun 1.4.5')
-  const files = Array.from({ length: table.length / ENTRY_BYTES }, (_, index) => {
-    const at = index * ENTRY_BYTES
-    return {
-      name: part(content, table, at).toString().replace('/$bunfs/root/', ''),
-      content: part(content, table, at + 8),
-      bytecode: part(content, table, at + 24),
-    }
-  })
+  const { content, entries } = layoutOf(executable)
+  const total = content.length
+  const files = entries.map((at) => ({
+    name: part(content, executable, at + POINTERS.name)
+      .toString()
+      .replace('/$bunfs/root/', ''),
+    content: part(content, executable, at + POINTERS.content),
+    bytecode: part(content, executable, at + POINTERS.bytecode),
+  }))
   const used = files.reduce((sum, file) => sum + file.content.length + file.bytecode.length, 0)
   return { files, rest: total - used, total }
 }
 
+/** Where the parts of an executable are. */
+export interface Layout {
+  /** What is embedded; offsets count from its start. */
+  content: Buffer
+  /** Where each file has its entry in the executable: `POINTERS`, then four bytes. */
+  entries: number[]
+  /** Where the executable has an offset and a length of 32 bits each: those of the entries and two behind the content. */
+  pointers: number[]
+}
+
+/** Pointers of an entry: name, content, source map, bytecode, what the module imports, path of the bytecode. */
+export const POINTERS = { name: 0, content: 8, sourceMap: 16, bytecode: 24, imports: 32, path: 40 }
+
+/** An executable → where its parts are. Throws for a file that embeds nothing, or in another form. */
+export function layoutOf(executable: Buffer): Layout {
+  const end = executable.lastIndexOf(TRAILER) - OFFSETS_BYTES
+  if (end < 0) throw new Error('nothing is embedded in this file')
+  const start = end - Number(executable.readBigUInt64LE(end))
+  const table = { start: start + executable.readUInt32LE(end + 8), bytes: executable.readUInt32LE(end + 12) }
+  if (table.bytes % ENTRY_BYTES !== 0) throw new Error('the table of files has another form than that of Bun 1.4.5')
+  const entries = Array.from({ length: table.bytes / ENTRY_BYTES }, (_, index) => table.start + index * ENTRY_BYTES)
+  const pointers = entries.flatMap((entry) => Object.values(POINTERS).map((at) => entry + at))
+  return { content: executable.subarray(start, end), entries, pointers: [...pointers, end + 8, end + 20] }
+}
+
 const TRAILER = '\n---- Bun! ----\n'
 const OFFSETS_BYTES = 32
-/** Name, content, source map, bytecode and two more as offset and length of 32 bits each, then four bytes. */
 const ENTRY_BYTES = 52
 
-function part(content: Buffer, table: Buffer, at: number): Buffer {
-  const start = table.readUInt32LE(at)
-  return content.subarray(start, start + table.readUInt32LE(at + 4))
+/** What a pointer points to. */
+export function part(content: Buffer, executable: Buffer, at: number): Buffer {
+  const start = executable.readUInt32LE(at)
+  return content.subarray(start, start + executable.readUInt32LE(at + 4))
 }

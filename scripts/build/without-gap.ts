@@ -1,6 +1,7 @@
 /** Bun appends what an executable contains to its last segment, so that the memory which starts as zeros (.bss) is in the
  *  file too: 1.8 MB for x64. Here the content gets a segment of its own. Its entry in the program headers replaces that of
- *  the notes, which only tools read. System V ABI, chapters 4 and 5; 64 bits, little-endian. */
+ *  the notes, which only tools read. System V ABI, chapters 4 and 5. */
+import { moveSections, OTHER, PT_LOAD, sectionsOf, segmentsOf, writeNumber } from './elf.ts'
 
 /** A compiled executable → the same without the zeros. Throws if the file has another shape than that of Bun's linker. */
 export function withoutGap(compiled: Buffer): Buffer {
@@ -34,52 +35,6 @@ export function withoutGap(compiled: Buffer): Buffer {
   return result
 }
 
-const OTHER = 'the executable does not have the shape that scripts/build/without-gap.ts expects'
-const PT_LOAD = 1
 const PT_NOTE = 4
 const SHT_NOBITS = 8
 const SHF_TLS = 0x400
-const PROGRAM_HEADER_BYTES = 56
-const SECTION_HEADER_BYTES = 64
-
-const numberAt = (file: Buffer, at: number) => Number(file.readBigUInt64LE(at))
-const writeNumber = (file: Buffer, at: number, value: number) => file.writeBigUInt64LE(BigInt(value), at)
-
-function segmentsOf(file: Buffer) {
-  const start = numberAt(file, 32)
-  if (file.readUInt16LE(54) !== PROGRAM_HEADER_BYTES) throw new Error(OTHER)
-  return Array.from({ length: file.readUInt16LE(56) }, (_, index) => {
-    const at = start + index * PROGRAM_HEADER_BYTES
-    return {
-      at,
-      type: file.readUInt32LE(at),
-      flags: file.readUInt32LE(at + 4),
-      offset: numberAt(file, at + 8),
-      address: numberAt(file, at + 16),
-      fileSize: numberAt(file, at + 32),
-      align: numberAt(file, at + 48),
-    }
-  })
-}
-
-function sectionsOf(file: Buffer) {
-  const start = numberAt(file, 40)
-  if (file.readUInt16LE(58) !== SECTION_HEADER_BYTES) throw new Error(OTHER)
-  return Array.from({ length: file.readUInt16LE(60) }, (_, index) => {
-    const at = start + index * SECTION_HEADER_BYTES
-    return {
-      at,
-      type: file.readUInt32LE(at + 4),
-      flags: numberAt(file, at + 8),
-      address: numberAt(file, at + 16),
-      offset: numberAt(file, at + 24),
-      size: numberAt(file, at + 32),
-    }
-  })
-}
-
-/** The table of sections and the sections behind the cut, which moved by `cut` bytes. */
-function moveSections(file: Buffer, from: number, cut: number): void {
-  writeNumber(file, 40, numberAt(file, 40) - cut)
-  for (const { at, offset } of sectionsOf(file)) if (offset >= from) writeNumber(file, at + 24, offset - cut)
-}
