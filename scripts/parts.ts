@@ -20,7 +20,7 @@ print('Bun', executable.length - total)
 print('embedded', total)
 const code = files.filter(isCode)
 print('  our code and packages, as text', ...sizesOf(code.map(({ content }) => content)))
-print('  the same as bytecode', ...sizesOf(code.map(({ bytecode }) => bytecode)))
+print('  bytecode of what a start loads', ...sizesOf(code.map(({ bytecode }) => bytecode)))
 print("  bytecode of Bun's modules, strings of all bytecode", rest)
 const others = files.filter((file) => !isCode(file))
 for (const [kind, ending] of Object.entries({

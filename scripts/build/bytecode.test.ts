@@ -14,15 +14,17 @@ afterAll(() => rmSync(folder, { recursive: true }))
 async function compiled() {
   const sources = {
     'shared.ts': `export const shared = (name: string) => \`\${name}, shared\``,
-    'later.ts': `import { shared } from './shared.ts'; export const later = shared('later') + '${'x'.repeat(1_000)}'.length`,
+    'later.ts': `import { shared } from './shared.ts'
+      export * from './shared.ts'
+      export const later = await Promise.resolve(shared('later') + '${'x'.repeat(1_000)}'.length)`,
     'worker.ts': `import { shared } from './shared.ts'; postMessage(shared('worker'))`,
     'text.txt': 'text',
     'main.ts': `import { shared } from './shared.ts'
       import file from './text.txt' with { type: 'file' }
       const worker = new Worker(new URL('./worker.ts', import.meta.url).href)
       worker.onmessage = async ({ data }) => {
-        const { later } = await import('./later.ts')
-        console.log([shared('main'), data, later, await Bun.file(file).text()].join('; '))
+        const { later, shared: again } = await import('./later.ts')
+        console.log([shared('main'), data, later, again('again'), await Bun.file(file).text()].join('; '))
         process.exit(7)
       }`,
   }
@@ -42,12 +44,12 @@ async function compiled() {
   return { outfile, metafile: metafile!, root: (name: string) => sourceOf(name)!.entryPoint! }
 }
 
+const withBytecode = (file: Buffer) => embeddedIn(file).files.filter(({ bytecode }) => bytecode.length > 0)
+
 test('only chosen modules keep their bytecode, and the program does the same', async () => {
   const { outfile, metafile, root } = await compiled()
-  const atStart = loadedBy(metafile, [root('worker.ts')])
   const before = readFileSync(outfile)
-  const after = withBytecodeOf(before, (name) => name === 'program' || atStart.has(name))
-  const withBytecode = (file: Buffer) => embeddedIn(file).files.filter(({ bytecode }) => bytecode.length > 0)
+  const after = withBytecodeOf(before, loadedBy(metafile, [root('main.ts'), root('worker.ts')]))
   const contents = (file: Buffer) =>
     embeddedIn(file).files.map(({ name, content }) => [name, Buffer.from(content).toString()])
   expect(withBytecode(before).length - withBytecode(after).length).toBe(1)
@@ -63,17 +65,31 @@ test('only chosen modules keep their bytecode, and the program does the same', a
   for (const program of [after, withoutGap(after)]) {
     writeFileSync(outfile, program, { mode: 0o755 })
     const { stdout, exitCode } = Bun.spawnSync([outfile])
-    expect([stdout.toString(), exitCode]).toEqual(['main, shared; worker, shared; later, shared1000; text\n', 7])
+    expect([stdout.toString(), exitCode]).toEqual([
+      'main, shared; worker, shared; later, shared1000; again, shared; text\n',
+      7,
+    ])
   }
 })
 
 test('a program keeps the bytecode of all modules that are chosen', async () => {
   const { outfile } = await compiled()
   const before = readFileSync(outfile)
-  expect(withBytecodeOf(before, () => true).equals(before)).toBe(true)
+  expect(withBytecodeOf(before, new Set(withBytecode(before).map(({ name }) => name))).equals(before)).toBe(true)
 })
 
-test('a source that begins no output throws', async () => {
-  const { metafile } = await compiled()
+test('without the modules that run first, or for a module without bytecode, it throws', async () => {
+  const { outfile, metafile, root } = await compiled()
+  const before = readFileSync(outfile)
+  const workerOnly = [...loadedBy(metafile, [root('worker.ts')])].filter((name) => !name.startsWith('chunk'))
+  expect(() => withBytecodeOf(before, new Set(workerOnly))).toThrow('another form')
+  expect(() => withBytecodeOf(before, new Set(['program', 'gone.js']))).toThrow('gone.js has no bytecode')
+})
+
+test('a source that begins no output throws, and an import of an unknown name', async () => {
+  const { metafile, root } = await compiled()
   expect(() => loadedBy(metafile, ['src/missing.ts'])).toThrow('no output begins with src/missing.ts')
+  const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === root('main.ts'))!
+  output.imports.push({ path: './gone.js', kind: 'import-statement' })
+  expect(() => loadedBy(metafile, [root('main.ts')])).toThrow('no output has the name gone.js')
 })

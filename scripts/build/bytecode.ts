@@ -1,16 +1,17 @@
-/** Bun compiles all modules to bytecode or none. Here only those that a start loads keep theirs; Bun compiles the others from their
- *  text when they are first imported, as without bytecode. */
+/** Bun compiles all modules to bytecode or none. Here only those that a start loads keep theirs. Of the others, Bun compiles the
+ *  text when they are first imported. */
 import { shortenSection, writeNumber } from './elf.ts'
-import { layoutOf, POINTERS, part } from './embedded.ts'
+import { layoutOf, OTHER, POINTERS, part } from './embedded.ts'
 
 /** Names of the outputs that `roots` (paths of sources) load before they run: by static imports, with those of what they import.
- *  Throws if a root is not an entry point or a module that is imported when it is needed. */
+ *  Throws if a root is not an entry point or a module that is imported when it is needed, or an import is no output. */
 export function loadedBy(metafile: Bun.BuildMetafile, roots: readonly string[]): Set<string> {
-  const outputs = new Map(Object.entries(metafile.outputs).map(([name, output]) => [nameOf(name), output]))
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [nameOf(path), output]))
   const loaded = new Set<string>()
   const load = (name: string) => {
+    if (loaded.has(name)) return
     const output = outputs.get(name)
-    if (output === undefined || loaded.has(name)) return
+    if (output === undefined) throw new Error(`no output has the name ${name}`)
     loaded.add(name)
     for (const { path, kind } of output.imports) if (kind === 'import-statement') load(nameOf(path))
   }
@@ -24,32 +25,42 @@ export function loadedBy(metafile: Bun.BuildMetafile, roots: readonly string[]):
 
 const nameOf = (path: string) => path.replace(/^(\.\/|\/\$bunfs\/root\/)/, '')
 
-/** A compiled executable and a choice of its files by name → the same with bytecode for these files only. Throws if the file has
- *  another shape than that of Bun 1.4.5. */
-export function withBytecodeOf(compiled: Buffer, isChosen: (name: string) => boolean): Buffer {
+/** A compiled executable and names of its modules → the same with bytecode for these modules only. Throws if one of them has none, if
+ *  the modules that run first are not among them, or if the file has another form than that of Bun 1.4.5. */
+export function withBytecodeOf(compiled: Buffer, chosen: ReadonlySet<string>): Buffer {
   const { content, entries, pointers } = layoutOf(compiled)
-  const offsetAt = (at: number) => compiled.readUInt32LE(at)
-  const dropped = entries.filter((entry) => {
-    const name = part(content, compiled, entry + POINTERS.name).toString()
-    return offsetAt(entry + POINTERS.bytecode + 4) > 0 && !isChosen(nameOf(name))
-  })
-  const begins = pointers.filter((at) => offsetAt(at + 4) > 0).map(offsetAt)
-  const cuts = dropped.map((entry) => {
-    const start = offsetAt(entry + POINTERS.bytecode)
-    const end = start + offsetAt(entry + POINTERS.bytecode + 4)
-    const next = Math.min(...begins.filter((begin) => begin >= end))
-    // What follows keeps its alignment.
-    const bytes = Math.ceil((end - start) / ALIGNMENT) * ALIGNMENT
-    return { start, bytes: start + bytes <= next ? bytes : bytes - ALIGNMENT }
-  })
-  const sum = (some: { bytes: number }[]) => some.reduce((bytes, cut) => bytes + cut.bytes, 0)
-  const cut = sum(cuts)
-
-  const changed = Buffer.from(compiled)
-  for (const at of pointers) {
-    const offset = offsetAt(at)
-    changed.writeUInt32LE(offset - sum(cuts.filter(({ start }) => start < offset)), at)
+  const partAt = (at: number) => {
+    const start = compiled.readUInt32LE(at)
+    return { start, end: start + compiled.readUInt32LE(at + 4) }
   }
+  const isFilled = (at: number) => compiled.readUInt32LE(at + 4) > 0
+  const modules = entries.filter((entry) => isFilled(entry + POINTERS.bytecode))
+  const nameAt = (entry: number) => nameOf(part(content, compiled, entry + POINTERS.name).toString())
+  const names = new Set(modules.map(nameAt))
+  for (const name of chosen) if (!names.has(name)) throw new Error(`${name} has no bytecode`)
+
+  const parts = pointers
+    .filter(isFilled)
+    .map(partAt)
+    .sort((a, b) => a.start - b.start)
+  const dropped = modules.filter((entry) => !chosen.has(nameAt(entry)))
+  const cuts = dropped
+    .map((entry) => partAt(entry + POINTERS.bytecode))
+    .sort((a, b) => a.start - b.start)
+    .map(({ start, end }) => {
+      const next = parts.find((each) => each.start >= end)!
+      // What follows keeps its alignment.
+      const bytes = Math.ceil((end - start) / ALIGNMENT) * ALIGNMENT
+      return { start, bytes: start + bytes <= next.start ? bytes : bytes - ALIGNMENT }
+    })
+  // What is in no file has its pointers elsewhere. They stay right because none of it is behind a cut.
+  const moved = parts.filter(({ start }) => start >= (cuts[0]?.start ?? content.length))
+  if (moved.some(({ end }, at) => (moved[at + 1]?.start ?? end) - end >= ALIGNMENT)) throw new Error(OTHER)
+
+  const cutBefore = (offset: number) => cuts.reduce((sum, { start, bytes }) => (start < offset ? sum + bytes : sum), 0)
+  const cut = cutBefore(content.length)
+  const changed = Buffer.from(compiled)
+  for (const at of pointers) changed.writeUInt32LE(partAt(at).start - cutBefore(partAt(at).start), at)
   for (const entry of dropped)
     for (const at of [POINTERS.bytecode, POINTERS.imports, POINTERS.path]) changed.fill(0, entry + at, entry + at + 8)
   const contentAt = content.byteOffset - compiled.byteOffset
@@ -59,7 +70,7 @@ export function withBytecodeOf(compiled: Buffer, isChosen: (name: string) => boo
 
   const kept: Buffer[] = []
   let at = 0
-  for (const { start, bytes } of cuts.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, bytes } of cuts) {
     kept.push(changed.subarray(at, contentAt + start))
     at = contentAt + start + bytes
   }
@@ -68,4 +79,5 @@ export function withBytecodeOf(compiled: Buffer, isChosen: (name: string) => boo
   return result
 }
 
+/** Bytecode begins at multiples of this in memory. */
 const ALIGNMENT = 128

@@ -1,5 +1,5 @@
-/** The parts of an executable: System V ABI, chapters 4 and 5; 64 bits, little-endian. All functions throw for a file that has
- *  another shape than that of Bun's linker. */
+/** The headers of an executable: System V ABI, chapters 4 and 5; 64 bits, little-endian. Functions throw for headers of another size
+ *  and for parts in another order than those of Bun's linker. */
 
 export const OTHER = 'the executable does not have the shape that scripts/build expects'
 export const PT_LOAD = 1
@@ -44,17 +44,20 @@ export function sectionsOf(file: Buffer) {
   })
 }
 
-/** The table of sections and the sections behind the cut, which moved by `cut` bytes. */
+/** The table of sections and the sections from `from` on moved to the front by `cut` bytes: writes where they are now. */
 export function moveSections(file: Buffer, from: number, cut: number): void {
-  writeNumber(file, 40, numberAt(file, 40) - cut)
+  const table = numberAt(file, 40)
+  if (table < from) throw new Error(OTHER)
+  writeNumber(file, 40, table - cut)
   for (const { at, offset } of sectionsOf(file)) if (offset >= from) writeNumber(file, at + 24, offset - cut)
 }
 
-/** The section that begins at `from`, and its segment, which became shorter by `cut` bytes. */
+/** The section that begins at `from`, and its segment, became shorter by `cut` bytes: writes their lengths, and where the sections
+ *  behind are now. */
 export function shortenSection(file: Buffer, from: number, cut: number): void {
-  const segment = segmentsOf(file).find(
-    ({ type, offset, fileSize }) => type === PT_LOAD && offset <= from && from < offset + fileSize,
-  )
+  const segments = segmentsOf(file).filter(({ fileSize }) => fileSize > 0)
+  if (segments.some(({ offset }) => offset > from)) throw new Error(OTHER)
+  const segment = segments.find(({ type, offset, fileSize }) => type === PT_LOAD && from < offset + fileSize)
   moveSections(file, from + 1, cut)
   const section = sectionsOf(file).find(({ offset }) => offset === from)
   if (segment === undefined || section === undefined) throw new Error(OTHER)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fontFiles } from './font.ts'
-import { type PackedFile, packedFile } from './pack.ts'
+import { type PackedFile, type PlainFile, packedFile } from './pack.ts'
 import { STARTERS } from './starters/starters.ts'
 
 const FOLDER = '/dashboard/assets/'
@@ -11,20 +11,19 @@ const FOLDER = '/dashboard/assets/'
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const compiled = await compilePage(join(import.meta.dir, 'ui/index.html'), FOLDER)
   const starters = STARTERS.map((starter) => {
-    return [`starter-templates/${starter.alias}.json`, new TextEncoder().encode(JSON.stringify(starter))] as const
+    return [
+      `starter-templates/${starter.alias}.json`,
+      new TextEncoder().encode(JSON.stringify(starter)),
+    ] satisfies PlainFile
   })
   const files = [...compiled, ...starters, ...(await fontFiles({ isForRelease }))]
-  return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
+  return Promise.all(files.map((file) => packedFile(file, isForRelease)))
 }
 
 /** HTML file and the folder of its assets (`/dashboard/assets/`) → the page and what it loads, by name; a hash of the
  *  content is in every name but that of the page. Files of the folder that the source names stay as they are. Rejects
  *  with the compile errors. */
-export async function compilePage(
-  html: string,
-  folder: string,
-  plugins: Bun.BunPlugin[] = [],
-): Promise<[name: string, content: Uint8Array][]> {
+export async function compilePage(html: string, folder: string, plugins: Bun.BunPlugin[] = []): Promise<PlainFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [html],
     target: 'browser',
@@ -38,7 +37,7 @@ export async function compilePage(
     define: { 'process.env.NODE_ENV': '"production"' },
   })
   return Promise.all(
-    outputs.map(async (output): Promise<[string, Uint8Array]> => {
+    outputs.map(async (output): Promise<PlainFile> => {
       return [output.path.replace(/^\.?\//, ''), new Uint8Array(await output.arrayBuffer())]
     }),
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { type PlainFile, packedFile, packTogether, quicklyPacked, unpackTogether } from './pack.ts'
+import { type PlainFile, pack, packedFile, packTogether, unpack, unpackTogether } from './pack.ts'
 
 const TEXT = 'The same text in every file, a little longer than one line. '.repeat(20)
 const FILES: PlainFile[] = ['one.html', 'two.md', 'empty.txt'].map((name) => {
@@ -8,7 +8,7 @@ const FILES: PlainFile[] = ['one.html', 'two.md', 'empty.txt'].map((name) => {
 })
 const textsOf = (files: readonly PlainFile[]) => files.map(([name, content]) => [name, Buffer.from(content).toString()])
 
-test('files that are packed together come back with names and contents, and repeat no text', async () => {
+test('files packed together come back with names and contents, and a repeated text takes space once', async () => {
   for (const isForRelease of [false, true]) {
     const bytes = await packTogether(FILES, isForRelease)
     expect(textsOf(await unpackTogether(bytes))).toEqual(textsOf(FILES))
@@ -23,10 +23,10 @@ test('bytes of another kind reject', async () => {
     await expect(unpackTogether(other)).rejects.toThrow()
 })
 
-test('a file packed in another thread has the same bytes', async () => {
-  for (const [name, content] of FILES) {
-    const packed = await quicklyPacked([name, content])
-    expect(packed).toEqual(packedFile(name, content, false))
-    expect(brotliDecompressSync(packed.br).equals(Buffer.from(content))).toBe(true)
+test('files packed one by one come back with names and contents, and can be read alone', async () => {
+  for (const isForRelease of [false, true]) {
+    const packed = await Promise.all(FILES.map((file) => packedFile(file, isForRelease)))
+    const back = unpack(pack(packed))
+    expect(textsOf(back.map(({ name, br }) => [name, brotliDecompressSync(br)]))).toEqual(textsOf(FILES))
   }
 })

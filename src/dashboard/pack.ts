@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { brotliCompress, brotliCompressSync, brotliDecompress, constants as zlib } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants as zlib } from 'node:zlib'
 
 /** A file for browsers, compressed with Brotli. Other forms are made from it on request (static-files.ts). */
 export interface PackedFile {
@@ -11,14 +11,9 @@ export interface PackedFile {
 /** A file as it is. */
 export type PlainFile = [name: string, content: Uint8Array]
 
-/** Content → PackedFile; a release uses the highest level. */
-export function packedFile(name: string, content: Uint8Array, isForRelease: boolean): PackedFile {
-  return { name, br: new Uint8Array(brotliCompressSync(content, optionsFor(isForRelease))) }
-}
-
-/** The same at the low level, in another thread. */
-export async function quicklyPacked([name, content]: PlainFile): Promise<PackedFile> {
-  return { name, br: await compress(content, optionsFor(false)) }
+/** File → PackedFile, compressed in another thread; a release uses the highest level. */
+export async function packedFile([name, content]: PlainFile, isForRelease: boolean): Promise<PackedFile> {
+  return { name, br: await compress(content, optionsFor(isForRelease)) }
 }
 
 /** Files → one byte array. */
@@ -27,8 +22,8 @@ export const pack = (files: readonly PackedFile[]): Uint8Array => joined(files.m
 /** Output of `pack` → the files, as views of the same bytes. Throws RangeError or SyntaxError for other bytes. */
 export const unpack = (bytes: Uint8Array): PackedFile[] => separated(bytes).map(([name, br]) => ({ name, br }))
 
-/** Files → one byte array, compressed as a whole: half of what `pack` makes of texts that repeat each other, but none can be read
- *  without the others. A release uses the highest level. */
+/** Files → one byte array, compressed as a whole in another thread: half the size of `pack` when the files contain the same texts,
+ *  but each can only be read together with the others. A release uses the highest level. */
 export function packTogether(files: readonly PlainFile[], isForRelease: boolean): Promise<Uint8Array> {
   return compress(joined(files), optionsFor(isForRelease))
 }

@@ -9,7 +9,7 @@ const FOLDER = '/docs/assets/'
  *  bundleDashboard. Rejects with the compile errors. */
 export async function bundleReference({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const files = await compilePage(join(import.meta.dir, 'ui/index.html'), FOLDER, [OWN_FONT])
-  return files.map(([name, bytes]) => packedFile(name, bytes, isForRelease))
+  return Promise.all(files.map((file) => packedFile(file, isForRelease)))
 }
 
 /** The font of the dashboard at a path of this page, because a server may have no dashboard (pages.ts). */

@@ -16,8 +16,8 @@ export interface Connections {
   /** Waits for a place at this destination, first come first served. Then returns the most recently used session with
    *  this peer, or null when a new one must be opened. Each take needs one give. */
   take(peer: Peer, destination: DestinationLimits): Promise<Session | null>
-  /** Returns the session if it can be reused, null if it is gone, and at the end of this turn of the event loop the
-   *  place. Until then the caller can note the reply: the next mail is sent after it. */
+  /** Returns the session if it can be reused, null if it is gone. The place is free from the next turn of the event loop on, so
+   *  that the caller can note the reply before a mail that waits for the place is sent. */
   give(destination: DestinationLimits, session: Session | null): void
   /** Sessions waiting for mail. */
   idle(): number
@@ -117,7 +117,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
         }
       } else session?.dialogue.close()
       deleteEmpty(destination.name, kept)
-      // At once, the next mail would leave before the last one is in the journal, and a kill would repeat both.
+      // If it were free at once, the next mail would leave before the last one is in the journal: a kill would repeat both.
       setImmediate(() => semaphore.leave(destination.name))
     },
     closeIdle: (destination) => {
