@@ -183,6 +183,8 @@ describe('mail beyond the warm-up of all addresses, with a relay as fail-over,',
     await untilInTime(server.clock, 'all mail', () => mails(remote) + mails(relay) === 32)
     await sent(ids)
     expect([mails(remote), mails(relay)]).toEqual([28, 4])
+    // Results are written every few seconds.
+    await untilInTime(server.clock, 'the results to be counted', async () => (await today())[0]?.delivered === 28)
     expect(await today()).toMatchObject([{ sent: 28, delivered: 28 }])
     const because = (await Promise.all(ids.map(relaysOf))).flat()
     expect(because.filter((each) => each === 'warmup_used_up')).toHaveLength(4)
