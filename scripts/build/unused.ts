@@ -74,8 +74,7 @@ export const UNUSED: readonly Unused[] = [
   {
     specifier: 'encoding-japanese',
     importers: ['libmime/lib/charset.js'],
-    reason: `mailauth calls two functions of libmime. foldLines decodes nothing; parseHeaderValue decodes parameters of
-      Content-Type, of which mailauth uses the boundary. libmime catches the error and decodes with iconv-lite.`,
+    reason: 'The modules of mailauth that are used call one function of libmime, foldLines, which decodes nothing.',
     module: `exports.convert = () => { throw new Error('encoding-japanese is not part of this program') }`,
   },
   {

@@ -54,7 +54,7 @@ export const BANNED: readonly Banned[] = [
 /** Words of the field that the dictionary lacks. */
 export const WORDS: readonly string[] = `
   2xx 4xx 4yz 5xx 7BIT 8BITMIME authenticator balancer base64 bcc behaviour blocklist blocklists bytecode Caddy calc cancelled cancelling
-  capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
+  canonicalization capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
   deduplicate defence delisting deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia Entra errno EventSource
   Exim exim4 failover favour flexbox fsync glibc Gmail Grafana greylisting gzip Haraka healthz honoured honouring honours hostname
   hostnames href html http https idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB Keycloak KiB Landlock lang licence

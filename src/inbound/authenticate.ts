@@ -1,4 +1,3 @@
-import type { DKIMResult } from 'mailauth'
 import type { AuthenticationResult } from '../mail/authentication-results.ts'
 import { rangesOf } from '../mail/field-ranges.ts'
 import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '../model/inbound-message.ts'
@@ -42,7 +41,7 @@ export async function authenticate(
   const { lookup, end } = withDeadline(deps)
   try {
     const by = { ip: claim.remoteAddress, helo: claim.helo, sender: claim.returnPath, mta: deps.hostname }
-    const found = await checked(raw, by, lookup)
+    const found = await checked(raw, by, lookup, deps.clock.now())
     return await judged(claim, found, isCut, lookup)
   } finally {
     end()
@@ -76,7 +75,7 @@ const tooLate = () => Object.assign(new Error('authentication took too long'), {
 async function judged(claim: Claim, found: Found, isCut: boolean, lookup: Lookup): Promise<Authentication> {
   const spf = found.spf.status
   const arc = found.arc.status
-  const signatures = isCut ? [] : found.dkim.results.map(signatureOf).sort(byRank)
+  const signatures = isCut ? [] : found.dkim.map(signatureOf).sort(byRank)
   const dkim = isCut ? 'permerror' : (signatures[0]?.result ?? 'none')
   const dmarc = await judgedDmarc(claim, found, lookup, { spf: spf.result, dkim })
   return {
@@ -117,25 +116,19 @@ interface Signature {
 }
 
 /** header.b distinguishes signatures of one domain. RFC 8601 §2.7.1, RFC 6008 */
-function signatureOf({ status, signingDomain, selector, algo, signature }: DKIMResult): Signature {
-  const isPartial = (status.underSized ?? 0) > 0
-  const result = status.result === 'pass' && isPartial ? 'policy' : status.result
+function signatureOf({ isAligned, ...found }: Found['dkim'][number]): Signature {
+  const isPartial = found.unsignedBytes > 0
   return {
-    result: result as DkimResult,
-    isAligned: typeof status.aligned === 'string',
-    comment: isPartial ? `l= leaves ${status.underSized} bytes of the body unsigned` : commentOf(status),
+    result: found.result === 'pass' && isPartial ? 'policy' : found.result,
+    isAligned,
+    comment: isPartial ? `l= leaves ${found.unsignedBytes} bytes of the body unsigned` : found.comment,
     properties: [
-      ['header.d', signingDomain ?? ''],
-      ['header.s', selector ?? ''],
-      ['header.a', algo ?? ''],
-      ['header.b', String(signature ?? '').slice(0, 8)],
+      ['header.d', found.domain],
+      ['header.s', found.selector],
+      ['header.a', found.algorithm],
+      ['header.b', found.value.slice(0, 8)],
     ],
   }
-}
-
-function commentOf({ comment, policy }: { comment?: unknown; policy?: Record<string, unknown> }): string | null {
-  if (typeof comment === 'string') return comment
-  return typeof policy?.['dkim-rules'] === 'string' ? policy['dkim-rules'] : null
 }
 
 function byRank(a: Signature, b: Signature): number {

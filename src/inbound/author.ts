@@ -12,17 +12,17 @@ export type Author =
   | { isUnclear: true; why: string; domains: string[] }
 
 /** mailauth's findings and the displayed address → the author. Unclear: no From or several, addresses of several
- *  domains (also inside a group), an invalid address, or a From that we parse differently from mailauth, because the
+ *  domains (also inside a group), an invalid address, or a From that nodemailer parses differently from us, because the
  *  displayed author would not be the verified one. RFC 9989 §5.3.1, §11.5. */
 export function authorOf(from: string, found: Found): Author {
   const shown = domainOf(from)
   if (found.dmarc === false) {
     const why = WHY[found.dmarcSkipReason ?? ''] ?? 'no author'
-    return { isUnclear: true, why, domains: domainsOf([from, ...addressesOf(found)]) }
+    return { isUnclear: true, why, domains: domainsOf([from, ...found.authors]) }
   }
   const domain = normal(found.dmarc.status.header?.from ?? '')
   if (domain !== shown) {
-    return { isUnclear: true, why: 'ambiguous From', domains: domainsOf([from, ...addressesOf(found)]) }
+    return { isUnclear: true, why: 'ambiguous From', domains: domainsOf([from, ...found.authors]) }
   }
   return { isUnclear: false, domain, dmarc: found.dmarc }
 }
@@ -56,11 +56,6 @@ const WHY: Record<string, string> = {
   'multiple-author-domains': 'several domains in From',
   'invalid-author-domain': 'malformed From',
   'multiple-from-fields': 'several From fields',
-}
-
-/** Addresses that mailauth read from all From fields. */
-function addressesOf(found: Found): string[] {
-  return found.dkim.headerFrom
 }
 
 /** The domain behind every @: a malformed address may show any of them. */

@@ -33,19 +33,14 @@ describe('body hashes', () => {
       const size = at % 5 === 0 ? body.length + 1 : 1 + (at % 7)
       const hashes = createBodyHashes()
       const pairs = LIMITS.map((most) => ({
-        ours: hashes.add(kind, 'sha256', most),
+        ours: hashes.add(kind === 'relaxed', 'sha256', most === '' ? Number.POSITIVE_INFINITY : most),
         theirs: dkimBody(kind, 'sha256', most),
       }))
       for (let from = 0; from < body.length; from += size) hashes.update(body.subarray(from, from + size))
       for (const { ours, theirs } of pairs) {
         theirs.update(body)
-        const expected = [
-          theirs.digest('base64'),
-          theirs.byteLength,
-          theirs.canonicalizedLength,
-          theirs.bodyHashedBytes,
-        ]
-        const found = [ours.digest('base64'), ours.byteLength, ours.canonicalizedLength, ours.bodyHashedBytes]
+        const expected = [theirs.digest('base64'), theirs.canonicalizedLength - theirs.bodyHashedBytes]
+        const found = [ours.digest('base64'), ours.unhashedBytes()]
         expect({ body: body.toString().slice(0, 200), found }).toEqual({
           body: body.toString().slice(0, 200),
           found: expected,

@@ -1,12 +1,11 @@
 import { type FieldRange, rangesOf, without } from '../mail/field-ranges.ts'
 
-/** Limits on what mailauth may process of one mail. It has none of its own, and some of its steps take quadratic time.
- *  The times below are for one thread on 2026 hardware and the worst mail within the limit. */
+/** Limits on what authentication may process of one mail. mailauth has none of its own, and some of its steps take quadratic
+ *  time. The times below are for one thread on 2026 hardware and the worst mail within the limit. */
 export const HEAD_LIMITS = {
   /** Each costs a lookup and an RSA operation; further signatures are ignored. */
   signatures: 20,
-  /** h= names of one signature or seal; each is searched among all fields: 20 × 150 × 2,000 take 25 ms. Real mail has
-   *  at most about 60. A signature with more is ignored. */
+  /** h= names of one signature or seal. Real mail has at most about 60. A signature with more is ignored. */
   signedNames: 150,
   /** A header with more fields is reduced to its From. Real mail has at most about a hundred. */
   fields: 2_000,
@@ -26,7 +25,7 @@ export const HEAD_LIMITS = {
   authorNameBytes: 512,
 }
 
-/** Raw mail → the part that mailauth may process within HEAD_LIMITS. `isCut` means that only the From fields remain;
+/** Raw mail → the part that may be processed within HEAD_LIMITS. `isCut` means that only the From fields remain;
  *  signatures of such mail are not verified, SPF and DMARC are. Linear in the header, never throws. */
 export function bounded(raw: Uint8Array): { raw: Buffer; isCut: boolean } {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)

@@ -2,6 +2,8 @@
 
 interface KeyAnswer {
   publicKey: string | import('node:crypto').KeyObject
+  keyType: string
+  flags: string[]
 }
 
 interface KeyCache {
@@ -17,7 +19,6 @@ interface KeyCache {
 declare module 'mailauth/lib/tools' {
   export function createKeyCache(resolver: import('mailauth').DNSResolver): KeyCache
   export function formatDomain(domain: string): string
-  export function getAlignment(from: string, domains: string[], strict: boolean): { domain: string } | false
   export function toALabel(domain: string): string
   /** An unchanged field in latin1 → its relaxed canonical form. */
   export function formatRelaxedLine(line: string, suffix?: string): Buffer
@@ -67,32 +68,15 @@ declare module 'mailauth/lib/dkim/dkim-signer' {
   }
 }
 
-declare module 'mailauth/lib/dkim/dkim-verifier' {
-  import type { Writable } from 'node:stream'
-  import type { ARCData, DKIMResult, DKIMVerifyOptions } from 'mailauth'
-
-  /** A Writable; these are its steps. */
-  export class DkimVerifier extends Writable {
-    constructor(options: DKIMVerifyOptions)
-    keyCache: KeyCache
-    arc: ARCData
-    results: DKIMResult[]
-    headerFrom: string[]
-    fromFields: number
-    bodyHashes: Map<string, import('./body-hashes.ts').BodyHash>
-    addBodyHash(canonicalization: string, algorithm: string, mostBytes: number | ''): string
-    /** Takes the whole header including its final empty line and sets `messageHeaders`. */
-    emitHeaders(header: Buffer): Promise<void>
-    /** Takes a body piece; lines end in CRLF. */
-    nextChunk(piece: Buffer): Promise<void>
-    finish(): Promise<void>
-  }
-}
-
 declare module 'mailauth/lib/dkim/body' {
   export function dkimBody(
     canonicalization: string,
     algorithm: string,
     mostBytes: number | '',
-  ): Omit<import('./body-hashes.ts').BodyHash, 'setContentType'>
+  ): {
+    update(piece: Uint8Array): void
+    digest(encoding: 'base64'): string
+    canonicalizedLength: number
+    bodyHashedBytes: number
+  }
 }

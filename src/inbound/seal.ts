@@ -8,9 +8,9 @@ import {
   stripSignatureValue,
 } from 'mailauth/lib/tools'
 import type { ArcResult } from '../model/inbound-message.ts'
-import { createBodyHashes } from './body-hashes.ts'
+import { createBodyHashes, hashBody } from './body-hashes.ts'
 import { bounded } from './bounded-head.ts'
-import { feed } from './checks.ts'
+import { bodyOf, withCrLf } from './checks.ts'
 import type { SealName } from './inbound-result.ts'
 
 /** Canonical header text → its signature (RSA, PKCS#1 v1.5 over SHA-256). Rejects when the key is unusable. */
@@ -33,22 +33,11 @@ export async function sealed(
   return set === null ? mail : Buffer.concat([Buffer.from(set.map((field) => `${field}\r\n`).join('')), mail])
 }
 
-/** The part of mailauth's signer that needs no key: parses the header and hashes the body. */
+/** The part of mailauth's signer that needs no key: it parses the header and keeps the body hash. */
 class KeylessSigner extends DkimSigner {
   constructor() {
     super({ strict: true, getARChain })
     this.bodyHashes.set(BODY_HASH, { bodyCanon: 'relaxed', hashAlgo: 'sha256', hasher: null, hash: null })
-  }
-
-  readonly #hashes = createBodyHashes()
-
-  override async emitHeaders(header: Buffer): Promise<void> {
-    await super.emitHeaders(header)
-    this.bodyHashes.get(BODY_HASH)!.hasher = this.#hashes.add('relaxed', 'sha256', '')
-  }
-
-  override async nextChunk(piece: Buffer): Promise<void> {
-    this.#hashes.update(piece)
   }
 
   override async finalize(): Promise<void> {}
@@ -60,7 +49,12 @@ const MAX_SETS = 50 // RFC 8617 §4.2.1
 
 async function hashed(mail: Buffer): Promise<KeylessSigner> {
   const signer = new KeylessSigner()
-  await feed(signer, mail)
+  const raw = withCrLf(mail)
+  const bodyAt = bodyOf(raw)
+  await signer.emitHeaders(raw.subarray(0, bodyAt))
+  const hashes = createBodyHashes()
+  signer.bodyHashes.get(BODY_HASH)!.hasher = hashes.add(true, 'sha256', Number.POSITIVE_INFINITY)
+  await hashBody(hashes, raw.subarray(bodyAt))
   await signer.finalChunk()
   return signer
 }

@@ -47,6 +47,11 @@ export function asciiDomain(domain: string): string {
   return isTooLong ? '' : domainToASCII(shown)
 }
 
+/** Whether a text is a local part: a dot-string, perhaps with UTF-8, or a quoted string. RFC 5321 §4.1.2, RFC 6531 §3.3 */
+export function isLocalPart(text: string): boolean {
+  return DOT_STRING.test(text) || QUOTED_LOCAL.test(text)
+}
+
 /** Whether `local@domain` requires the SMTPUTF8 extension. Mailbox.address always has an ASCII domain, so there only
  *  the local part decides. RFC 6531 §3.4 */
 export function needsSmtpUtf8(address: string): boolean {
@@ -94,7 +99,7 @@ const A_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?
 function addrSpec(name: string | null, text: string): Mailbox | null {
   const at = text.lastIndexOf('@') // a domain has none; a quoted local part may
   const local = text.slice(0, Math.max(at, 0))
-  if (!DOT_STRING.test(local) && !QUOTED_LOCAL.test(local)) return null
+  if (!isLocalPart(local)) return null
   if (ENCODED_WORD.test(local) || UNSEEN.test(local)) return null
   const domain = toALabel(text.slice(at + 1))
   if (domain === null) return null

@@ -108,6 +108,17 @@ describe('authentication', () => {
   })
 
   // threat: forged-authors
+  test.each(['/relaxed', 'relaxed/', '/', 'relaxed/simple/simple', ''])(
+    'judges mail with the canonicalization %p',
+    async (form) => {
+      const raw = signed(mail(BANK), 'bank.test').toString().replace('c=relaxed/relaxed', `c=${form}`)
+      const found = await looked(Buffer.from(raw), strangers)
+      expect(found.verdicts).toMatchObject({ spf: 'fail', dkim: 'neutral', dmarc: 'fail' })
+      expect(resultsOf(found, 'dkim')[0]!.comment).toBe('unknown canonicalization')
+    },
+  )
+
+  // threat: forged-authors
   test('does not count a key of 512 bits', async () => {
     const { generateKeyPairSync } = await import('node:crypto')
     const weak = generateKeyPairSync('rsa', { modulusLength: 512 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import { SMTPServer } from 'smtp-server'
+import { checkedSignatures } from '../../inbound/checks.ts'
 import { decodeWords, readHeaderFields } from '../../mail/header-fields.ts'
 import { mailauthResolver, type Resolver } from '../../net/dns/resolver.ts'
 import type { Certificate } from '../../net/tls/certificate.ts'
@@ -68,7 +68,7 @@ export async function startMailServer(options: {
           tls: session.secure ? tlsVersion(session) : null,
         }
         // Before the 250 reply, so that the terminal shows the message before its event.
-        void read(Buffer.concat(chunks), resolver).then((mail) => {
+        void read(Buffer.concat(chunks), resolver, clock.now()).then((mail) => {
           onMail({ ...envelope, ...mail })
           done(null, '2.0.0 message accepted')
         }, done)
@@ -94,20 +94,15 @@ function tlsVersion(session: object): string {
   return tlsOptions?.version ?? 'TLS'
 }
 
-async function read(raw: Buffer, resolver: Resolver) {
+async function read(raw: Buffer, resolver: Resolver, now: number) {
   const { fields } = readHeaderFields(raw)
   const field = (key: string) => decodeWords(fields.find((each) => each.key === key)?.value ?? '')
-  const verified = await dkimVerify(raw, { resolver: mailauthResolver(resolver) as never })
+  const signatures = await checkedSignatures(raw, mailauthResolver(resolver) as never, now)
   return {
     from: field('from'),
     subject: field('subject'),
     messageId: field('message-id'),
     sizeBytes: raw.byteLength,
-    dkim: verified.results.map(({ selector, algo, status }) => ({
-      selector: selector ?? '-',
-      algorithm: algo ?? '-',
-      result: status.result,
-      comment: status.comment || null,
-    })),
+    dkim: signatures.map(({ selector, algorithm, result, comment }) => ({ selector, algorithm, result, comment })),
   }
 }
