@@ -27,6 +27,15 @@ export function segmentsOf(file: Buffer) {
   })
 }
 
+/** A library → its segments without what follows, such as symbols for debuggers. The loader reads no sections. */
+export function segmentsOnly(library: Buffer): Buffer {
+  const end = Math.max(...segmentsOf(library).map(({ offset, fileSize }) => offset + fileSize))
+  const kept = Buffer.from(library.subarray(0, end))
+  writeNumber(kept, 40, 0)
+  kept.fill(0, 60, 64)
+  return kept
+}
+
 /** The sections; `at` is where each has its header. */
 export function sectionsOf(file: Buffer) {
   const start = numberAt(file, 40)
