@@ -4,7 +4,7 @@ import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '..
 import { mailauthResolver, type Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
 import { authorOf, judgeUnclearAuthor, type Policy } from './author.ts'
-import { bounded } from './bounded-head.ts'
+import { bounded, type HeadFault } from './bounded-head.ts'
 import { checked, type Found } from './checks.ts'
 
 /** SPF, DKIM, DMARC and ARC results of a mail. */
@@ -37,12 +37,12 @@ export async function authenticate(
   claim: Claim,
   deps: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
 ): Promise<Authentication> {
-  const { raw, isCut } = bounded(claim.raw)
+  const { raw, fault } = bounded(claim.raw)
   const { lookup, end } = withDeadline(deps)
   try {
     const by = { ip: claim.remoteAddress, helo: claim.helo, sender: claim.returnPath, mta: deps.hostname }
     const found = await checked(raw, by, lookup, deps.clock.now())
-    return await judged(claim, found, isCut, lookup)
+    return await judged(claim, found, fault, lookup)
   } finally {
     end()
   }
@@ -72,37 +72,32 @@ function withDeadline(deps: { resolver: Resolver; clock: Clock; limitMs: number 
 
 const tooLate = () => Object.assign(new Error('authentication took too long'), { code: 'ETIMEOUT' })
 
-async function judged(claim: Claim, found: Found, isCut: boolean, lookup: Lookup): Promise<Authentication> {
+async function judged(claim: Claim, found: Found, fault: HeadFault | null, lookup: Lookup): Promise<Authentication> {
   const spf = found.spf.status
-  const arc = found.arc.status
-  const signatures = isCut ? [] : found.dkim.map(signatureOf).sort(byRank)
-  const dkim = isCut ? 'permerror' : (signatures[0]?.result ?? 'none')
+  const isUnread = (key: string) => fault !== null && rangesOf(claim.raw, key).length > 0
+  const arc = isUnread('arc-seal') ? 'fail' : (found.arc.status.result as ArcResult)
+  const unread: Signature = { result: 'permerror', isAligned: false, comment: fault, properties: [] }
+  const signatures = isUnread('dkim-signature') ? [unread] : found.dkim.map(signatureOf).sort(byRank)
+  const dkim = signatures[0]?.result ?? 'none'
   const dmarc = await judgedDmarc(claim, found, lookup, { spf: spf.result, dkim })
   return {
     verdicts: {
       spf: spf.result as SpfResult,
       dkim,
       dmarc: dmarc.result,
-      arc: (isCut && rangesOf(claim.raw, 'arc-seal').length > 0 ? 'fail' : arc.result) as ArcResult,
+      arc,
     },
     dmarcPolicy: dmarc.policy,
     dmarcReason: dmarc.reason,
     results: [
       { method: 'spf', result: spf.result, comment: null, properties: spfProperties(claim) },
-      ...(isCut
-        ? [{ method: 'dkim' as const, result: dkim, comment: 'header too large', properties: [] }]
-        : signatures.map(({ result, comment, properties }) => ({
-            method: 'dkim' as const,
-            result,
-            comment,
-            properties,
-          }))),
+      ...signatures.map(({ isAligned, ...each }) => ({ method: 'dkim' as const, ...each })),
       { method: 'dmarc', result: dmarc.result, comment: dmarc.comment, properties: [['header.from', dmarc.domain]] },
       {
         method: 'arc',
-        result: arc.result,
+        result: arc,
         comment: found.arc.i ? `i=${found.arc.i}` : null,
-        properties: arc.result === 'none' ? [] : [['smtp.remote-ip', claim.remoteAddress]],
+        properties: arc === 'none' ? [] : [['smtp.remote-ip', claim.remoteAddress]],
       },
     ],
   }

@@ -114,8 +114,11 @@ function chainOf(fields: readonly MailField[]): Chain | null {
 
 /** Step 4 to 6: the newest message signature and all seals. */
 function judgedChain(chain: Chain, signature: SignatureResult | null, keyCache: KeyCache): Promise<ARCResult> {
-  if (chain.lastEntry !== undefined && signature !== null)
-    chain.lastEntry.messageSignature = { status: { result: signature.result } }
+  if (chain.lastEntry !== undefined && signature !== null) {
+    // Anyone may have written what l= leaves unsigned. RFC 6376 §8.2
+    const result = signature.unsignedBytes > 0 ? 'policy' : signature.result
+    chain.lastEntry.messageSignature = { status: { result } }
+  }
   const data = { ...chain, keyCache } as unknown as ARCData
   return arc(data, { resolver: keyCache.resolver, strict: true, minBitLength: MIN_BITS })
 }

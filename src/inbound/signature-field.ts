@@ -40,13 +40,13 @@ export function readSignature(field: string, kind: 'dkim' | 'arc'): SignatureFie
     domain: tag('d'),
     selector: tag('s'),
     algorithm,
-    value: tag('b').replace(BLANKS, ''),
+    value: tag('b').replace(FOLDS, ''),
     keyType: keyType === 'ed25519' ? 'ed25519' : 'rsa',
     hash: hash === 'sha1' ? 'sha1' : 'sha256',
     isHeaderRelaxed: headerForm === 'relaxed',
     isBodyRelaxed: bodyForm === 'relaxed',
     mostBytes: tags.has('l') ? Number(tag('l')) : Number.POSITIVE_INFINITY,
-    bodyHash: tag('bh').replace(BLANKS, ''),
+    bodyHash: tag('bh').replace(FOLDS, ''),
     names: namesOf(tag('h')),
     identityDomain: '',
     expiresAt: tags.has('x') ? Number(tag('x')) * 1000 : Number.POSITIVE_INFINITY,
@@ -62,6 +62,7 @@ export function readSignature(field: string, kind: 'dkim' | 'arc'): SignatureFie
     if (fault !== null) return { ...signature, fault }
     signature.identityDomain = identity?.domain ?? ''
   }
+  if (!BASE64.test(signature.value)) return { ...signature, fault: SYNTAX }
   if (signature.expiresAt <= Number(tag('t')) * 1000) return { ...signature, fault: 'invalid expiration' }
   // Otherwise another From could replace the signed one.
   return signature.names.includes('from') ? signature : { ...signature, fault: 'From field not signed' }
@@ -80,7 +81,7 @@ function faultOf(
   const isNumeric = (name: string, form: RegExp) => !tags.has(name) || form.test(tags.get(name)!)
   if (!isNumeric('t', TIME) || !isNumeric('x', TIME) || !isNumeric('l', LENGTH)) return SYNTAX
   if (names.length === 0) return SYNTAX
-  if (!isDomain(domain) || !SELECTOR.test(toALabel(selector))) return SYNTAX
+  if (!isDomain(domain) || selector.length > MAX_NAME || !SELECTOR.test(toALabel(selector))) return SYNTAX
   const methods = tags.get('q')?.toLowerCase().split(':')
   if (methods !== undefined && !methods.some((method) => method.trim() === 'dns/txt')) return 'unsupported query method'
   if (identity !== null) {
@@ -98,7 +99,8 @@ const ARC_ALGORITHMS = new Set(['rsa-sha256', 'ed25519-sha256'])
 const ALGORITHM = /^[a-z][a-z0-9]*-[a-z][a-z0-9]*$/i
 const TIME = /^\d{1,12}$/
 const LENGTH = /^\d{1,76}$/
-const BLANKS = /\s+/g
+const FOLDS = /[ \t\r\n]+/g
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const SELECTOR = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i')
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`, 'i')
@@ -108,7 +110,7 @@ const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`, 'i')
 function tagsOf(list: string): { tags: Map<string, string>; isValid: boolean } {
   const tags = new Map<string, string>()
   let isValid = true
-  const parts = list.trim().split(';')
+  const parts = trimBlanks(list, FOLDING).split(';')
   for (const [at, part] of parts.entries()) {
     const equals = part.indexOf('=')
     if (equals < 0) {
@@ -118,13 +120,7 @@ function tagsOf(list: string): { tags: Map<string, string>; isValid: boolean } {
     }
     const name = trimBlanks(part.slice(0, equals), FOLDING)
     if (!TAG_NAME.test(name) || tags.has(name)) isValid = false
-    tags.set(
-      name,
-      part
-        .slice(equals + 1)
-        .replace(BLANKS, ' ')
-        .trim(),
-    )
+    tags.set(name, trimBlanks(part.slice(equals + 1).replace(FOLDS, ' ')))
   }
   return { tags, isValid }
 }
@@ -134,7 +130,7 @@ const FOLDING = ' \t\r\n'
 
 const namesOf = (list: string) =>
   list
-    .replace(BLANKS, '')
+    .replace(FOLDS, '')
     .toLowerCase()
     .split(':')
     .filter((name) => name !== '')
@@ -146,7 +142,7 @@ interface Identity {
 
 /** i=, in dkim-quoted-printable. RFC 6376 §2.11, §3.5 */
 function identityOf(value: string): Identity {
-  const bytes = Buffer.from(value.replace(BLANKS, '')).toString('latin1')
+  const bytes = Buffer.from(value.replace(FOLDS, '')).toString('latin1')
   const decoded = bytes.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   const identity = Buffer.from(decoded, 'latin1').toString()
   const at = identity.lastIndexOf('@')
@@ -154,7 +150,9 @@ function identityOf(value: string): Identity {
   return { domain, isValid: at >= 0 && (at === 0 || isLocalPart(identity.slice(0, at))) && isDomain(domain) }
 }
 
-const isDomain = (domain: string) => DOMAIN.test(toALabel(domain))
+/** Converting a longer name to A-labels takes quadratic time. RFC 1035 §2.3.4 */
+const MAX_NAME = 253
+const isDomain = (domain: string) => domain.length <= MAX_NAME && DOMAIN.test(toALabel(domain))
 
 /** Whether a domain is the other one or a subdomain of it, in any letter case. */
 function isWithin(domain: string, parent: string): boolean {

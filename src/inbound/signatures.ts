@@ -39,35 +39,23 @@ export interface MailField {
 
 export type KeyOf = (name: string, hash: 'sha256' | 'sha1') => Promise<SigningKey>
 
-/** Header section in latin1 → its fields. A line that is neither a field nor begins with a blank belongs to the field
- *  before it, as clients read such lines differently, and more signed bytes can only make a signature fail. Linear,
- *  never throws. RFC 5322 §2.2, §4.5.8 */
+/** Header section in latin1, every line of which begins or continues a field (`bounded` checks that) → its fields.
+ *  Linear, never throws. RFC 5322 §2.2 */
 export function mailFields(header: string): MailField[] {
   let end = header.length
   while (end > 0 && '\r\n'.includes(header.charAt(end - 1))) end--
   if (end === 0) return []
-  const lines = header.slice(0, end).split('\r\n')
   const fields: string[] = []
-  for (const [at, line] of lines.entries()) {
-    // A fold may come between the name and its colon.
-    const isField = FIELD.test(line) || (NAME.test(line) && FIELD.test(`${line}\r\n${lines[at + 1] ?? ''}`))
-    if (isField || at === 0) fields.push(line)
-    else fields.push(`${fields.pop()}\r\n${line}`)
+  for (const line of header.slice(0, end).split('\r\n')) {
+    if (line.startsWith(' ') || line.startsWith('\t')) fields.push(`${fields.pop() ?? ''}\r\n${line}`)
+    else fields.push(line)
   }
-  return fields.map((text) => ({ key: nameOf(text), text }))
-}
-
-function nameOf(field: string): string {
-  const colon = field.indexOf(':')
-  return lowerCase(trimBlanks(field.slice(0, colon < 0 ? field.length : colon).replaceAll('\r\n', '')))
+  return fields.map((text) => ({ key: lowerCase(trimBlanks(text.slice(0, text.indexOf(':')))), text }))
 }
 
 /** Other bytes of latin1 may be parts of UTF-8 characters. */
 const lowerCase = (text: string) =>
   NOT_ASCII.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text.toLowerCase()
-
-const NAME = /^[!-9;-~]+[ \t\r]*$/
-const FIELD = /^[!-9;-~]+[ \t\r\n]*:/
 
 type FieldsByName = ReadonlyMap<string, readonly MailField[]>
 
@@ -136,7 +124,32 @@ async function resultOf(
   if (isStrange && key.flags.includes('s')) return is('neutral', 'domain mismatch')
   if (!isSignedBy(key, signature, Buffer.from(signedText(field, signature, fields), 'latin1')))
     return is('fail', 'bad signature')
-  return signature.expiresAt < now ? is('neutral', 'expired') : is('pass', null)
+  if (signature.expiresAt < now) return is('neutral', 'expired')
+  const unsigned = ONCE.find((name) => isUnsigned(name, signature, fields))
+  return unsigned === undefined ? is('pass', null) : is('policy', `another ${unsigned} field is unsigned`)
+}
+
+/** Fields that occur once: RFC 5322 §3.6, RFC 2045 §3. Of several, clients show the first, and signatures cover the
+ *  last: anyone may have added the others. RFC 6376 §8.15 */
+const ONCE = [
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+]
+
+function isUnsigned(name: string, { names }: SignatureField, fields: FieldsByName): boolean {
+  const count = fields.get(name)?.length ?? 0
+  if (count < 2) return false
+  const covered = names.filter((each) => each === name).length
+  return covered > 0 && covered < count
 }
 
 /** Ed25519 signs the digest. RFC 8463 §3 */

@@ -54,7 +54,18 @@ function headerText(bytes: Uint8Array): string {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const MAX_FIELDS = 2_000 // real mail has some dozens; Postfix limits the header to 102,400 bytes
 const MAX_BYTES = 1_048_576
-const [TAB, LF, CR, SPACE, COLON] = [9, 10, 13, 32, 58]
+const [TAB, LF, CR, SPACE, COLON, DEL] = [9, 10, 13, 32, 58, 127]
+
+/** Whether a field begins here: a name, perhaps blanks, a colon. RFC 5322 §3.6.8, §4.5.8 */
+export function startsField(bytes: Uint8Array, at: number): boolean {
+  let next = at
+  while (isOfName(bytes[next])) next++
+  if (next === at) return false
+  while (isBlank(bytes[next])) next++
+  return bytes[next] === COLON
+}
+
+const isOfName = (byte: number | undefined) => byte !== undefined && byte > SPACE && byte < DEL && byte !== COLON
 
 function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === TAB
@@ -72,16 +83,13 @@ function lineAfter(bytes: Buffer, at: number): number {
 /** Adds the field from `start` to `end`, if it is one and the limit allows. */
 function withField(fields: HeaderField[], bytes: Buffer, start: number, end: number): HeaderField[] {
   if (start === end || end > MAX_BYTES || fields.length >= MAX_FIELDS) return fields
+  if (!startsField(bytes, start)) return fields
   const field = bytes.subarray(start, end)
   const colon = field.indexOf(COLON)
-  // RFC 5322 §4.5.1 allows blanks before the colon.
-  const name = field.toString('latin1', 0, Math.max(colon, 0)).trimEnd()
-  if (!FIELD_NAME.test(name)) return fields
+  const name = field.toString('latin1', 0, colon).trimEnd()
   const value = headerText(field.subarray(colon + 1))
     .replace(/\r?\n/g, '')
     .trim()
   fields.push({ name, key: name.toLowerCase(), value, start, end })
   return fields
 }
-
-const FIELD_NAME = /^[!-9;-~]+$/

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash, sign } from 'node:crypto'
 import { dkimSign } from 'mailauth/lib/dkim/sign'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
 import { type Authentication, authenticate, type Claim } from '../../src/inbound/authenticate.ts'
@@ -117,6 +118,72 @@ describe('authentication', () => {
       expect(resultsOf(found, 'dkim')[0]!.comment).toBe('unknown canonicalization')
     },
   )
+
+  // threat: forged-authors
+  test.each([
+    [
+      'text that looks like the body',
+      (raw: string) => raw.replace('\r\n\r\n', '\r\nX-A: b\r\nPay today.\r\nThanks\r\n\r\n'),
+    ],
+    ['a part before the first', (raw: string) => raw.replace('\r\n\r\n', '\r\nX-A: b\r\n--x\r\nPay.\r\n--x--\r\n\r\n')],
+    ['a name that ends in a vertical tab', (raw: string) => `From\x0b: CEO <boss@bank.test>\r\n${raw}`],
+    ['a name that ends in a form feed', (raw: string) => `Subject\x0c: Pay\r\n${raw}`],
+    ['a name that ends in a no-break space', (raw: string) => `From\xa0: CEO <boss@bank.test>\r\n${raw}`],
+    ['folds between a name and its colon', (raw: string) => `X: y\r\nSubject\r\n \r\n : Pay\r\n${raw}`],
+    ['a fold without its blank', (raw: string) => raw.replace('Subject: Hello', 'Subject: \r\nHello')],
+    ['a colon on the next line', (raw: string) => raw.replace('Subject:', 'Subject\r\n:')],
+    [
+      'a field that moved to the first line, behind a blank',
+      (raw: string) => ` Subject: Hello\r\n${raw.replace('Subject: Hello\r\n', '')}`,
+    ],
+  ])('passes no signature beside %s', async (_, change) => {
+    const raw = signed(mail(BANK), 'bank.test').toString('latin1')
+    const found = await looked(Buffer.from(change(raw), 'latin1'), strangers)
+    expect(found.verdicts).toMatchObject({ spf: 'fail', dkim: 'permerror', dmarc: 'fail' })
+    expect(resultsOf(found, 'dkim')[0]!.comment).toBe('malformed header')
+    const { from, subject } = headOf(readHeaderFields(Buffer.from(change(raw), 'latin1')).fields)
+    expect(`${from} ${subject}`).not.toMatch(/boss|Pay/)
+  })
+
+  // threat: forged-authors
+  test.each(['Subject: Pay', 'Content-Type: text/html'])(
+    'passes no signature beside an unsigned second %s',
+    async (field) => {
+      const raw = mail([...BANK, 'Content-Type: text/plain'])
+      const { signatures } = await dkimSign(raw, { ...SIGNING, signatureData: [SIGNING] })
+      const found = await looked(Buffer.concat([Buffer.from(`${field}\r\n${signatures}`), raw]), strangers)
+      expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
+      expect((await looked(Buffer.concat([Buffer.from(signatures), raw]), strangers)).verdicts.dkim).toBe('pass')
+    },
+  )
+
+  test('passes no signature that is not base64', async () => {
+    const raw = signed(mail(BANK), 'bank.test').toString('latin1').replace(/ b=/, ' b=\xc2\xa0')
+    const found = await looked(Buffer.from(raw, 'latin1'), strangers)
+    expect(resultsOf(found, 'dkim')[0]).toMatchObject({ result: 'neutral', comment: 'signature syntax error' })
+  })
+
+  // threat: forged-authors
+  test.each([
+    ['', 'pass'],
+    [' l=0;', 'fail'],
+  ])('an ARC set whose message signature has %p is %s', async (limit, arc) => {
+    const text = `ARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=bank.test; s=s1;${limit} h=from; bh=`
+    const signs = (signedText: string) => sign('sha256', Buffer.from(signedText), KEY_PEM).toString('base64')
+    const canonical = (field: string) => field.replace(/^[^:]+: /, (name) => `${name.trim().toLowerCase()}`)
+    const hash = createHash('sha256')
+      .update(limit === '' ? 'Hello\r\n' : '')
+      .digest('base64')
+    const messageSignature = `${text}${hash}; b=`
+    const from = canonical(BANK[0]!)
+    const set = [
+      'ARC-Authentication-Results: i=1; bank.test; spf=pass',
+      messageSignature + signs(`${from}\r\n${canonical(messageSignature)}`),
+    ]
+    const seal = 'ARC-Seal: i=1; a=rsa-sha256; t=1; cv=none; d=bank.test; s=s1; b='
+    set.push(seal + signs(`${set.map(canonical).join('\r\n')}\r\n${canonical(seal)}`))
+    expect((await looked(mail([...set, ...BANK]), strangers)).verdicts.arc).toBe(arc as never)
+  })
 
   // threat: forged-authors
   test('does not count a key of 512 bits', async () => {
