@@ -15,7 +15,7 @@ export const footprint: Part = {
     }
     const server = await openServer(binary.file, { scratch, isOpen: true })
     note(binary, READY, server.readyMs)
-    await sleep(1_500)
+    await sleep(5_000) // it has released what only the start used
     note(binary, IDLE, server.residentMb())
     await server.stop()
   },
