@@ -123,7 +123,7 @@ export const isOfPasskeys = ({ importers }: Unused): boolean =>
   importers.every((each) => each.startsWith('@simplewebauthn/server/'))
 
 /** Functions of libmime that mailauth may call: the reasons above hold for these. */
-const LIBMIME_CALLS = ['foldLines', 'parseHeaderValue']
+const LIBMIME_CALLS = ['foldLines']
 
 /** Replaces the modules of UNUSED. The build fails when a package has another version than the one checked, when another
  *  file imports such a module, when a replaced import no longer exists, and when mailauth calls more of libmime. `ofBuild`

@@ -32,7 +32,8 @@ export interface Claim {
  *  `fail`). For the null return path, SPF checks the HELO name.
  *  The DKIM result is a passing signature, preferably of the author's domain; otherwise the first of temperror, policy,
  *  fail, neutral, permerror, none. Signatures that cover only part of the body never pass (`policy`): anyone may have
- *  written the rest. Only the first 20 signatures are checked. Rejects only on a bug. */
+ *  written the rest. Only the first 20 signatures are checked. With a fault of the header (bounded-head.ts), the DKIM
+ *  result is permerror and ARC fails. Rejects only on a bug. */
 export async function authenticate(
   claim: Claim,
   deps: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
@@ -52,7 +53,7 @@ type Lookup = (name: string, type: string) => Promise<string[][] | string[]>
 
 const DKIM_ORDER: readonly DkimResult[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror', 'none']
 
-/** mailauth has no time limit of its own and queries one name after the other. */
+/** mailauth has no time limit of its own. */
 function withDeadline(deps: { resolver: Resolver; clock: Clock; limitMs: number }) {
   const ask = mailauthResolver(deps.resolver)
   const over = new AbortController()

@@ -15,7 +15,7 @@ export const HEAD_LIMITS = {
   fields: 2_000,
   /** The same limit in lines: a list of a thousand recipients folds to that many. */
   lines: 5_000,
-  /** Per field. Lines are joined one by one: 2,000 take 8 ms, 5,000 take 50 ms. */
+  /** Per field. mailauth joins the lines of a seal one by one: 2,000 take 8 ms, 5,000 take 50 ms. */
   linesInField: 2_000,
   bytes: 1_048_576,
   /** All From fields together; beyond this the author is unclear. 256 KB of colons took 480 ms. */
@@ -24,7 +24,7 @@ export const HEAD_LIMITS = {
    *  is ignored. */
   blanksInRow: 256,
   /** Limit for one signature or seal, and behind one @ of From. Converting a name to A-labels takes quadratic time, and
-   *  mailauth does it several times: twenty names of 900 characters took 270 ms. Names have at most 253. */
+   *  mailauth does it several times. Names have at most 253 characters. */
   foreignBytes: 768,
   authorNameBytes: 512,
 }
@@ -33,8 +33,9 @@ export const HEAD_LIMITS = {
  *  mail differ about it, so text in it might be shown as the body or as another field, and signed text might not. */
 export type HeadFault = 'header too large' | 'malformed header'
 
-/** Raw mail → the part that authentication may process. With a fault only the From fields remain; signatures and seals
- *  of such mail are not verified, SPF and DMARC are. Linear in the header, never throws. */
+/** Raw mail → the part that authentication may process. With a fault only its From field remains, or nothing if it has
+ *  several or a large one; signatures and seals of such mail are not verified, SPF and DMARC are. Linear in the header,
+ *  never throws. */
 export function bounded(raw: Uint8Array): { raw: Buffer; fault: HeadFault | null } {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const from = rangesOf(bytes, 'from')
@@ -42,10 +43,12 @@ export function bounded(raw: Uint8Array): { raw: Buffer; fault: HeadFault | null
   const isTooLong = ({ start, end }: FieldRange) =>
     end - start <= HEAD_LIMITS.fromBytes && LONG_NAME.test(bytes.toString('latin1', start, end))
   if (from.some(isTooLong)) return { raw: Buffer.from('\r\n'), fault: 'header too large' }
-  const fault = fromBytes > HEAD_LIMITS.fromBytes ? 'header too large' : faultOf(bytes)
-  if (fault !== null) return { raw: fromFieldsOf(bytes, from, fromBytes), fault }
+  const separator = separatorOf(bytes)
+  const fault = fromBytes > HEAD_LIMITS.fromBytes ? 'header too large' : faultOf(bytes, separator.end)
+  if (fault !== null) return { raw: fromFieldOf(bytes, from), fault }
   const signatures = rangesOf(bytes, 'dkim-signature')
   const dropped = [
+    ...(separator.end > 0 ? [separator] : []),
     ...signatures.slice(HEAD_LIMITS.signatures),
     ...[...signatures.slice(0, HEAD_LIMITS.signatures), ...SEALS.flatMap((key) => rangesOf(bytes, key))].filter(
       (field) => isExcessive(bytes, field),
@@ -61,12 +64,12 @@ const LONG_BLANK = new RegExp(`[ \\t\\r\\n]{${HEAD_LIMITS.blanksInRow + 1}}`)
 const LONG_NAME = new RegExp(`@[^\\s<>(),;:"@]{${HEAD_LIMITS.authorNameBytes + 1}}`)
 const SEALS = ['arc-seal', 'arc-message-signature', 'arc-authentication-results']
 
-function faultOf(bytes: Buffer): HeadFault | null {
+function faultOf(bytes: Buffer, start: number): HeadFault | null {
   const { lines: mostLines, bytes: mostBytes, fields: mostFields, linesInField } = HEAD_LIMITS
   let lines = 0
   let fields = 0
   let inField = 0
-  for (let at = 0; lines <= mostLines && at <= mostBytes; lines++) {
+  for (let at = start; lines <= mostLines && at <= mostBytes; lines++) {
     const newline = bytes.indexOf(LF, at)
     if (newline === at || (newline === at + 1 && bytes[at] === CR) || at === bytes.length) return null
     const isContinued = bytes[at] === SPACE || bytes[at] === TAB
@@ -94,9 +97,19 @@ function isExcessive(bytes: Buffer, { start, end }: FieldRange): boolean {
   return colons > HEAD_LIMITS.signedNames || LONG_BLANK.test(bytes.toString('latin1', start, end))
 }
 
-function fromFieldsOf(bytes: Buffer, from: readonly FieldRange[], fromBytes: number): Buffer {
+/** Several would be ambiguous, as readers differ about a malformed header. */
+function fromFieldOf(bytes: Buffer, from: readonly FieldRange[]): Buffer {
   const none = Buffer.from('\r\n')
-  if (fromBytes > HEAD_LIMITS.fromBytes || from.length > HEAD_LIMITS.fields) return none
-  const head = Buffer.concat([...from.map(({ start, end }) => bytes.subarray(start, end)), none])
+  const [first, ...more] = from
+  if (first === undefined || more.length > 0 || first.end - first.start > HEAD_LIMITS.fromBytes) return none
+  const head = Buffer.concat([bytes.subarray(first.start, first.end), none])
   return head.filter((byte) => byte === LF).length > HEAD_LIMITS.linesInField ? none : head
 }
+
+/** The line that separates mails in an mbox, which some programs send before the header; readers skip it. RFC 4155 */
+function separatorOf(bytes: Buffer): FieldRange {
+  const line = startsField(bytes, 0) ? null : MBOX_LINE.exec(bytes.toString('latin1', 0, 1_000))
+  return { start: 0, end: line?.[0].length ?? 0 }
+}
+
+const MBOX_LINE = /^>?From [^\n]*\n(?![ \t])/

@@ -5,6 +5,7 @@ import { evaluateDmarc } from 'mailauth/lib/dmarc'
 import { spf } from 'mailauth/lib/spf'
 import { formatDomain } from 'mailauth/lib/tools'
 import addressparser from 'nodemailer/lib/addressparser'
+import { bounded } from './bounded-head.ts'
 import { rememberedKeys } from './remembered-keys.ts'
 import {
   type KeyOf,
@@ -69,9 +70,9 @@ export async function checked(
   }
 }
 
-/** Mail → the results of its DKIM signatures, in the order of the header. */
+/** Mail → the results of its DKIM signatures, in the order of the header; none for a malformed header. */
 export async function checkedSignatures(mail: Buffer, resolver: DNSResolver, now: number): Promise<SignatureResult[]> {
-  return (await verifiedSignatures(wholeMail(mail), null, keyOf(rememberedKeys(resolver)), now)).dkim
+  return (await verifiedSignatures(wholeMail(bounded(mail).raw), null, keyOf(rememberedKeys(resolver)), now)).dkim
 }
 
 function wholeMail(mail: Buffer): WholeMail {

@@ -24,12 +24,8 @@ declare module 'mailauth/lib/tools' {
   export function formatRelaxedLine(line: string, suffix?: string): Buffer
   /** The same line with an empty b=. */
   export function stripSignatureValue(line: Buffer): Buffer
-  /** Formats a DKIM-Signature (`DKIM`), ARC-Message-Signature (`ARC`) or ARC-Seal (`AS`). */
-  export function formatSignatureHeaderLine(
-    type: 'DKIM' | 'ARC' | 'AS',
-    tags: Record<string, unknown>,
-    folded: boolean,
-  ): string
+  /** Formats an ARC-Message-Signature (`ARC`) or ARC-Seal (`AS`). */
+  export function formatSignatureHeaderLine(type: 'ARC' | 'AS', tags: Record<string, unknown>, folded: boolean): string
   export function getSigningHeaderLines(fields: HeaderLine[], names: string): SigningLines
 }
 
@@ -61,7 +57,6 @@ declare module 'mailauth/lib/dkim/dkim-signer' {
     bodyHashes: Map<string, { bodyCanon: string; hashAlgo: string; hasher: unknown; hash: string | null }>
     getFieldNames(signature: { type: 'ARC' }): string
     emitHeaders(header: Buffer): Promise<void>
-    nextChunk(piece: Buffer): Promise<void>
     /** Completes the body hashes, then calls finalize, which signs. */
     finalChunk(): Promise<void>
     finalize(): Promise<void>

@@ -16,7 +16,7 @@ export const READER_LIMITS = {
    *  each, DMARC 8 names (RFC 9989 §4.10), or those of 10 authors when the author is unclear. Further lookups return
    *  `temporary`. */
   lookups: 300,
-  /** Per mail at once: mailauth queries names in sequence, but all signatures in parallel. */
+  /** Per mail at once: the keys of all signatures. SPF and DMARC ask for one name after the other. */
   lookupsAtOnce: 100,
   /** A name has 253 characters (RFC 1035 §2.3.4); escapes and PTR names of IPv6 addresses need some more. */
   nameCharacters: 320,

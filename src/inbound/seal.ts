@@ -17,8 +17,8 @@ import type { SealName } from './inbound-result.ts'
 export type SignSeal = (text: Uint8Array) => Promise<Uint8Array>
 
 /** Mail to forward, its Authentication-Results payload and its chain state → the mail with our ARC set prepended.
- *  Returns the mail unchanged when its chain is broken or full (50 sets), when its header exceeds mailauth's limits
- *  (bounded-head.ts), or when the key is unusable. This builds the two signed texts and calls `sign` for each; the key
+ *  Returns the mail unchanged when its chain is broken or full (50 sets), when its header exceeds HEAD_LIMITS or is
+ *  malformed (bounded-head.ts), or when the key is unusable. This builds the two signed texts and calls `sign` for each; the key
  *  is elsewhere. RFC 8617 §4.1, §5.1. */
 export async function sealed(
   mail: Buffer,
@@ -28,7 +28,8 @@ export async function sealed(
   signedAt: number,
   sign: SignSeal,
 ): Promise<Buffer> {
-  if (chain === 'fail' || bounded(mail).raw.length !== mail.length) return mail
+  const { raw, fault } = bounded(mail)
+  if (chain === 'fail' || fault !== null || raw.length !== mail.length) return mail
   const set = await arcSet(await hashed(mail), chain, authResults, name, signedAt, sign).catch(() => null)
   return set === null ? mail : Buffer.concat([Buffer.from(set.map((field) => `${field}\r\n`).join('')), mail])
 }

@@ -102,7 +102,8 @@ const LENGTH = /^\d{1,76}$/
 const FOLDS = /[ \t\r\n]+/g
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const SELECTOR = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i')
+/** DNS allows `_`, and some selectors have it. */
+const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`, 'i')
 
 /** Values with white space reduced to single spaces, the last of a name. A list is invalid with a repeated name, an
@@ -140,8 +141,12 @@ interface Identity {
   isValid: boolean
 }
 
+/** Three times an address, RFC 5321 §4.5.3.1, with some folds. */
+const MAX_IDENTITY = 1_000
+
 /** i=, in dkim-quoted-printable. RFC 6376 §2.11, §3.5 */
 function identityOf(value: string): Identity {
+  if (value.length > MAX_IDENTITY) return { domain: '', isValid: false }
   const bytes = Buffer.from(value.replace(FOLDS, '')).toString('latin1')
   const decoded = bytes.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   const identity = Buffer.from(decoded, 'latin1').toString()

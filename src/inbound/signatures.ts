@@ -57,7 +57,23 @@ export function mailFields(header: string): MailField[] {
 const lowerCase = (text: string) =>
   NOT_ASCII.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text.toLowerCase()
 
-type FieldsByName = ReadonlyMap<string, readonly MailField[]>
+interface Header {
+  byName: ReadonlyMap<string, readonly MailField[]>
+  /** Each field once, whatever the number of signatures. */
+  relaxed: (field: MailField) => string
+}
+
+function headerOf(fields: readonly MailField[]): Header {
+  const known = new Map<MailField, string>()
+  return {
+    byName: Map.groupBy(fields, ({ key }) => key),
+    relaxed: (field) => {
+      const text = known.get(field) ?? relaxed(field)
+      known.set(field, text)
+      return text
+    },
+  }
+}
 
 /** Verifies the DKIM signatures of a mail, in the order of its header, and its ARC-Message-Signature `sealed`, if there
  *  is one. Keys are queried only for signatures whose body hash is right. A body over 64 KiB yields to other work.
@@ -75,11 +91,11 @@ export async function verifiedSignatures(
     const { fault, isBodyRelaxed, hash, mostBytes } = signature
     return { field, signature, bodyHash: fault === null ? hashes.add(isBodyRelaxed, hash, mostBytes) : null }
   }
-  const byName = Map.groupBy(fields, ({ key }) => key)
-  const dkim = (byName.get('dkim-signature') ?? []).map((field) => prepared(field, 'dkim'))
+  const header = headerOf(fields)
+  const dkim = (header.byName.get('dkim-signature') ?? []).map((field) => prepared(field, 'dkim'))
   const arc = sealed === null ? [] : [prepared(sealed, 'arc')]
   await hashBody(hashes, body)
-  const results = await Promise.all([...dkim, ...arc].map((each) => resultOf(each, byName, keyOf, now)))
+  const results = await Promise.all([...dkim, ...arc].map((each) => resultOf(each, header, keyOf, now)))
   return { dkim: results.slice(0, dkim.length), sealed: results[dkim.length] ?? null }
 }
 
@@ -94,12 +110,12 @@ interface Prepared {
 
 async function resultOf(
   { field, signature, bodyHash }: Prepared,
-  fields: FieldsByName,
+  header: Header,
   keyOf: KeyOf,
   now: number,
 ): Promise<SignatureResult> {
   const { domain, selector, algorithm, value } = signature
-  const is = (result: DkimResult, comment: string | null): SignatureResult => ({
+  const resultWith = (result: DkimResult, comment: string | null): SignatureResult => ({
     result,
     comment,
     domain,
@@ -108,48 +124,38 @@ async function resultOf(
     value,
     unsignedBytes: bodyHash?.unhashedBytes() ?? 0,
   })
-  if (bodyHash === null) return is('neutral', signature.fault)
+  if (bodyHash === null) return resultWith('neutral', signature.fault)
   const isSame = bodyHash.digest('base64') === signature.bodyHash
-  if (!isSame) return is('fail', 'body hash did not verify')
-  if (signature.hash === 'sha1') return is('policy', 'weak algorithm') // RFC 8301 §3.1
+  if (!isSame) return resultWith('fail', 'body hash did not verify')
+  if (signature.hash === 'sha1') return resultWith('policy', 'weak algorithm') // RFC 8301 §3.1
   let key: SigningKey
   try {
     key = await keyOf(`${selector}._domainkey.${domain}`, signature.hash)
   } catch (error) {
-    return is(...withoutKey(error))
+    return resultWith(...withoutKey(error))
   }
-  if (key.keyType !== signature.keyType) return is('neutral', 'inappropriate key algorithm')
+  if (key.keyType !== signature.keyType) return resultWith('neutral', 'inappropriate key algorithm')
   const { identityDomain } = signature
-  const isStrange = identityDomain !== '' && sameDomain(identityDomain) !== sameDomain(domain)
-  if (isStrange && key.flags.includes('s')) return is('neutral', 'domain mismatch')
-  if (!isSignedBy(key, signature, Buffer.from(signedText(field, signature, fields), 'latin1')))
-    return is('fail', 'bad signature')
-  if (signature.expiresAt < now) return is('neutral', 'expired')
-  const unsigned = ONCE.find((name) => isUnsigned(name, signature, fields))
-  return unsigned === undefined ? is('pass', null) : is('policy', `another ${unsigned} field is unsigned`)
+  const isSubdomain = identityDomain !== '' && sameDomain(identityDomain) !== sameDomain(domain)
+  if (isSubdomain && key.flags.includes('s')) return resultWith('neutral', 'domain mismatch')
+  if (!isSignedBy(key, signature, Buffer.from(signedText(field, signature, header), 'latin1')))
+    return resultWith('fail', 'bad signature')
+  if (signature.expiresAt < now) return resultWith('neutral', 'expired')
+  const unsigned = ONCE.find((name) => isUnsigned(name, signature, header))
+  return unsigned === undefined
+    ? resultWith('pass', null)
+    : resultWith('policy', `another ${unsigned} field is unsigned`)
 }
 
-/** Fields that occur once: RFC 5322 §3.6, RFC 2045 §3. Of several, clients show the first, and signatures cover the
- *  last: anyone may have added the others. RFC 6376 §8.15 */
-const ONCE = [
-  'from',
-  'sender',
-  'reply-to',
-  'to',
-  'cc',
-  'subject',
-  'date',
-  'message-id',
-  'mime-version',
-  'content-type',
-  'content-transfer-encoding',
-]
+/** Fields that occur once, RFC 5322 §3.6 and RFC 2045 §3, as far as clients show or use them. Of several, clients show
+ *  the first, and signatures cover the last: anyone may have added the others. RFC 6376 §8.15 */
+const ONCE = ['from', 'sender', 'reply-to', 'to', 'cc', 'subject', 'date', 'content-type', 'content-transfer-encoding']
 
-function isUnsigned(name: string, { names }: SignatureField, fields: FieldsByName): boolean {
-  const count = fields.get(name)?.length ?? 0
-  if (count < 2) return false
+/** Whether the signature covers some of several different fields. */
+function isUnsigned(name: string, { names }: SignatureField, { byName, relaxed }: Header): boolean {
+  const same = byName.get(name) ?? []
   const covered = names.filter((each) => each === name).length
-  return covered > 0 && covered < count
+  return covered > 0 && covered < same.length && new Set(same.map(relaxed)).size > 1
 }
 
 /** Ed25519 signs the digest. RFC 8463 §3 */
@@ -179,12 +185,12 @@ const KEY_FAULTS = new Map([
 
 /** The text that a signature signs: the fields that it names, each name from the bottom up, and itself without b=. RFC
  *  6376 §3.7, §5.4.2 */
-function signedText(own: MailField, { names, isHeaderRelaxed }: SignatureField, fields: FieldsByName): string {
+function signedText(own: MailField, { names, isHeaderRelaxed }: SignatureField, { byName, relaxed }: Header): string {
   const canonical = isHeaderRelaxed ? relaxed : (field: MailField) => field.text
   const taken = new Map<string, number>()
   let signed = ''
   for (const name of names) {
-    const same = fields.get(name)
+    const same = byName.get(name)
     if (same === undefined) continue
     const count = (taken.get(name) ?? 0) + 1
     taken.set(name, count)

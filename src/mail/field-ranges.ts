@@ -6,8 +6,9 @@ export interface FieldRange {
   end: number
 }
 
-/** Raw mail → byte ranges, in order, of fields with this name (lower case) whose raw value passes the test. Reads the
- *  whole header whatever its size, unlike readHeaderFields. Linear, never throws. */
+/** Raw mail → byte ranges, in order, of fields with this name (lower case) whose raw value passes the test. Unlike
+ *  readHeaderFields, it reads the whole header whatever its size, and takes names with any white space or folds before
+ *  the colon, as other readers may. Linear, never throws. */
 export function rangesOf(raw: Uint8Array, key: string, takes: (value: string) => boolean = () => true): FieldRange[] {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const ranges: FieldRange[] = []

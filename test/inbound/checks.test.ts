@@ -74,10 +74,8 @@ async function expectSame(mail: Buffer, more: Partial<typeof by> = {}) {
   const whole = { ...who, strict: true, disableBimi: true, minBitLength: 1024, resolver }
   const theirs = await authenticate(raw, whole)
   const ours = await checked(raw, who, resolver, Date.now())
-  // mailauth ignores what is not base64, and counts signatures beside a second unsigned Subject.
-  const isStricter = ours.dkim.some(
-    ({ value, comment }) => !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || comment?.startsWith('another'),
-  )
+  // mailauth ignores what is not base64.
+  const isStricter = ours.dkim.some(({ value }) => !/^[A-Za-z0-9+/]*={0,2}$/.test(value))
   if (fault === null && !isStricter) expect(ourFindings(ours)).toEqual(theirFindings(theirs))
   return ours
 }
@@ -94,7 +92,7 @@ const arcSealed = (raw: Buffer) => {
   return sealMessage(raw, seal).then((head) => Buffer.concat([head, raw]))
 }
 
-describe('checks in pieces', () => {
+describe('checks', () => {
   test('pass a signature, do not align a foreign one, and report a changed body', async () => {
     const whole = signed(mail(FROM), 'bank.test')
     expect((await expectSame(whole)).dkim[0]!.result).toBe('pass')
@@ -208,7 +206,7 @@ describe('checks in pieces', () => {
 const TAGS = [
   ...['v=1', 'v=2', 'v= 1', 'a=RSA-SHA256', 'a=rsa-sha1', 'a=ed25519-sha256', 'a=x', 'a=rsa-sha256-x'],
   ...['c=simple', 'c=RELAXED/Simple', 'c=relaxed/nofws', 'd=Bank.Test.', 'd=bücher.test', 'd=-x.test', 'd=bank', 'd='],
-  ...['s=no', 's=a_b', 's=', 'h=from', 'h=subject', 'h=from:from:subject:x-a:X-A:x-a:nope', 'h=FROM : x-b', 'h='],
+  ...['s=no', 's=', 'h=from', 'h=subject', 'h=from:from:subject:x-a:X-A:x-a:nope', 'h=FROM : x-b', 'h='],
   ...['h=fr om', 'i=@bank.test', 'i=a@sub.bank.test', 'i=@evil.test', 'i="a b"@bank.test', 'i=a=40b@bank.test', 'i=x'],
   ...['i=@', 'i=ü@bank.test', 'l=0', 'l=9999', 'l=x', 'l=-1', 'l=1e3', 'q=dns/txt', 'q=http', 'q=x:DNS/TXT', 't=1'],
   ...['t=x', 't=1000000000000', 'x=1', 'x=99999999999', 'x=', 'z=From:b=1|x', 'B=xx', 'b=', 'bh=', '=x', 'x y=1'],

@@ -33,7 +33,7 @@ describeWithPostgres('reads', () => {
 
   test('are repeated when their session ends', async () => {
     const reads = open()
-    const read = reads.query<{ n: number }>('select pg_sleep(0.5), 7 as n')
+    const read = reads.query<{ n: number }>('select pg_sleep(2), 7 as n')
     while (postgres.backendsOf('reads').length === 0) await Bun.sleep(10)
     for (const pid of postgres.backendsOf('reads')) postgres.psql(`select pg_terminate_backend(${pid})`)
     expect((await read).map(({ n }) => n)).toEqual([7])
