@@ -31,6 +31,19 @@ export interface AttemptJob {
   sandbox: boolean
 }
 
+/** Input of a mail: fields or finished MIME. The same four values always give the same bytes, for every attempt and for
+ *  the raw view. */
+export interface Unprepared {
+  content: Uint8Array
+  signingKeys: readonly SigningKey[]
+  signedAt: number
+  /** As in AttemptJob. */
+  recipientParts: RecipientParts
+}
+
+/** Signature headers and the composed mail, to be sent one after the other. */
+export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
+
 /** Route of a delivery, with its destination's limits. */
 export interface JobRoute {
   /** The destination whose limits apply (schedule/destination.ts), with the address that mail is sent from if one is

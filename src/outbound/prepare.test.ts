@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { packContent } from '../mail/content.ts'
 import { NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
-import { createPreparer, type Unprepared } from './prepare.ts'
+import type { Unprepared } from './job.ts'
+import { createPreparer } from './prepare.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -78,4 +79,41 @@ test('the preparer reports the time of each mail once, even if composing fails',
     ['a.example', true],
     ['b.example', true],
   ])
+})
+
+test('recipients of the same message share a mail, and no others do', async () => {
+  const preparer = createPreparer()
+  const mail = mailOf('a.example', 10)
+  const [first, second] = await Promise.all([preparer.prepare(mail), preparer.prepare({ ...mail })])
+  expect(second).toBe(first!)
+  expect(await preparer.prepare(mail)).toBe(first!)
+  const [key] = mail.signingKeys
+  const tracking = {
+    deliveryId: 'dlv_01m8ea7ans5ppj5gxhtcz6vxe0',
+    secret: new Uint8Array(32),
+    baseUrl: 'https://a.example',
+    scope: { host: 'a.example', organizationId: '' },
+    opens: true,
+    clicks: false,
+    unsubscribe: false,
+  }
+  for (const change of [
+    { signedAt: 1_000 },
+    { content: mailOf('a.example', 12).content },
+    { content: mailOf('b.example', 10).content },
+    { signingKeys: [] },
+    { signingKeys: [{ ...key!, selector: 't' }] },
+    { recipientParts: { fields: 'X-A: b\r\n', tracking: null } },
+    { recipientParts: { fields: '', tracking } },
+    { recipientParts: { fields: '', tracking: null, linkToken: 't' } },
+  ]) {
+    const changed = { ...mail, ...change }
+    const own = await preparer.prepare(changed)
+    expect(own).not.toBe(first!)
+    expect(own).toEqual(preparer.prepareNow(changed))
+  }
+  for (let n = 1; n <= 8; n++) await preparer.prepare({ ...mail, signedAt: n * 2_000 })
+  expect(await preparer.prepare(mail)).not.toBe(first!)
+  const large = mailOf('a.example', 100_000)
+  expect(await preparer.prepare(large)).not.toBe(await preparer.prepare(large))
 })

@@ -6,21 +6,9 @@ import { isMime, unpackMime } from '../mail/mime-content.ts'
 import { LINK_TOKEN, type RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
-import type { SigningKey } from './job.ts'
+import type { Prepared, Unprepared } from './job.ts'
+import { createSharedMails } from './shared-mails.ts'
 import type { SignRsa } from './system-rsa.ts'
-
-/** Input of a mail: fields or finished MIME. The same four values always give the same bytes, for every attempt and for
- *  the raw view. */
-export interface Unprepared {
-  content: Uint8Array
-  signingKeys: readonly SigningKey[]
-  signedAt: number
-  /** As in AttemptJob. */
-  recipientParts: RecipientParts
-}
-
-/** Signature headers and the composed mail, to be sent one after the other. */
-export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
 
 /** Composes and signs: the CPU work of an attempt. */
 export interface Preparer {
@@ -28,7 +16,8 @@ export interface Preparer {
    *  takes up to half a millisecond). All of a turn are composed, then all are signed: the code of each step stays in the
    *  processor's caches, which saves a tenth of a message's CPU. Calls `onTurn` before each step. Sending domains share
    *  the CPU: next is the first mail of the domain with the least CPU time, so that expensive mails of one domain delay
-   *  only its own mail. Rejects with what compose and sign throw. */
+   *  only its own mail. Recipients of a message that get the same bytes share one signature. Rejects with what compose and
+   *  sign throw. */
   prepare(job: Unprepared, onTurn?: () => void): Promise<Prepared>
   /** Prepares a mail at once. */
   prepareNow(job: Unprepared): Prepared
@@ -44,6 +33,7 @@ export function createPreparer(
 ): Preparer {
   const keys = new Map<string, KeyObject>()
   const lanes = new Map<string, Lane>()
+  const shared = createSharedMails()
   let isTurning = false
   const signKey = signRsa && ((input: Uint8Array, { privateKey }: DkimKey) => signRsa(input, privateKey))
 
@@ -58,6 +48,11 @@ export function createPreparer(
   const sign = (mail: Uint8Array, { signingKeys, signedAt }: Unprepared): Prepared => {
     const withKeys = signingKeys.map(({ privateKeyPem, ...key }) => ({ ...key, privateKey: keyOf(privateKeyPem) }))
     return [signDkim(mail, withKeys, signedAt, signKey), mail]
+  }
+  const signShared = (mail: Uint8Array, job: Unprepared): Prepared => {
+    const prepared = sign(mail, job)
+    shared.add(job, prepared)
+    return prepared
   }
   const laneOf = (domain: string): Lane => {
     const known = lanes.get(domain)
@@ -91,7 +86,7 @@ export function createPreparer(
       const lane = nextOf(lanes)
       const waiting = lane?.waiting.take()
       if (waiting === undefined) break
-      const mail = step(waiting, () => mailOf(waiting.job))
+      const mail = step(waiting, () => shared.get(waiting.job)?.[1] ?? mailOf(waiting.job))
       if (mail === null) end(waiting)
       else composed.push({ waiting, mail })
       if (waiting.lane.waiting.size === 0) lanes.delete(waiting.lane.domain)
@@ -100,7 +95,7 @@ export function createPreparer(
   }
   const turn = () => {
     for (const { waiting, mail } of composeSome()) {
-      const prepared = step(waiting, () => sign(mail, waiting.job))
+      const prepared = step(waiting, () => shared.get(waiting.job) ?? signShared(mail, waiting.job))
       if (prepared !== null) waiting.resolve(prepared)
       end(waiting)
     }

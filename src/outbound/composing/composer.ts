@@ -1,8 +1,7 @@
 import { NO_RECIPIENT_PARTS, type RecipientParts } from '../../mail/recipient-parts.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { PoisonousJob, type ThreadPool } from '../../os/thread-pool.ts'
-import type { SigningKey } from '../job.ts'
-import type { Unprepared } from '../prepare.ts'
+import type { SigningKey, Unprepared } from '../job.ts'
 
 /** Job for a composing thread; plain data. */
 export type ComposeJob = Unprepared & { content: Uint8Array }
