@@ -68,7 +68,7 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   return ended.promise
 }
 
-/** After this time what a start leaves for later is done too. */
+/** A start also does some work right after it is ready. */
 const SETTLED_MS = 1_000
 
 function announceReady({ listening }: Server, dataDir: string): void {

@@ -68,7 +68,7 @@ function headerOf(fields: readonly MailField[]): Header {
   return {
     byName: Map.groupBy(fields, ({ key }) => key),
     relaxed: (field) => {
-      const text = known.get(field) ?? relaxed(field)
+      const text = known.get(field) ?? relaxedForm(field)
       known.set(field, text)
       return text
     },
@@ -200,7 +200,7 @@ function signedText(own: MailField, { names, isHeaderRelaxed }: SignatureField, 
 }
 
 /** RFC 6376 §3.4.2. Only spaces and tabs are blanks: in latin1, `\s` also matches a byte of a UTF-8 character. */
-function relaxed({ key, text }: MailField): string {
+function relaxedForm({ key, text }: MailField): string {
   const value = text.slice(text.indexOf(':') + 1).replaceAll('\r\n', '')
   return `${key}:${trimBlanks(UNEVEN.test(value) ? value.replace(UNEVEN_ALL, ' ') : value)}`
 }

@@ -7,7 +7,7 @@ import { LINK_TOKEN, type RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
 import type { Prepared, Unprepared } from './job.ts'
-import { createSharedMails } from './shared-mails.ts'
+import { createSharedMails, type SharedMail } from './shared-mails.ts'
 import type { SignRsa } from './system-rsa.ts'
 
 /** Composes and signs: the CPU work of an attempt. */
@@ -16,7 +16,7 @@ export interface Preparer {
    *  takes up to half a millisecond). All of a turn are composed, then all are signed: the code of each step stays in the
    *  processor's caches, which saves a tenth of a message's CPU. Calls `onTurn` before each step. Sending domains share
    *  the CPU: next is the first mail of the domain with the least CPU time, so that expensive mails of one domain delay
-   *  only its own mail. Recipients of a message that get the same bytes share one signature. Rejects with what compose and
+   *  only its own mail. Recipients of a message who get the same bytes share one mail. Rejects with what compose and
    *  sign throw. */
   prepare(job: Unprepared, onTurn?: () => void): Promise<Prepared>
   /** Prepares a mail at once. */
@@ -33,7 +33,7 @@ export function createPreparer(
 ): Preparer {
   const keys = new Map<string, KeyObject>()
   const lanes = new Map<string, Lane>()
-  const shared = createSharedMails()
+  const sharedMailOf = createSharedMails()
   let isTurning = false
   const signKey = signRsa && ((input: Uint8Array, { privateKey }: DkimKey) => signRsa(input, privateKey))
 
@@ -48,11 +48,6 @@ export function createPreparer(
   const sign = (mail: Uint8Array, { signingKeys, signedAt }: Unprepared): Prepared => {
     const withKeys = signingKeys.map(({ privateKeyPem, ...key }) => ({ ...key, privateKey: keyOf(privateKeyPem) }))
     return [signDkim(mail, withKeys, signedAt, signKey), mail]
-  }
-  const signShared = (mail: Uint8Array, job: Unprepared): Prepared => {
-    const prepared = sign(mail, job)
-    shared.add(job, prepared)
-    return prepared
   }
   const laneOf = (domain: string): Lane => {
     const known = lanes.get(domain)
@@ -80,22 +75,23 @@ export function createPreparer(
   }
   const end = ({ lane, spentMs }: Waiting) => onCost?.(lane.domain, spentMs)
   const composeSome = () => {
-    const composed: { waiting: Waiting; mail: Uint8Array }[] = []
+    const composed: { waiting: Waiting; shared: SharedMail; mail: Uint8Array }[] = []
     const endsAt = now() + COMPOSE_MS
     do {
       const lane = nextOf(lanes)
       const waiting = lane?.waiting.take()
       if (waiting === undefined) break
-      const mail = step(waiting, () => shared.get(waiting.job)?.[1] ?? mailOf(waiting.job))
+      const shared = sharedMailOf(waiting.job)
+      const mail = step(waiting, () => shared.composed(() => mailOf(waiting.job)))
       if (mail === null) end(waiting)
-      else composed.push({ waiting, mail })
+      else composed.push({ waiting, shared, mail })
       if (waiting.lane.waiting.size === 0) lanes.delete(waiting.lane.domain)
     } while (composed.length < MOST && now() < endsAt)
     return composed
   }
   const turn = () => {
-    for (const { waiting, mail } of composeSome()) {
-      const prepared = step(waiting, () => shared.get(waiting.job) ?? signShared(mail, waiting.job))
+    for (const { waiting, shared, mail } of composeSome()) {
+      const prepared = step(waiting, () => shared.signed(() => sign(mail, waiting.job)))
       if (prepared !== null) waiting.resolve(prepared)
       end(waiting)
     }

@@ -1,30 +1,50 @@
 import type { Prepared, Unprepared } from './job.ts'
 
-/** Prepared mails for further recipients of the same message. */
-export interface SharedMails {
-  /** The same mail if it was prepared lately; null if not, or if a part of it belongs to one recipient. */
-  get(job: Unprepared): Prepared | null
-  /** Keeps a prepared mail unless it is large or a part of it belongs to one recipient. */
-  add(job: Unprepared, prepared: Prepared): void
+/** A mail that recipients of a message may share. Each step runs once; if it throws, it runs again for the next one. */
+export interface SharedMail {
+  composed(compose: () => Uint8Array): Uint8Array
+  signed(sign: () => Prepared): Prepared
 }
 
-/** Returns an empty store. Recipients of a message without tracking and unsubscribe links get the same bytes, and their
- *  deliveries are usually prepared one after the other. Two jobs are the same if all their values are. */
-export function createSharedMails(): SharedMails {
-  const last: { job: Unprepared; prepared: Prepared }[] = []
-  return {
-    get: (job) => (isOfAll(job) ? (last.find((each) => isSame(each.job, job))?.prepared ?? null) : null),
-    add: (job, prepared) => {
-      if (!isOfAll(job) || prepared[1].byteLength > MOST_BYTES) return
-      last.unshift({ job, prepared })
-      if (last.length > MOST) last.pop()
-    },
+/** Returns a function: job → its mail. Recipients of a message without tracking and unsubscribe links get the same bytes,
+ *  and their deliveries are usually prepared one after the other. They get the same SharedMail if all values of their
+ *  jobs are equal and the mail is small; any other job gets one of its own. */
+export function createSharedMails(): (job: Unprepared) => SharedMail {
+  const last: { job: Unprepared; mail: SharedMail }[] = []
+  return (job) => {
+    if (!isOfAll(job)) return createMail()
+    const known = last.find((each) => isSame(each.job, job))
+    if (known !== undefined) return known.mail
+    const forget = () => {
+      const at = last.indexOf(entry)
+      if (at >= 0) last.splice(at, 1)
+    }
+    const entry = { job, mail: createMail(forget) }
+    last.unshift(entry)
+    if (last.length > MOST) last.pop()
+    return entry.mail
   }
 }
 
 /** As many as a turn prepares, and some that other messages leave between them. */
 const MOST = 8
 const MOST_BYTES = 65_536
+
+function createMail(onLarge = () => {}): SharedMail {
+  let composed: Uint8Array | null = null
+  let signed: Prepared | null = null
+  return {
+    composed: (compose) => {
+      composed ??= compose()
+      if (composed.byteLength > MOST_BYTES) onLarge()
+      return composed
+    },
+    signed: (sign) => {
+      signed ??= sign()
+      return signed
+    },
+  }
+}
 
 const isOfAll = ({ recipientParts: { fields, tracking, linkToken } }: Unprepared) =>
   fields === '' && tracking === null && linkToken === undefined
