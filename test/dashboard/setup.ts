@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -25,6 +25,8 @@ export interface TestDashboard {
   link(): Promise<string>
   /** Opens an empty page without a session. */
   blank(options?: View): Promise<Page>
+  /** Closes all pages. An open page goes on loading what it shows, which a later step may have removed. */
+  closePages(): Promise<void>
   close(): Promise<void>
 }
 
@@ -122,6 +124,10 @@ export async function startDashboard(
     return id
   }
 
+  const closePages = async () => {
+    for (const context of contexts.splice(0)) await context.close()
+  }
+
   return {
     server,
     remote,
@@ -138,8 +144,9 @@ export async function startDashboard(
       await page.locator('main h1').first().waitFor()
       return page
     },
+    closePages,
     async close() {
-      for (const context of contexts) await context.close()
+      await closePages()
       await browser.close()
       await server.close()
       await remote.stop()
@@ -222,13 +229,15 @@ export interface Helpers {
   press(page: Page, name: string): Promise<void>
 }
 
-/** Defines the browser tests of a file, with one server and one browser. Without a browser they are skipped. */
+/** Defines the browser tests of a file, with one server and one browser. The pages of a test are closed after it. Without a
+ *  browser they are skipped. */
 export function describeJourneys(journeys: (helpers: Helpers) => void): void {
   describe.skipIf(!hasBrowser)('the dashboard', () => {
     let board: TestDashboard
     beforeAll(async () => {
       board = await startDashboard()
     }, LIMIT_MS)
+    afterEach(() => board.closePages(), LIMIT_MS)
     afterAll(() => board?.close(), LIMIT_MS)
     journeys({
       board: () => board,
