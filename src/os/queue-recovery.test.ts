@@ -67,6 +67,15 @@ test('lost claims are looked for once a minute, and again at the next turn when 
   expect(calls).toEqual(['waits', 'leases of w1 but a,b'])
 })
 
+test('lost claims are looked for in the turn after one that failed', async () => {
+  const { calls, recovery } = open()
+  await recovery.turn()
+  recovery.turnFailed()
+  await recovery.turn()
+  await recovery.turn()
+  expect(calls).toEqual(['waits', 'leases of w1 but a,b'])
+})
+
 test('if the clock is set back while waits are being ended, one more pass follows this one', async () => {
   const { clock, state, calls, recovery } = open()
   state.slices = 2

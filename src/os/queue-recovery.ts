@@ -11,6 +11,8 @@ export interface QueueRecovery {
   /** Call it at the start of each turn of the scheduler, before it claims. True = call it again soon. Rejects with the
    *  store's error; the next call tries again. */
   turn(): Promise<boolean>
+  /** The scheduler's turn failed: its claim may be in the store all the same, so the next turn looks for lost claims. */
+  turnFailed(): void
 }
 
 /** Interval of checks for lost claims. */
@@ -18,7 +20,7 @@ const LEASES_MS = 60_000
 
 /** `underWay`: ids of the deliveries that this process works on. `onClockSet` gets by how many ms the clock was set.
  *
- *  Lost claims are looked for once a minute. Waits are looked at when the scheduler starts, because the clock may have been
+ *  Lost claims are looked for once a minute, and after a failed turn. Waits are looked at when the scheduler starts, because the clock may have been
  *  set while it did not run, and whenever the clock was set back. */
 export function createQueueRecovery(options: {
   queue: RecoverableQueue
@@ -47,6 +49,9 @@ export function createQueueRecovery(options: {
       isWalking = await queue.endFutureWaits(clock.now())
       if (!isWalking) walksLeft--
       return walksLeft > 0
+    },
+    turnFailed: () => {
+      leasesAt = clock.steady.now()
     },
   }
 }

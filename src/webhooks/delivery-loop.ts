@@ -164,7 +164,10 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
       clock,
       idleMs: IDLE_MS,
       tick: () => this.#tick(),
-      onError: (error) => log.error(`${noun} deliveries not claimed`, { error }),
+      onError: (error) => {
+        log.error(`${noun} deliveries not claimed`, { error })
+        this.#recovery.turnFailed()
+      },
     })
   }
 

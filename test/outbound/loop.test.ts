@@ -21,7 +21,7 @@ import type { ConfiguredTerms } from '../../src/outbound/schedule/destination-li
 import { createParsing } from '../../src/parsing/parsing.ts'
 import { createPerform } from '../../src/parsing/perform.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
-import type { Store } from '../../src/storage/store.ts'
+import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { claimDue } from '../support/claim.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
@@ -526,6 +526,21 @@ describe('the loop', () => {
     }
     await clock.advance(10_000)
     expect(claims).toBeLessThanOrEqual(10)
+  })
+
+  test('attempts again within seconds what the store claimed without an answer', async () => {
+    const { clock, queue, published, tried, store } = await open(() => OK)
+    const claimDue = store.deliveries.claimDue
+    let losses = 1
+    store.deliveries.claimDue = async (request) => {
+      const claims = await claimDue(request)
+      if (losses-- > 0) throw new StoreUnavailable('the database does not respond', { isUncertain: true })
+      return claims
+    }
+    const message = await queue(['ann@example.com'])
+    await clock.advance(2_000)
+    expect(tried).toHaveLength(1)
+    expect(await published(message)).toEqual(['1 message.delivered'])
   })
 
   test('records an outcome that the store refused at first, without a second attempt', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { StoreUnavailable } from '../../src/storage/store.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { DAY, MINUTE, SCHEDULE, START, startWebhookSetup, until, type WebhookSetup, withDeliveries } from './setup.ts'
 
@@ -401,4 +402,22 @@ test('a loop without due work asks the store for nothing', async () => {
   await until(() => loop.inFlight() === 0)
   expect(receiver.requests.length).toBe(2)
   expect(claims).toBe(2)
+})
+
+test('what the store claimed without an answer is posted within seconds', async () => {
+  let losses = 1
+  const store = withDeliveries(setup.store, (real) => ({
+    claimDue: async (request) => {
+      const claims = await real.claimDue(request)
+      if (losses-- > 0) throw new StoreUnavailable('the database does not respond', { isUncertain: true })
+      return claims
+    },
+  }))
+  const receiver = await setup.receiver()
+  await setup.webhook(receiver.url)
+  const loop = setup.loop({ store })
+  await setup.tell()
+  await until(() => losses === 0)
+  await setup.clock.advance(10_000)
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
 })

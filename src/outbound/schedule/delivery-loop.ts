@@ -141,7 +141,10 @@ class Scheduler {
       clock,
       idleMs: IDLE_MS,
       tick: () => this.#tick(),
-      onError: (error) => log.error('delivery scheduler failed', { error }),
+      onError: (error) => {
+        log.error('delivery scheduler failed', { error })
+        this.#recovery.turnFailed()
+      },
     })
   }
 
