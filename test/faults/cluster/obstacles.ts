@@ -21,17 +21,20 @@ export const refusals: Fault = clusterFault({
   needs: [],
   rounds: { long: 10, short: 1 },
   run: async ({ cluster, load, bench }) => {
-    cluster.sql(`create function refuse() returns trigger language plpgsql as $$
+    // Not by cluster.sql, which blocks this process and its proxies: a trigger waits for transactions that go through those.
+    const session = await connect({ address: parseDatabaseUrl(cluster.servers[0]!.url(DATABASE)), name: 'triggers' })
+    await session.query(`create function refuse() returns trigger language plpgsql as $$
       declare codes text[] := array['40001', '40P01', '55P03'];
       begin
         if random() < 0.2 then raise exception using errcode = codes[1 + floor(random() * 3)]; end if;
         return null;
       end $$`)
     for (const [table, when] of REFUSING) {
-      cluster.sql(`create trigger refuse before ${when} on ${table} for each statement execute function refuse()`)
+      await session.query(`create trigger refuse before ${when} on ${table} for each statement execute function refuse()`)
     }
     await Bun.sleep(bench.rounds * MEASURED_MS)
-    for (const [table] of REFUSING) cluster.sql(`drop trigger refuse on ${table}`)
+    for (const [table] of REFUSING) await session.query(`drop trigger refuse on ${table}`)
+    session.close()
     await untilBothWork(cluster, load)
     const rollbacks = cluster.sql(ROLLBACKS)[0]![0]
     return { figures: `${rollbacks} transactions refused`, broken: unless(Number(rollbacks) > 50, 'few were refused') }
