@@ -76,6 +76,16 @@ test('a step that fails half-way leaves nothing and runs again', async () => {
   expect(await inside((db) => db.prepare('select m from a').pluck().get())).toBe(2)
 })
 
+test('a step that fails in a new store leaves nothing of the steps before it', async () => {
+  const broken = { ...SECOND, sql: `${SECOND.sql} insert into missing values (1);` }
+  await inside((db) => expect(() => migrate(db, 1, [FIRST, broken])).toThrow('no such table: missing'))
+  expect(await inside((db) => db.prepare("select name from sqlite_schema where type = 'table'").pluck().all())).toEqual(
+    ['migrations'],
+  )
+  await inside((db) => expect(migrate(db, 2, [FIRST, SECOND])).toEqual([]))
+  expect(await inside((db) => db.prepare('select m from a').pluck().get())).toBe(2)
+})
+
 test('a process that is killed during a step leaves nothing of it', async () => {
   await inside((db) => migrate(db, 1, [FIRST]))
   const before = await inside((db) => [schemaOf(db), db.prepare('select * from a').all()])

@@ -65,11 +65,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0031_search_words', sql: searchWords },
 ]
 
-/** Connection → its schema upgraded to this binary's, one transaction per step, each recorded with the checksum of
- *  its text. An interrupted step leaves nothing and runs again. A store that was in use is copied first, to
- *  `<file>.before-schema-<number>`; an existing copy stays, because it was made before an interrupted upgrade. The
- *  newest three are kept. Returns the names of the steps that upgraded a store in use; none for a new one. Throws
- *  StoreMismatch, without changes, if the file is newer than this binary or a recorded step has another text here. */
+/** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction
+ *  per step, or a single one for a new store. An interrupted transaction leaves nothing and runs again. A store that was
+ *  in use is copied first, to `<file>.before-schema-<number>`; an existing copy stays, because it was made before an
+ *  interrupted upgrade. The newest three are kept. Returns the names of the steps that upgraded a store in use; none for
+ *  a new one. Throws StoreMismatch, without changes, if the file is newer than this binary or a recorded step has another
+ *  text here. */
 export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): string[] {
   db.exec(
     'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
@@ -78,15 +79,18 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
   if (done > 0 && done < migrations.length) copyBefore(db, done + 1)
   const isDone = db.prepare('select 1 from migrations where number = ?')
   const record = db.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
-  migrations.slice(done).forEach(({ name, sql }, at) => {
-    const number = done + at + 1
-    const step = db.transaction(() => {
-      if (isDone.get(number) !== undefined) return // another process came first
-      record.run(number, name, checksumOf(sql), now)
-      db.exec(sql)
+  const steps = () =>
+    migrations.slice(done).forEach(({ name, sql }, at) => {
+      const number = done + at + 1
+      const step = db.transaction(() => {
+        if (isDone.get(number) !== undefined) return // another process came first
+        record.run(number, name, checksumOf(sql), now)
+        db.exec(sql)
+      })
+      step.immediate()
     })
-    step.immediate()
-  })
+  if (done === 0) db.transaction(steps).immediate()
+  else steps()
   return done === 0 ? [] : migrations.slice(done).map(({ name }) => name)
 }
 
