@@ -352,7 +352,12 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'analysis of a link',
     most: HTML,
-    read: (text) => analyze({ ...ANALYSED, html: `<a href="${text}">${text}</a><img src="${text}" alt="${text}">` }),
+    read: (text) => analyze({ ...ANALYSED, html: `<a href="${text}">${text}</a>` }),
+  },
+  {
+    name: 'analysis of an image',
+    most: HTML,
+    read: (text) => analyze({ ...ANALYSED, html: `<img src="${text}" alt="${text}">` }),
   },
   {
     name: 'analysis of the small fields',

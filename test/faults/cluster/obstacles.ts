@@ -30,7 +30,9 @@ export const refusals: Fault = clusterFault({
         return null;
       end $$`)
     for (const [table, when] of REFUSING) {
-      await session.query(`create trigger refuse before ${when} on ${table} for each statement execute function refuse()`)
+      await session.query(
+        `create trigger refuse before ${when} on ${table} for each statement execute function refuse()`,
+      )
     }
     await Bun.sleep(bench.rounds * MEASURED_MS)
     for (const [table] of REFUSING) await session.query(`drop trigger refuse on ${table}`)
