@@ -5,6 +5,8 @@
  *
  *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
+ *  With --short, faults without limits of time run in two processes: those of the cluster beside the others.
+ *
  *  Prints one line for each fault with its figures and the violated promises. Without --short it takes long: 200
  *  kills, 20 power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped
  *  with a line that says why; REAL_PEERS=required makes that a failure. --plant violates the promise of `kill`, to
@@ -86,7 +88,21 @@ const has: Record<Need, boolean> = {
   postgres: postgresPrograms() !== null,
   cc: Bun.which('cc') !== null,
 }
-for (const fault of FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))) await make(fault)
+const chosen = FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))
+const untimed = options.short ? chosen.filter(({ isTimed }) => !isTimed) : []
+const lanes = [...Map.groupBy(untimed, ({ name }) => isOf(name, 'cluster')).values()]
+const areBeside = lanes.length > 1
+if (areBeside) await Promise.all(lanes.map(runBeside))
+for (const fault of areBeside ? chosen.filter(({ isTimed }) => isTimed) : chosen) await make(fault)
+
+/** Runs faults in a process of their own, one after the other. */
+async function runBeside(faults: readonly Fault[]): Promise<void> {
+  const only = faults.map(({ name }) => name).join()
+  const child = Bun.spawn([process.execPath, import.meta.path, ...Bun.argv.slice(2), '--only', only], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if ((await child.exited) !== 0) process.exitCode = 1
+}
 
 async function make({ name, needs, rounds, run }: Fault): Promise<void> {
   const count = Number(options.rounds ?? (options.short ? rounds.short : rounds.long))

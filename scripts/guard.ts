@@ -7,8 +7,8 @@
  *  The kinds: accepting a mail of 10 KB; delivering it, signed twice, with its records; posting its event to a webhook;
  *  receiving a signed mail by SMTP. It measures CPU, not time, so other programs may run; and in signatures with
  *  RSA-2048 measured in turn with it, so that the speed of the machine does not matter. Other programs still make caches
- *  colder: renew the baseline on a calm machine. A kind that fails is measured again, and the lower cost counts. Exit code
- *  1 when a cost grew. */
+ *  colder: renew the baseline on a calm machine. A kind that fails is measured up to three times more, and its lowest
+ *  cost counts. Exit code 1 when a cost grew. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,6 +18,7 @@ import { COSTS, type Cost, type Costs, measureCosts, warmUp } from './guard/roun
 import { createYardstick } from './guard/yardstick.ts'
 
 const MAY_GROW = 1.15
+const MOST_AGAIN = 3
 const DEFAULT_BINARY = join(import.meta.dir, '../dist/postrider')
 const BASELINE = join(import.meta.dir, 'guard-baseline.json')
 
@@ -47,7 +48,9 @@ async function compare(): Promise<Cost[]> {
     if (options.renew) renew(costs)
     const known: Costs = JSON.parse(readFileSync(BASELINE, 'utf8'))
     const tooMuch = () => COSTS.filter((name) => costs[name] > known[name] * MAY_GROW)
-    if (tooMuch().length > 0) costs = lower(costs, await measureCosts(program, signatureMs))
+    for (let again = 0; again < MOST_AGAIN && tooMuch().length > 0; again++) {
+      costs = lower(costs, await measureCosts(program, signatureMs))
+    }
     console.log(
       `CPU in RSA-2048 signatures, of ${signatureMs().toFixed(3)} ms here; at most ${MAY_GROW} of the baseline passes`,
     )

@@ -55,6 +55,7 @@ const ROLLBACKS = 'select xact_rollback from pg_stat_database where datname = cu
 /** Another session holds a transaction with a snapshot open, for a minute a round. */
 export const snapshot: Fault = clusterFault({
   name: 'cluster.snapshot',
+  isTimed: true,
   needs: [],
   rounds: { long: 60, short: 5 },
   run: async ({ cluster, load, bench }) => {

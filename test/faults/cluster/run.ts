@@ -25,9 +25,10 @@ export function clusterFault(
       run: (round: ClusterRound) => Promise<{ figures: string; broken: string[] }>
     },
 ): Fault {
-  const { name, needs, rounds, run, ...how } = options
+  const { name, isTimed, needs, rounds, run, ...how } = options
   return {
     name,
+    ...(isTimed && { isTimed }),
     needs: ['postgres', ...needs],
     rounds,
     run: async (bench) => {

@@ -11,6 +11,7 @@ const REVOKED_MS = 300
 /** A key is revoked at one node and used at the other. */
 export const revocation: Fault = clusterFault({
   name: 'cluster.revoke',
+  isTimed: true,
   needs: [],
   rounds: { long: 100, short: 10 },
   run: async ({ cluster, bench }) => {
@@ -47,6 +48,7 @@ export const revocation: Fault = clusterFault({
 /** The clock of one machine is an hour ahead, then an hour behind. */
 export const clock: Fault = clusterFault({
   name: 'cluster.clock',
+  isTimed: true,
   needs: ['cc'],
   rounds: { long: 20, short: 2 },
   run: async ({ cluster, load, bench }) => {
