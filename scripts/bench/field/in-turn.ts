@@ -15,7 +15,7 @@ import { postfix, postfixSigning } from './postfix.ts'
 
 /** All contenders, in the order of their columns. */
 export function contenders(binary: string): Contender[] {
-  return [postfix, postfixSigning, haraka, harakaSigning, exim, eximSigning, ours(binary)]
+  return [ours(binary), postfix, postfixSigning, haraka, harakaSigning, exim, eximSigning]
 }
 
 /** What a part requires of the setup. */
