@@ -5,7 +5,7 @@
  *
  *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
- *  With --short, faults without limits of time run in two processes: those of the cluster beside the others.
+ *  With --short, faults without limits of time run first, in two processes: those of the cluster beside the others.
  *
  *  Prints one line for each fault with its figures and the violated promises. Without --short it takes long: 200
  *  kills, 20 power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped
@@ -91,12 +91,12 @@ const has: Record<Need, boolean> = {
 const chosen = FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))
 const untimed = options.short ? chosen.filter(({ isTimed }) => !isTimed) : []
 const lanes = [...Map.groupBy(untimed, ({ name }) => isOf(name, 'cluster')).values()]
-const areBeside = lanes.length > 1
-if (areBeside) await Promise.all(lanes.map(runBeside))
-for (const fault of areBeside ? chosen.filter(({ isTimed }) => isTimed) : chosen) await make(fault)
+const isParallel = lanes.length > 1
+if (isParallel) await Promise.all(lanes.map(runLane))
+for (const fault of isParallel ? chosen.filter(({ isTimed }) => isTimed) : chosen) await make(fault)
 
 /** Runs faults in a process of their own, one after the other. */
-async function runBeside(faults: readonly Fault[]): Promise<void> {
+async function runLane(faults: readonly Fault[]): Promise<void> {
   const only = faults.map(({ name }) => name).join()
   const child = Bun.spawn([process.execPath, import.meta.path, ...Bun.argv.slice(2), '--only', only], {
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -18,7 +18,7 @@ import { COSTS, type Cost, type Costs, measureCosts, warmUp } from './guard/roun
 import { createYardstick } from './guard/yardstick.ts'
 
 const MAY_GROW = 1.15
-const MOST_AGAIN = 3
+const MOST_REPEATS = 3
 const DEFAULT_BINARY = join(import.meta.dir, '../dist/postrider')
 const BASELINE = join(import.meta.dir, 'guard-baseline.json')
 
@@ -48,7 +48,7 @@ async function compare(): Promise<Cost[]> {
     if (options.renew) renew(costs)
     const known: Costs = JSON.parse(readFileSync(BASELINE, 'utf8'))
     const tooMuch = () => COSTS.filter((name) => costs[name] > known[name] * MAY_GROW)
-    for (let again = 0; again < MOST_AGAIN && tooMuch().length > 0; again++) {
+    for (let repeats = 0; repeats < MOST_REPEATS && tooMuch().length > 0; repeats++) {
       costs = lower(costs, await measureCosts(program, signatureMs))
     }
     console.log(

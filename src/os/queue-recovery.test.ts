@@ -67,7 +67,7 @@ test('lost claims are looked for once a minute, and again at the next turn when 
   expect(calls).toEqual(['waits', 'leases of w1 but a,b'])
 })
 
-test('lost claims are looked for in the turn after one that failed', async () => {
+test('the turn after a failed one looks for lost claims', async () => {
   const { calls, recovery } = open()
   await recovery.turn()
   recovery.turnFailed()

@@ -11,7 +11,8 @@ export interface QueueRecovery {
   /** Call it at the start of each turn of the scheduler, before it claims. True = call it again soon. Rejects with the
    *  store's error; the next call tries again. */
   turn(): Promise<boolean>
-  /** The scheduler's turn failed: its claim may be in the store all the same, so the next turn looks for lost claims. */
+  /** Call it when a turn of the scheduler failed. The store may have made its claim anyway, so the next turn looks for
+   *  lost claims. */
   turnFailed(): void
 }
 
@@ -20,8 +21,8 @@ const LEASES_MS = 60_000
 
 /** `underWay`: ids of the deliveries that this process works on. `onClockSet` gets by how many ms the clock was set.
  *
- *  Lost claims are looked for once a minute, and after a failed turn. Waits are looked at when the scheduler starts, because the clock may have been
- *  set while it did not run, and whenever the clock was set back. */
+ *  Lost claims are looked for once a minute, and after a failed turn. Waits are looked at when the scheduler starts,
+ *  because the clock may have been set while it did not run, and whenever the clock was set back. */
 export function createQueueRecovery(options: {
   queue: RecoverableQueue
   clock: { now(): number; steady: { now(): number } }

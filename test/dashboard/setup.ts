@@ -25,7 +25,7 @@ export interface TestDashboard {
   link(): Promise<string>
   /** Opens an empty page without a session. */
   blank(options?: View): Promise<Page>
-  /** Closes all pages. An open page goes on loading what it shows, which a later step may have removed. */
+  /** Closes all pages. An open page keeps reloading what it shows, which a later step may have removed. */
   closePages(): Promise<void>
   close(): Promise<void>
 }
@@ -229,8 +229,8 @@ export interface Helpers {
   press(page: Page, name: string): Promise<void>
 }
 
-/** Defines the browser tests of a file, with one server and one browser. The pages of a test are closed after it. Without a
- *  browser they are skipped. */
+/** Defines the browser tests of a file, with one server and one browser. After each test its pages are closed. Without a
+ *  browser the tests are skipped. */
 export function describeJourneys(journeys: (helpers: Helpers) => void): void {
   describe.skipIf(!hasBrowser)('the dashboard', () => {
     let board: TestDashboard

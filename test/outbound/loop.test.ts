@@ -528,8 +528,13 @@ describe('the loop', () => {
     expect(claims).toBeLessThanOrEqual(10)
   })
 
-  test('attempts again within seconds what the store claimed without an answer', async () => {
-    const { clock, queue, published, tried, store } = await open(() => OK)
+  test('a delivery whose claim got no answer is attempted within seconds, and one under way not again', async () => {
+    const never = new Promise<Outcome>(() => {})
+    const { clock, queue, published, tried, store } = await open((job) =>
+      job.recipient.startsWith('slow') ? never : OK,
+    )
+    await queue(['slow@example.com'])
+    await clock.advance(0)
     const claimDue = store.deliveries.claimDue
     let losses = 1
     store.deliveries.claimDue = async (request) => {
@@ -539,7 +544,7 @@ describe('the loop', () => {
     }
     const message = await queue(['ann@example.com'])
     await clock.advance(2_000)
-    expect(tried).toHaveLength(1)
+    expect(tried).toEqual(['0 slow@example.com', '1 ann@example.com'])
     expect(await published(message)).toEqual(['1 message.delivered'])
   })
 

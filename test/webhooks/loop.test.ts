@@ -404,7 +404,7 @@ test('a loop without due work asks the store for nothing', async () => {
   expect(claims).toBe(2)
 })
 
-test('what the store claimed without an answer is posted within seconds', async () => {
+test('a delivery whose claim got no answer is posted within seconds', async () => {
   let losses = 1
   const store = withDeliveries(setup.store, (real) => ({
     claimDue: async (request) => {

@@ -21,7 +21,8 @@ export const refusals: Fault = clusterFault({
   needs: [],
   rounds: { long: 10, short: 1 },
   run: async ({ cluster, load, bench }) => {
-    // Not by cluster.sql, which blocks this process and its proxies: a trigger waits for transactions that go through those.
+    // cluster.sql would block this process, and with it the proxies. A new trigger waits for open transactions of the
+    // nodes, whose next statements pass through them.
     const session = await connect({ address: parseDatabaseUrl(cluster.servers[0]!.url(DATABASE)), name: 'triggers' })
     await session.query(`create function refuse() returns trigger language plpgsql as $$
       declare codes text[] := array['40001', '40P01', '55P03'];

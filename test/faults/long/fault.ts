@@ -6,7 +6,7 @@ export interface Fault {
   needs: readonly Need[]
   /** How often, in the long and in the short run, in the unit of the fault. 0: never. */
   rounds: { long: number; short: number }
-  /** It has limits of times or rates, so nothing may run beside it. */
+  /** It compares times or rates with limits, so nothing may run beside it. */
   isTimed?: true
   run(bench: Bench): Promise<Verdict>
 }

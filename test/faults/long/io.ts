@@ -15,6 +15,7 @@ const FAULTS = [
 /** Some fsyncs and writes in a row fail, then the disk works again. */
 export const io: Fault = {
   name: 'io',
+  isTimed: true,
   needs: ['strace'],
   rounds: { long: FAULTS.length, short: FAULTS.length },
   run: async (bench) => {
