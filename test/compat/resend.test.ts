@@ -415,7 +415,7 @@ describe('webhooks', () => {
     await data(resend.webhooks.remove(made.id))
   })
   /** Sandbox recipient → number of webhook requests. */
-  const COUNTS: Record<string, number> = { ann: 1, bounce: 1, softbounce: 1, click: 2, complain: 2, defer: 2, open: 2 }
+  const COUNTS: Record<string, number> = { ann: 1, bounce: 1, softbounce: 1, click: 3, complain: 2, defer: 2, open: 2 }
 
   /** Request → its event, verified with the headers that Resend documents and with those of Standard Webhooks. A
    *  changed payload must fail. */
