@@ -297,6 +297,12 @@ export function ErrorNotice({ error, onRetry }: { error: ApiError | undefined; o
   )
 }
 
+/** In place of content that is not loaded yet: its room, or the error. */
+export function Pending({ error, onRetry }: { error: ApiError | undefined; onRetry: () => void }) {
+  if (error === undefined) return <div class="pending" aria-busy="true" />
+  return <ErrorNotice error={error} onRetry={onRetry} />
+}
+
 /** An entry of a Timeline. */
 export interface Moment {
   key: string

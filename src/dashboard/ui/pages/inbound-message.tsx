@@ -3,7 +3,7 @@ import { get, getText, type Json } from '../kit/api.ts'
 import { bytes, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, ErrorNotice, Facts, Head, Tabs } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts, Head, Pending, Tabs } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
@@ -116,7 +116,7 @@ function Parts({ message }: { message: Json }) {
 
 function Raw({ id, part }: { id: string; part: 'headers' | 'raw' }) {
   const { data, error, reload } = useLoad((signal) => getText(`/v1/inbound-messages/${id}/raw`, {}, signal), [id])
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   if (part === 'headers') return <Headers raw={data} />
   return (
     <div class="stack tight">

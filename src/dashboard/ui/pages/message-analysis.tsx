@@ -1,7 +1,7 @@
 import { type Json, post } from '../kit/api.ts'
 import { bytes, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { ErrorNotice, Facts } from '../kit/pieces.tsx'
+import { Facts, Pending } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { ContentGone, contentOf } from './message-content.tsx'
 
@@ -10,7 +10,7 @@ import { ContentGone, contentOf } from './message-content.tsx'
 export function Analysis({ message }: { message: Json }) {
   const { data, error, reload } = useLoad((signal) => analyze(message, signal), [message.id])
   if (error?.status === 404) return <ContentGone error={error} />
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   return <Findings analysis={data} />
 }
 

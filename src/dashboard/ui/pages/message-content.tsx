@@ -3,7 +3,7 @@ import { type ApiError, get, getText, type Json, request, save } from '../kit/ap
 import { bytes, exact } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, ErrorNotice, Facts, Tabs } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts, Pending, Tabs } from '../kit/pieces.tsx'
 import { attempt } from '../kit/toast.tsx'
 
 /** A message as the recipient sees it, its text, HTML source, headers, raw bytes and attachments. */
@@ -12,7 +12,7 @@ export function MessageContent({ message }: { message: Json }) {
   const [part, setPart] = useState<Part | null>(null)
   const { data, error, reload } = useLoad((signal) => contentOf(id, signal), [id])
   if (error?.status === 404) return <ContentGone error={error} />
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   const chosen = part ?? (data.html === null ? 'text' : 'preview')
   return (
     <div class="card stack">
@@ -90,7 +90,7 @@ export function Source({ text }: { text: string }) {
 
 function Raw({ id }: { id: string }) {
   const { data, error, reload } = useRaw(id)
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   return (
     <div class="stack tight">
       <span>

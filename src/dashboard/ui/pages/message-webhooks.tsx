@@ -1,7 +1,7 @@
 import { get, type Json, type Paged, post } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, ErrorNotice } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Pending } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
@@ -20,7 +20,7 @@ export function MessageWebhooks({ message }: { message: Json }) {
     [id, message.status],
     { everyMs: 5_000 },
   )
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   if (data.deliveries.length === 0) {
     return (
       <Empty name="No webhook deliveries">

@@ -1,13 +1,13 @@
 import { get, type Json } from '../../kit/api.ts'
 import { bytes, number, when } from '../../kit/format.ts'
 import { useLoad } from '../../kit/load.ts'
-import { ErrorNotice } from '../../kit/pieces.tsx'
+import { Pending } from '../../kit/pieces.tsx'
 import { limit } from './limits.ts'
 
 /** Usage in this period against the limits of the plan, and usage of previous months. */
 export function UsageCard({ name }: { name: string }) {
   const { data, error, reload } = useLoad((signal) => get('/v1/billing', {}, signal), [])
-  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
+  if (data === undefined) return <Pending error={error} onRetry={reload} />
   const { usage, limits, past_months: past } = data
   return (
     <section class="card stack">
