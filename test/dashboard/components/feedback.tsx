@@ -3,7 +3,7 @@ import { ApiError } from '../../../src/dashboard/ui/kit/api.ts'
 import { ConfirmDialog, confirm, Dialog } from '../../../src/dashboard/ui/kit/dialog.tsx'
 import { KeyHelp, openKeyHelp, openPalette, PaletteSlot } from '../../../src/dashboard/ui/kit/keys.tsx'
 import { NeedsRole } from '../../../src/dashboard/ui/kit/needs-role.tsx'
-import { ErrorNotice } from '../../../src/dashboard/ui/kit/pieces.tsx'
+import { ErrorNotice, Pending } from '../../../src/dashboard/ui/kit/pieces.tsx'
 import { Toasts, toast, toastError } from '../../../src/dashboard/ui/kit/toast.tsx'
 
 /** Notices, dialogs, toasts and the palette; buttons open those that cover the page. */
@@ -20,6 +20,7 @@ export function Feedback() {
         </p>
       ))}
       <ErrorNotice error={new ApiError(500, 'internal', 'Something failed.')} onRetry={() => {}} />
+      <Pending error={undefined} onRetry={() => {}} />
       <NeedsRole name="Users" operation="users_list" />
       <div class="row">
         <button type="button" onClick={() => setOpen(true)}>
