@@ -353,6 +353,20 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   )
 
   test(
+    'a message is there again after a reload of its frame',
+    async () => {
+      const { page, mail } = await shown('drawn')
+      await page.locator('iframe.mail').evaluate((frame: HTMLIFrameElement) => {
+        frame.contentDocument!.querySelector('h2')!.textContent = 'Before the reload'
+        frame.contentWindow!.location.reload()
+      })
+      await mail.getByRole('heading', { name: 'Drawn' }).waitFor()
+      await isClean(page)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'content that would block the parser is not shown as HTML',
     async () => {
       for (const at of KNOTTED.keys()) {

@@ -64,11 +64,12 @@ function Frame({
   onShown,
 }: MailHtml & { width: Width; onShown: (hasRemote: boolean) => void }) {
   const frame = useRef<HTMLIFrameElement>(null)
-  const [isReady, setReady] = useState(false)
+  /** More than one if the reader reloads the frame. */
+  const [loads, setLoads] = useState(0)
   const [height, setHeight] = useState(240)
   useEffect(() => {
     const page = frame.current?.contentDocument
-    if (!isReady || !page) return
+    if (loads === 0 || !page) return
     onShown(showMail(page, { html, images, isRemote, scheme }))
     const measure = () => {
       const { height } = page.documentElement.getBoundingClientRect()
@@ -93,7 +94,7 @@ function Frame({
       for (const [type, listener] of listeners)
         EventTarget.prototype.removeEventListener.call(page, type, listener, true)
     }
-  }, [html, isReady, width, scheme])
+  }, [html, loads, width, scheme])
   return (
     <iframe
       ref={frame}
@@ -103,7 +104,7 @@ function Frame({
       referrerpolicy="no-referrer"
       src={isRemote ? '/dashboard/preview-with-images' : '/dashboard/preview'}
       style={{ height: `${height}px`, width: WIDTH_CSS[width] }}
-      onLoad={() => setReady(true)}
+      onLoad={() => setLoads((count) => count + 1)}
     />
   )
 }
