@@ -1,18 +1,12 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { brokenWords } from './broken-words.ts'
+import { write } from './code-editor.ts'
 import { axeFaults, describeJourneys, overflow } from './setup.ts'
 
 /** Layouts, partials and locales in the template editor. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
-  const editor = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
-  /** Replaces the text in two steps: of coloured text that it replaces in one, Chromium would keep the style inline. */
-  const write = async (page: Page, name: string, text: string) => {
-    await editor(page, name).press('Control+a')
-    await page.keyboard.press('Delete')
-    await page.keyboard.insertText(text)
-  }
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
 
   journey('makes a partial and a layout, and uses them in a template with a locale', async () => {

@@ -5,6 +5,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 import { DOMAIN, type TestServer, until } from '../support/server.ts'
+import { write } from './code-editor.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Hostile templates, inbound messages and routes, health. */
@@ -81,7 +82,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   journey('neither runs nor loads anything in a template', async () => {
     const page = await board.open('/templates/new?start=blank', { expected: NO_FORM })
     await page.getByLabel('Name', { exact: true }).fill('Nasty')
-    await page.getByRole('textbox', { name: 'HTML' }).fill(NASTY)
+    await write(page, 'HTML', NASTY)
     await expectHarmless(page)
   })
 
@@ -249,7 +250,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.getByText('No routes yet').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await page.goto(`${board.origin}/dashboard/templates/new?start=blank`)
-    await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi')
+    await write(page, 'HTML', '<p>Hi')
     await page.getByRole('tab', { name: 'Analysis' }).click()
     await page.getByText('No domains yet').waitFor()
     const organizations = page.getByRole('combobox', { name: 'Organization' })

@@ -3,13 +3,13 @@ import type { Page } from 'playwright-core'
 import { STARTERS } from '../../src/dashboard/starters/starters.ts'
 import { DOMAIN, until } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
+import { editor, write } from './code-editor.ts'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** The template editor: writing, preview, sample, versions, starter templates. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
   const subject = (page: Page) => page.locator('[data-subject]')
-  const editor = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
   const sampleOf = (page: Page) => editor(page, 'Sample').locator('.cm-line').allTextContents()
 
   journey('previews a template while it is written, and shows where it has an error', async () => {
@@ -22,7 +22,9 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByLabel('Name', { exact: true }).fill('Welcome')
     await page.getByLabel('Alias').fill('Not An Alias')
     await page.getByLabel('Subject').fill('Welcome, {{ user.name }}')
-    await editor(page, 'HTML').fill(
+    await write(
+      page,
+      'HTML',
       '<h1>Hello {{ user.name }}</h1>\n<p>Your plan: {{ plan | default: "free" }}</p>\n{% if vip %}<b>VIP</b>',
     )
     await page.getByText(/^Line 3, column 1: /).waitFor()
@@ -43,19 +45,19 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await press(page, 'Add to sample')
     await mail.getByRole('heading', { name: 'Hello name' }).waitFor()
     expect(await sampleOf(page)).toEqual(['{', '  "user": {', '    "name": "name"', '  }', '}'])
-    await editor(page, 'Sample').fill('{"user": {"name": "Ann <3"}, "vip": tru}')
+    await write(page, 'Sample', '{"user": {"name": "Ann <3"}, "vip": tru}')
     await page.getByText('This is not valid JSON.').waitFor()
     await page.getByRole('tab', { name: 'Sample (error)' }).waitFor()
-    await editor(page, 'Sample').fill('{"user": {"name": "Ann <3"}, "vip": true}')
+    await write(page, 'Sample', '{"user": {"name": "Ann <3"}, "vip": true}')
     await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor()
     await mail.getByText('VIP').waitFor()
 
     await page.getByRole('tab', { name: 'Plain text' }).click()
-    await editor(page, 'Plain text').fill('{% for item in items %}{{ item.name }};{% endfor %}')
+    await write(page, 'Plain text', '{% for item in items %}{{ item.name }};{% endfor %}')
     await page.getByText('The sample has no value for items').waitFor()
     await press(page, 'Add to sample')
     await editor(page, 'Sample').waitFor()
-    await editor(page, 'Sample').fill('{"user": {"name": "Ann <3"}, "items": [{"name": "Tea"}, {"name": "Milk"}]}')
+    await write(page, 'Sample', '{"user": {"name": "Ann <3"}, "items": [{"name": "Tea"}, {"name": "Milk"}]}')
     await page.getByRole('tab', { name: 'Text', exact: true }).click()
     await page.getByText('Tea;Milk;').waitFor()
     await page.getByRole('tab', { name: 'Preview' }).click()
@@ -250,7 +252,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByLabel('Name', { exact: true }).fill('Another')
     await page.getByLabel('Alias').fill('welcome')
     await page.getByRole('tab', { name: 'Plain text' }).click()
-    await editor(page, 'Plain text').fill('Hi')
+    await write(page, 'Plain text', 'Hi')
     await press(page, 'Create template')
     await page.getByText('Another template already has the alias welcome.').waitFor()
     await page.getByLabel('Alias').fill('')
@@ -345,24 +347,18 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     const mail = page.frameLocator('iframe.mail')
     await mail.getByText('Hello', { exact: true }).waitFor()
     expect(await axeFaults(page)).toEqual([])
-    // Emptied before, because Chromium styles what replaces highlighted text, which the policy of the page forbids.
-    const write = async (text: string) => {
-      await editor(page, 'MJML').press('ControlOrMeta+a')
-      await editor(page, 'MJML').press('Delete')
-      await editor(page, 'MJML').fill(text)
-    }
     const document = (text: string) =>
       `<mjml><mj-body><mj-section><mj-column>\n${text}\n</mj-column></mj-section></mj-body></mjml>`
-    await write(document('<mj-box>Order {{ id }}</mj-box>'))
+    await write(page, 'MJML', document('<mj-box>Order {{ id }}</mj-box>'))
     await page.getByText('Line 2: there is no element mj-box').waitFor()
     expect(await page.locator('.cm-fault-line').textContent()).toBe('<mj-box>Order {{ id }}</mj-box>')
-    await write(document('<mj-text>Order {{ id }}</mj-text>'))
+    await write(page, 'MJML', document('<mj-text>Order {{ id }}</mj-text>'))
     await mail.getByText('Order [id]').waitFor()
     await press(page, 'Create template')
     await page.getByText('Version 1', { exact: true }).waitFor()
 
     await page.reload()
-    await write(document('<mj-text>Parcel {{ id }}</mj-text>'))
+    await write(page, 'MJML', document('<mj-text>Parcel {{ id }}</mj-text>'))
     await mail.getByText('Parcel [id]').waitFor()
     await press(page, 'Save')
     await page.getByText('Version 2', { exact: true }).waitFor()
