@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmDialog } from './kit/dialog.tsx'
 import { Icon } from './kit/icon.tsx'
 import { KeyHelp, openPalette, PaletteSlot } from './kit/keys.tsx'
@@ -23,7 +23,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
     if (!isFirst.current) main.current?.focus({ preventScroll: true })
     isFirst.current = false
   }, [path])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return
     const close = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented) return

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../dashboard/ui/kit/icon.tsx'
 import { title } from '../../dashboard/ui/kit/state.ts'
 import { Toasts } from '../../dashboard/ui/kit/toast.tsx'
@@ -27,7 +27,7 @@ export function Layout() {
     }
     isFirst.current = false
   }, [at, reference.value])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && isOpen) {
         setOpen(false)
