@@ -40,5 +40,5 @@ test('clients that open many connections do not delay timers and commits', async
   await clients.exited
   clearInterval(turns)
   expect(answered).toBeGreaterThan(50)
-  expect(Math.max(longest, performance.now() - last)).toBeLessThan(500)
+  expect(Math.max(longest, performance.now() - last)).toBeLessThan(1_000)
 }, 30_000)

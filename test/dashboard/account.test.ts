@@ -71,6 +71,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await signOut(page)
     await server().clock.advance(30_000)
     await page.reload()
+    await page.getByRole('heading', { name: 'Sign in with a password' }).waitFor()
     await type(page, 'Password', PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor()

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import type { TestServer } from '../support/server.ts'
+import { type TestServer, until } from '../support/server.ts'
 import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other
@@ -266,29 +266,28 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
       await page.getByLabel('Load remote images').check()
       await mail.getByRole('heading', { name: 'End' }).waitFor()
       await painted()
-      while (!asked.some(({ path }) => path === '/last')) await painted()
+      const images = [
+        '/before',
+        '/border',
+        '/content',
+        '/css',
+        '/escaped',
+        '/foreign',
+        '/image',
+        '/img',
+        '/last',
+        '/list',
+        '/mathml',
+        '/media',
+        '/quoted',
+        '/scheme-less',
+        '/table',
+        '/unclosed',
+      ]
+      const paths = () => new Set(asked.map(({ path }) => path))
+      await until('all images', () => images.every((image) => paths().has(image)))
       await painted()
-      const paths = [...new Set(asked.map(({ path }) => path))].toSorted()
-      expect(paths).toEqual(
-        [
-          '/before',
-          '/border',
-          '/content',
-          '/css',
-          '/escaped',
-          '/foreign',
-          '/mathml',
-          '/image',
-          '/img',
-          '/last',
-          '/list',
-          '/media',
-          '/quoted',
-          '/scheme-less',
-          '/table',
-          '/unclosed',
-        ].toSorted(),
-      )
+      expect([...paths()].toSorted()).toEqual(images)
       expect(asked.filter(({ referer }) => referer !== undefined)).toEqual([])
       asked.length = 0
     },

@@ -194,7 +194,11 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await mail.getByRole('heading', { name: 'Your order' }).waitFor()
       const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
       expect(colours.slice(0, 2)).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
-      expect(await mail.getByAltText('the logo').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1)
+      const width = await mail.getByAltText('the logo').evaluate(async (image: HTMLImageElement) => {
+        await image.decode()
+        return image.naturalWidth
+      })
+      expect(width).toBe(1)
       expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
       await mail.getByRole('link', { name: 'two' }).click()
       await page.getByText('Link target: https://shop.example/order').waitFor()

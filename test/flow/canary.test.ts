@@ -82,7 +82,7 @@ test('the server mails itself through its own MX record, and no tenant sees anyt
   await open()
   const canary = await untilCanary('self', ({ result }) => result !== 'pending')
   expect(canary).toMatchObject({ result: 'inbox', detail: null })
-  expect(canary.arrivedAt! - canary.sentAt).toBeLessThan(60_000)
+  expect(canary.arrivedAt! - canary.sentAt).toBeLessThan(300_000)
 
   expect((await server.read('/v1/messages')).data).toEqual([])
   expect((await server.read('/v1/inbound-messages')).data).toEqual([])

@@ -5,6 +5,9 @@ import { describeWithPostgres, startPostgres, type TestPostgres } from '../suppo
 import { type RawMx, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
+/** The nodes exchange the counts of requests every 250 ms. */
+const EXCHANGED_MS = 1_000
+
 describeWithPostgres('a server on PostgreSQL', () => {
   let postgres: TestPostgres
   let databases = 0
@@ -150,16 +153,16 @@ describeWithPostgres('a server on PostgreSQL', () => {
     }
     await server.clock.advance(61_000)
     expect(await passed(server.ask, 20)).toBe(20)
-    await Bun.sleep(400)
+    await Bun.sleep(EXCHANGED_MS)
     // The first one asks for what the other node has counted.
     expect(await passed(other.ask, 1)).toBe(1)
-    await Bun.sleep(400)
+    await Bun.sleep(EXCHANGED_MS)
     const { headers } = await other.ask('GET', '/v1/webhooks')
     expect(headers.get('ratelimit-remaining')).toBe('8')
     expect(await passed(other.ask, 20)).toBe(8)
-    await Bun.sleep(400)
+    await Bun.sleep(EXCHANGED_MS)
     expect(await passed(server.ask, 1)).toBeLessThanOrEqual(1)
-    await Bun.sleep(400)
+    await Bun.sleep(EXCHANGED_MS)
     expect(await passed(server.ask, 20)).toBe(0)
     // The windows of both end together.
     await server.clock.advance(61_000)

@@ -163,18 +163,19 @@ test('an event for more webhooks than one transaction takes reaches them all, in
   store = await openStore({ dataDir: folder, now: START })
   const after = records.event()
   await store.events.append([after])
+  const cpuMs = () => (process.threadCpuUsage().user + process.threadCpuUsage().system) / 1000
   let longest = 0
   for (let isMore = true; isMore; ) {
-    const began = performance.now()
+    const before = cpuMs()
     isMore = await store.webhookDeliveries.fanOutSome()
-    longest = Math.max(longest, performance.now() - began)
+    longest = Math.max(longest, cpuMs() - before)
   }
   for (const [at, hook] of hooks.entries()) {
     const expected = at === 651 ? [] : at === 650 ? events : [...events, after]
     expect((await of(hook.id)).map(({ eventId }) => eventId)).toEqual(expected.map(({ id }) => id).reverse())
   }
   expect(await of(late.id)).toMatchObject([{ eventId: after.id }])
-  expect(longest).toBeLessThan(250) // 6 ms on an idle machine
+  expect(longest).toBeLessThan(250) // ms of CPU; 6 on an idle machine
 
   // Running it twice is harmless, and nothing is left behind.
   await store.events.append(events)

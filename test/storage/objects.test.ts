@@ -250,7 +250,7 @@ describe('object storage that', () => {
       const puts = Array.from({ length: 100 }, (_, at) => slow.put(`${at}`, new Uint8Array(1)))
       for (const { status, reason } of (await Promise.allSettled(puts)) as PromiseRejectedResult[])
         expect([status, reason.message]).toEqual(['rejected', 'object storage mail: no answer in 0 s'])
-      expect(performance.now() - startedAt).toBeLessThan(2_000)
+      expect(performance.now() - startedAt).toBeLessThan(10_000) // 20 s in a queue
       isSilent = false
       const again = async () =>
         slow.put('x', new Uint8Array(1)).then(

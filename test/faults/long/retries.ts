@@ -14,7 +14,6 @@ export const retries: Fault = {
     try {
       let server = await installation.serve()
       const crash = async () => {
-        await Bun.sleep(300) // the attempt in flight is recorded
         server.kill('SIGKILL')
         await exitOf(server)
         server = await installation.serve()
@@ -41,23 +40,24 @@ export const retries: Fault = {
       await until('the mail', () => installation.sink.mails.has('retry'))
 
       const posts = () => installation.receiver.requests.length
+      const deliveryOf = async () => (await read(`/v1/webhooks/${webhook.id}/deliveries`)).data[0]
       for (let kills = 0; kills < POSTS - 1; kills++) {
-        await until('a post', () => posts() > kills)
+        await until('a recorded post', async () => (await deliveryOf()).attempts.length > kills)
         await crash()
       }
       await until('the last post', () => posts() >= POSTS)
       await Bun.sleep(3_000) // a sixth would have arrived
-      const { data } = await read(`/v1/webhooks/${webhook.id}/deliveries`)
+      const delivery = await deliveryOf()
       const { status } = await look(installation, `/v1/messages/${id}`)
       const attempts = await attemptsOf()
       server.kill('SIGTERM')
       await exitOf(server)
       const delivered = installation.sink.mails.get('retry')!.length
       return {
-        figures: `${POSTS + 1} kills between attempts: ${posts()} posts, then ${data[0]?.status}; mail deferred ${attempts - 1} times, delivered ${delivered} time`,
+        figures: `${POSTS + 1} kills between attempts: ${posts()} posts, then ${delivery?.status}; mail deferred ${attempts - 1} times, delivered ${delivered} time`,
         broken: [
           ...unless(posts() === POSTS, `${POSTS} posts, not ${posts()}`),
-          ...unless(data[0]?.status === 'failed' && data[0]?.attempts.length === POSTS, `failed after ${POSTS}`),
+          ...unless(delivery?.status === 'failed' && delivery?.attempts.length === POSTS, `failed after ${POSTS}`),
           ...unless(delivered === 1 && status === 200, 'delivered once'),
         ],
       }

@@ -170,9 +170,9 @@ describeWithPostgres('nodes of an installation', () => {
 
     const holding = new Bun.SQL(url, { max: 1 })
     const held = await holding.reserve()
+    const startedAt = performance.now()
     await held`begin`
     await held`select 1`
-    const startedAt = performance.now()
     await until(async () => ((await read()).oldestTransactionMs ?? 0) >= 300)
     expect(performance.now() - startedAt).toBeGreaterThan(200)
     held.release()
