@@ -96,34 +96,38 @@ test(
   LIMIT_MS,
 )
 
-test('a kill during a large mail leaves no file, and the mail can be sent again', async () => {
-  const spool = join(installation.folder, 'data/spool')
-  const server = await installation.serve()
-  const connection = await openConnection(ports.inbound, false)
-  await connection.say('EHLO client.example', '250')
-  await connection.say('MAIL FROM:<ann@author.example>', '250')
-  await connection.say('RCPT TO:<in@example.com>', '250')
-  await connection.say('DATA', '354')
-  connection.socket.write(inboundMail('spooled', 5_000_000).slice(0, 4_000_000))
-  await until('the mail to be on the disk', () => spoolFiles(server, spool).length > 0)
-  server.kill('SIGKILL')
-  await exitOf(server)
-  connection.close()
-  // Also covers a death between creating the file and removing its name.
-  writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
+test(
+  'a kill during a large mail leaves no file, and the mail can be sent again',
+  async () => {
+    const spool = join(installation.folder, 'data/spool')
+    const server = await installation.serve()
+    const connection = await openConnection(ports.inbound, false)
+    await connection.say('EHLO client.example', '250')
+    await connection.say('MAIL FROM:<ann@author.example>', '250')
+    await connection.say('RCPT TO:<in@example.com>', '250')
+    await connection.say('DATA', '354')
+    connection.socket.write(inboundMail('spooled', 5_000_000).slice(0, 4_000_000))
+    await until('the mail to be on the disk', () => spoolFiles(server, spool).length > 0)
+    server.kill('SIGKILL')
+    await exitOf(server)
+    connection.close()
+    // Also covers a death between creating the file and removing its name.
+    writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
 
-  const next = await installation.serve()
-  expect(readdirSync(spool)).toEqual([])
-  const ledger = newLedger()
-  const client = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger })
-  await client.deliver('spooled', inboundMail('spooled', 5_000_000))
-  client.close()
-  await until('the post', async () => (await pending()) === 0)
-  checkInbound(ledger, await inboundBooks('spooled'))
-  expect([readdirSync(spool), spoolFiles(next, spool)]).toEqual([[], []])
-  next.kill('SIGTERM')
-  expect(await exitOf(next)).toBe(0)
-}, 20_000)
+    const next = await installation.serve()
+    expect(readdirSync(spool)).toEqual([])
+    const ledger = newLedger()
+    const client = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger })
+    await client.deliver('spooled', inboundMail('spooled', 5_000_000))
+    client.close()
+    await until('the post', async () => (await pending()) === 0)
+    checkInbound(ledger, await inboundBooks('spooled'))
+    expect([readdirSync(spool), spoolFiles(next, spool)]).toEqual([[], []])
+    next.kill('SIGTERM')
+    expect(await exitOf(next)).toBe(0)
+  },
+  LIMIT_MS,
+)
 
 const INBOUND = { from: 'ann@author.example', to: 'in@example.com' }
 

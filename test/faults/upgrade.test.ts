@@ -90,7 +90,7 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
     async () => {
       const server = await serving({ beforeStop: 'send' })
       const sent = await server.send()
-      const failed = await server.upgrade({ breaks: 'exit', more: ['--ready-within', '3'] })
+      const failed = await server.upgrade({ breaks: 'exit', more: ['--ready-within', '5'] })
       expect(failed.output).toContain(`Went back to ${OLD_VERSION}`)
       expect(failed.exitCode).toBe(1)
       expect(await versionOf(server)).toEqual({ running: true, version: OLD_VERSION })
@@ -116,7 +116,7 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
     async () => {
       const server = await serving({ afterStart: '[ -z "$NEXT_BREAKS" ] || send' })
       const sent = await server.send()
-      const failed = await server.upgrade({ breaks: 'hang', more: ['--ready-within', '3'] })
+      const failed = await server.upgrade({ breaks: 'hang', more: ['--ready-within', '5'] })
       expect(failed.output).toMatch(
         /stays, because going back would lose what it has accepted or sent since: \d+ messages/,
       )
@@ -234,7 +234,7 @@ describeWithPostgres('an upgrade of two nodes', () => {
       expect(await versionOf(first)).toEqual({ running: true, version: NEXT_VERSION })
 
       // The old program does not open the tables any more, but its server runs.
-      const failed = await second.upgrade({ breaks: 'exit', more: ['--ready-within', '3'] })
+      const failed = await second.upgrade({ breaks: 'exit', more: ['--ready-within', '5'] })
       expect(failed.output).toContain('draining node second')
       expect(failed.output).toContain('stays, because the tables of PostgreSQL are upgraded')
       expect(failed.exitCode).toBe(1)

@@ -35,8 +35,10 @@ export const network: Fault = clusterFault({
       for (const proxy of node.proxies) proxy.pass(passing)
       const cutAt = performance.now()
       await Bun.sleep(SETTLE_MS)
-      // It claims nothing more, and finishes what it has.
-      for (; performance.now() < cutAt + ms; await Bun.sleep(POLL_MS)) mayComeTwice(node)
+      const restMs = () => Math.max(0, cutAt + ms - performance.now())
+      // It claims nothing more, and finishes what it has. A short cut is noted once: its queries would make it longer.
+      const everyMs = ms < TAKEOVER_MS ? ms : POLL_MS
+      for (; restMs() > 0; await Bun.sleep(Math.min(everyMs, restMs()))) mayComeTwice(node)
       cluster.sink.freeze(node.source)
       for (const proxy of node.proxies) proxy.pass('both')
       cluster.sink.thaw(node.source)

@@ -33,7 +33,8 @@ export const nodes: Fault = clusterFault({
     const middle = median(takeoverMs)
     return {
       figures: `${bench.rounds} kills, its mail goes on after ${middle.toFixed(0)} ms (median, at most ${Math.max(...takeoverMs).toFixed(0)}), takeover ${TAKEOVER_MS}`,
-      broken: unless(middle <= TAKEOVER_MS + BEYOND_MS, `the takeover takes ${middle.toFixed(0)} ms`),
+      broken: [],
+      slow: unless(middle <= TAKEOVER_MS + BEYOND_MS, `the takeover takes ${middle.toFixed(0)} ms`),
     }
   },
 })

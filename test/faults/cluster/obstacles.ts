@@ -110,14 +110,14 @@ export const connections: Fault = clusterFault({
   },
 })
 
-/** Ends the nodes' sessions, and takes what is free in their place. */
+/** Takes the free connections while the nodes work, then ends their sessions and takes those. */
 async function takeAll(admin: Connection, address: DatabaseAddress): Promise<Connection[]> {
   const taken: Connection[] = []
-  for (;;) {
-    await admin.query(END_SESSIONS)
+  for (let isFirst = true; ; isFirst = false) {
+    if (!isFirst) await admin.query(END_SESSIONS)
     const more = await Promise.allSettled(Array.from({ length: 40 }, () => connect({ address, name: 'guest' })))
     const made = more.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-    if (made.length === 0) return taken
+    if (made.length === 0 && !isFirst) return taken
     taken.push(...made)
   }
 }

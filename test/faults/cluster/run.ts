@@ -1,4 +1,4 @@
-import { type Bench, type Fault, unless } from '../long/fault.ts'
+import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
 import { exitOf, until } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
 import { type Load, startLoad } from './load.ts'
@@ -22,7 +22,7 @@ const SETTLE_MS = 60_000
 export function clusterFault(
   options: Omit<Fault, 'run'> &
     Omit<Parameters<typeof makeTestCluster>[0], 'program'> & {
-      run: (round: ClusterRound) => Promise<{ figures: string; broken: string[] }>
+      run: (round: ClusterRound) => Promise<Verdict>
     },
 ): Fault {
   const { name, isTimed, needs, rounds, run, ...how } = options
@@ -61,7 +61,7 @@ export function clusterFault(
         const isStopped = codes.every((code) => code === 0)
         const broken = [...found.broken, ...audited.broken, ...unless(isStopped, `SIGTERM ends with ${codes}`)]
         if (broken.length > 0) for (const node of cluster.nodes) bench.note(`${node.name}: ${lastLines(node.log())}`)
-        return { figures: `${found.figures}; ${audited.figures}`, broken }
+        return { ...found, figures: `${found.figures}; ${audited.figures}`, broken }
       } finally {
         await cluster.close()
       }

@@ -92,23 +92,25 @@ export async function healthyTraffic(
   }
 }
 
-/** Results alone and beside the attacker → the violated limits. */
-export function brokenBeside(alone: Healthy, beside: Healthy): string[] {
+/** Results alone and beside the attacker → what is violated. */
+export function violatedBeside(alone: Healthy, beside: Healthy): { broken: string[]; slow: string[] } {
   const most = ({ p99 }: Times) => MOST_TIMES * Math.max(p99, LEAST_ALONE_MS)
-  return [
-    ...unless(beside.lost.length === 0, `lost: ${beside.lost.length}, such as ${beside.lost.slice(0, 3)}`),
-    ...unless(beside.refused === 0, `${beside.refused} healthy requests and mails were refused`),
-    ...unless(
-      beside.send.p99 <= most(alone.send),
-      `healthy sends take at most ${most(alone.send).toFixed(0)} ms at p99`,
-    ),
-    ...unless(
-      beside.inbound.p99 <= most(alone.inbound),
-      `healthy inbound mails take at most ${most(alone.inbound).toFixed(0)} ms at p99`,
-    ),
-    ...unless(beside.seen.worstMs <= MOST_HEALTHZ_MS, `/healthz answers within ${MOST_HEALTHZ_MS} ms`),
-    ...unless(beside.seen.unanswered === 0, `/healthz did not answer ${beside.seen.unanswered} times`),
-  ]
+  return {
+    broken: unless(beside.lost.length === 0, `lost: ${beside.lost.length}, such as ${beside.lost.slice(0, 3)}`),
+    slow: [
+      ...unless(beside.refused === 0, `${beside.refused} healthy requests and mails were refused`),
+      ...unless(beside.seen.unanswered === 0, `/healthz did not answer ${beside.seen.unanswered} times`),
+      ...unless(
+        beside.send.p99 <= most(alone.send),
+        `healthy sends take at most ${most(alone.send).toFixed(0)} ms at p99`,
+      ),
+      ...unless(
+        beside.inbound.p99 <= most(alone.inbound),
+        `healthy inbound mails take at most ${most(alone.inbound).toFixed(0)} ms at p99`,
+      ),
+      ...unless(beside.seen.worstMs <= MOST_HEALTHZ_MS, `/healthz answers within ${MOST_HEALTHZ_MS} ms`),
+    ],
+  }
 }
 
 export function figuresOf(alone: Healthy, beside: Healthy): string {

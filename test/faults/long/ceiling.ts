@@ -61,9 +61,10 @@ export const ceiling: Fault = {
           ...unless(!seen.isKilled && isAlive, `the process stays below ${CEILING_MB} MB`),
           ...unless(takenTokens.length === count && takenMails === count, 'all are accepted in the end'),
           ...unless(hasAll() && kept >= takenMails, 'nothing accepted is lost'),
-          ...unless(seen.unanswered === 0 && seen.p99Ms <= MOST_MS, `other requests are answered within ${MOST_MS} ms`),
+          ...unless(seen.unanswered === 0, 'other requests are answered'),
           ...unless(code === 0, 'exit code 0'),
         ],
+        slow: unless(seen.p99Ms <= MOST_MS, `other requests are answered within ${MOST_MS} ms`),
       }
     } finally {
       await installation.close()

@@ -30,6 +30,8 @@ export interface Verdict {
   figures: string
   /** Violated promises; [] is a pass. */
   broken: string[]
+  /** Violated limits that other programs of the machine may violate: the fault is injected once more. */
+  slow?: string[]
 }
 
 /** Condition → its text as a violated promise, or nothing. */

@@ -35,14 +35,12 @@ export const hostile: Fault = {
       const alone = await healthyMail(installation, 'alone', forMs)
       await sendTo(installation, hostileAddresses(count))
       const mostMs = MOST_TIMES * alone.p99Ms + MOST_MORE_MS
-      const first = await healthyMail(installation, 'beside', forMs)
-      // Other work of the machine counts too: slow results are measured once more.
-      const beside = first.p99Ms <= mostMs ? first : await healthyMail(installation, 'again', forMs)
+      const beside = await healthyMail(installation, 'beside', forMs)
       server.kill('SIGTERM')
       const code = await exitOf(server)
 
       const tried = attemptsAt(installation, count)
-      const lost = [...new Set([...alone.lost, ...first.lost, ...beside.lost])]
+      const lost = [...alone.lost, ...beside.lost]
       return {
         figures:
           `${count} at hostile peers, ${tried.attempts} attempts of at most ${(tried.longestMs / 1000).toFixed(1)} s; ` +
@@ -50,10 +48,12 @@ export const hostile: Fault = {
           `p99 ${beside.p99Ms.toFixed(0)} ms (alone ${alone.p50Ms.toFixed(1)}, ${alone.p99Ms.toFixed(0)} ms)`,
         broken: [
           ...unless(lost.length === 0, `lost: ${lost.slice(0, 3)}`),
-          ...unless(beside.p99Ms <= mostMs, `healthy mails take at most ${mostMs.toFixed(0)} ms at p99`),
-          ...unless(tried.longestMs <= MOST_ATTEMPT_MS, `an attempt ends within ${MOST_ATTEMPT_MS} ms`),
           ...unless(tried.untried === 0 && tried.open === 0, `${tried.untried} not tried, ${tried.open} unfinished`),
           ...unless(code === 0, 'exit code 0'),
+        ],
+        slow: [
+          ...unless(beside.p99Ms <= mostMs, `healthy mails take at most ${mostMs.toFixed(0)} ms at p99`),
+          ...unless(tried.longestMs <= MOST_ATTEMPT_MS, `an attempt ends within ${MOST_ATTEMPT_MS} ms`),
         ],
       }
     } finally {

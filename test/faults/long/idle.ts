@@ -54,9 +54,9 @@ export const idle: Fault = {
         figures: `${count} SMTP and ${count} HTTP: ${more.toFixed(0)} MB more, the next greeting after ${greetedMs.toFixed(0)} ms`,
         broken: [
           ...unless(more <= MOST_MORE_MB, `at most ${MOST_MORE_MB} MB more`),
-          ...unless(greetedMs <= MOST_GREETING_MS, `greeting within ${MOST_GREETING_MS} ms`),
           ...unless(last.status === 200 && code === 0, 'ready, and exit code 0'),
         ],
+        slow: unless(greetedMs <= MOST_GREETING_MS, `greeting within ${MOST_GREETING_MS} ms`),
       }
     } finally {
       for (const socket of sockets) socket.destroy()

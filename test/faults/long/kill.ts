@@ -12,7 +12,7 @@ const MOST_A_KILL = 3
 const READY_MS = 1_000
 const PATIENCE_MS = 120_000
 /** The sink reads what was still in flight. */
-const SETTLE_MS = 50
+const SETTLE_MS = 200
 /** In a short run it is reported, not judged: it includes other work of the machine. */
 const JUDGED_ROUNDS = 50
 

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { freePort } from '../../support/free-port.ts'
 import { exitOf, makeTestInstallation } from '../setup.ts'
 import { startAttacker } from './attack/attacker.ts'
-import { brokenBeside, figuresOf, healthyTraffic } from './beside.ts'
+import { figuresOf, healthyTraffic, violatedBeside } from './beside.ts'
 import { type Fault, unless } from './fault.ts'
 import { STORE } from './inbound.ts'
-import { twiceIfBroken } from './stranger.ts'
 
 const DOMAIN = 'hostile.example'
 /** Where its mail goes. */
@@ -50,13 +49,15 @@ export const tenant: Fault = {
         certificate: installation.receiver.ca,
         key: installation.receiver.key,
       })
-      const beside = await twiceIfBroken(alone, (run) => measure(run, seconds * 1_000))
+      const beside = await measure('beside', seconds * 1_000)
       note(`the tenant: ${await attacker.stop()}`)
       server.kill('SIGTERM')
       const code = await exitOf(server)
+      const { broken, slow } = violatedBeside(alone, beside)
       return {
         figures: figuresOf(alone, beside),
-        broken: [...brokenBeside(alone, beside), ...unless(code === 0, 'exit code 0')],
+        broken: [...broken, ...unless(code === 0, 'exit code 0')],
+        slow,
       }
     } finally {
       await installation.close()
