@@ -159,7 +159,9 @@ export function createDistribution(parts: {
             .catch(() => {}) // the next beat tries again
       },
       missed: () => {
-        look().catch(() => {}) // the next look tries again
+        look()
+          .catch(lookSoon)
+          .catch(() => {})
       },
     },
   )
@@ -197,6 +199,11 @@ export function createDistribution(parts: {
     return hasChanged
   }
   let lookAt = steadyNow() + LOOK_MS
+  /** Makes the next beat look again. Throws the error. */
+  const lookSoon = (error: unknown) => {
+    lookAt = steadyNow()
+    throw error
+  }
   const cluster = createCluster({
     connect,
     queries: reads,
@@ -218,13 +225,13 @@ export function createDistribution(parts: {
         const active = nodes.filter(({ id }) => !draining.has(id))
         const { taken, hasGiven } = await slots.balance(active, placement?.groups ?? [])
         if (hasGiven) routed.dropForeign()
-        await routed.load(taken)
+        await routed.load(taken).catch(lookSoon)
         const hasEnded = known.some((id) => !liveNodes.includes(id))
         known = liveNodes
         if (steadyNow() < lookAt && !hasEnded && !hasMoved) return
         lookAt = steadyNow() + LOOK_MS
-        await continueEnded()
-        await look()
+        await continueEnded().catch(lookSoon)
+        await look().catch(lookSoon)
       },
       tookOver: (nodes) => observer?.tookOver(nodes),
       passed: unseen.show,

@@ -45,6 +45,8 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
   let events = new Map<string, number>()
   let version: number | null = null
   let sending: Promise<void> | null = null
+  /** What was to be sent is lost: the others are asked to look. */
+  let isLost = false
   let isClosed = false
 
   /** Opens a line to the first host that accepts writes; null if there is none. */
@@ -67,13 +69,19 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     return null
   }
   const send = async () => {
-    while (line !== null && (waiting.size > 0 || destinations.length > 0 || events.size > 0 || version !== null)) {
-      const payload = payloadOf({ offers: [...waiting.values()], destinations, events: [...events], version })
+    const isAny = () => waiting.size > 0 || destinations.length > 0 || events.size > 0 || version !== null
+    while (line !== null && (isLost || isAny())) {
+      const content = { offers: [...waiting.values()], destinations, events: [...events], version }
+      const payload = isLost ? ASK_AGAIN : payloadOf(content)
       waiting = new Map()
       destinations = []
       events = new Map()
       version = null
-      await line.unsafe(NOTIFY, [CHANNEL, payload]).catch(() => {}) // the others look by themselves
+      isLost = await line.unsafe(NOTIFY, [CHANNEL, payload]).then(
+        () => false,
+        () => true,
+      )
+      if (isLost) break // until the next check
     }
     sending = null
   }
@@ -100,7 +108,10 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
       begin()
     },
     check: async () => {
-      if (line !== null && (await isPrimary(line).catch(() => false))) return
+      if (line !== null && (await isPrimary(line).catch(() => false))) {
+        if (isLost) begin()
+        return
+      }
       if (line !== null) end(line)
       line = null
       const opened = await open()

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
+import { createWakeUps } from '../../../src/storage/postgres/wake-ups.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/server.ts'
+
+const UNUSED = { offered: () => {}, destinations: () => {}, happened: () => {}, changed: () => {}, missed: () => {} }
+
+describeWithPostgres('wake-ups', () => {
+  let postgres: TestPostgres
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+
+  test('that could not be sent make the others look once the database is back', async () => {
+    const heard: string[] = []
+    const address = parseDatabaseUrl(postgres.url('postgres'))
+    const sender = createWakeUps({ address, name: 'sender' }, UNUSED)
+    await sender.check()
+    await postgres.halt('fast')
+    sender.offer('deliveries', 'lost.example', 1, 1)
+    await Bun.sleep(500)
+    await postgres.resume()
+    const other = new SQL({ url: postgres.url('postgres'), max: 1 })
+    try {
+      await other.listen('postrider', (payload: string) => heard.push(payload))
+      await until('a request to look', async () => {
+        await sender.check()
+        return heard.length > 0
+      })
+      sender.offer('deliveries', 'next.example', 1, 1)
+      await until('the next offer', () => heard.length > 1)
+      expect(heard).toEqual(['*', expect.stringContaining('next.example')])
+    } finally {
+      await sender.close()
+      await other.close({ timeout: 0 })
+    }
+  }, 60_000)
+})
