@@ -382,9 +382,10 @@ describeWithPostgres('on two nodes with PostgreSQL', () => {
       const body = { token: tokenIn(mail!, 'reset'), password: 'an entirely new one' }
       expect((await page(server, 'POST', '/session/reset', { body })).status).toBe(200)
       await remote.received(2)
-      await forgot(OPERATOR)
-      await forgotAt(other, OPERATOR)
-      expect([(await forgot(OPERATOR)).status, (await forgotAt(other, OPERATOR)).status]).toEqual([429, 429])
+      const ask = [forgot, (email: string) => forgotAt(other, email)]
+      const statuses = []
+      for (const each of [...ask, ...ask]) statuses.push((await each(OPERATOR)).status)
+      expect(statuses).toEqual([202, 202, 429, 429])
       await remote.received(4)
       expect((await hidden()).length).toBe(4)
       expect((await server.read('/v1/messages')).data).toEqual([])

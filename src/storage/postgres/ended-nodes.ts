@@ -61,14 +61,14 @@ const FREE_SLOTS = `update slots set node_id = null
   where slot >= ${SLOTS} and node_id in (select id from nodes where ended_at is not null)`
 const PRUNE_RATES = `delete from rates r
   where exists (select from nodes where id = r.node_id and ended_at is not null)`
-const PRUNE_DUE_RATES = `delete from due_rates
-  where due_at < extract(epoch from clock_timestamp())::bigint * 1000 - 3600000`
+// Their times are those of the nodes' clocks.
+const PRUNE_DUE_RATES = 'delete from due_rates where due_at < $1::float8 - 3600000'
 
 const PRUNE_CHALLENGES = 'delete from challenges where ends_at < clock_timestamp()'
 
 /** Adds up the counters of nodes that have ended, and removes what they left → true if there is more. Twice at the same
- *  time is harmless. */
-export async function tidyUp(queries: Queries): Promise<boolean> {
+ *  time is harmless. `now`: ms UTC, by the clock of this node. */
+export async function tidyUp(queries: Queries, now: number): Promise<boolean> {
   let isMore = false
   for (const [text, most] of [...FOLDS.map((fold) => [fold, FOLD_MAX] as const), [PRUNE_CHANGES, PRUNE_MAX] as const]) {
     const [row] = await queries.query<{ count: number }>(text, [most])
@@ -76,7 +76,7 @@ export async function tidyUp(queries: Queries): Promise<boolean> {
   }
   await queries.query(FREE_SLOTS)
   await queries.query(PRUNE_RATES)
-  await queries.query(PRUNE_DUE_RATES)
+  await queries.query(PRUNE_DUE_RATES, [now])
   await queries.query(PRUNE_CHALLENGES)
   await queries.query(PRUNE_LANES, [KEPT_MS])
   await queries.query(PRUNE_NODES, [KEPT_MS, LISTED_MS])

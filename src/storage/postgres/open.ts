@@ -94,7 +94,7 @@ export async function openPostgresStore(options: {
       await parts.large.removeLeft()
       if (await isUpgradePending(reads)) await upgradeRest(open, clock())
       const isMore = (await parts.destinations.prune(PRUNED)) === PRUNED
-      return (await tidyUp(reads)) || isMore
+      return (await tidyUp(reads, clock())) || isMore
     },
     // Every group writes to `lanes`.
     checkWritable: () => lane.perform(async () => {}),

@@ -173,7 +173,7 @@ describeWithPostgres('what ended nodes leave', () => {
     sql(`insert into coming_contents values ('msg_left', ${lane});
       insert into contents values ('msg_left', 'content', '\\x00');
       insert into rates values ('key_a', 1, 0, 1), ('key_a', 2, 0, 1);
-      insert into due_rates values ('old', 0), ('new', 1e15)`)
+      insert into due_rates values ('old', ${START - 3_600_001}), ('new', ${START - 3_599_999})`)
     await tidyUp(one)
     expect(sql('select count(*) from contents')).toBe('0')
     expect(sql('select node_id from rates')).toBe('1')
