@@ -10,8 +10,8 @@
  *  Prints one line for each fault with its figures and the violated promises. A fault that violates nothing but limits
  *  that other programs of the machine may violate is injected once more. Without --short it takes long: 200 kills, 20
  *  power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped with a line
- *  that says why; REAL_PEERS=required makes that a failure. --plant violates the promise of `kill`, to
- *  show that the check detects it. Exit code 1 with violated promises. */
+ *  that says why; REAL_PEERS=required makes that a failure. --plant violates the promise of `kill`, to show that the
+ *  check detects it. Exit code 1 with violated promises. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -352,7 +352,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   )
 
   test(
-    'a message is there again after a reload of its frame',
+    'a message is shown again after its frame is reloaded',
     async () => {
       const { page, mail } = await shown('drawn')
       await page.locator('iframe.mail').evaluate((frame: HTMLIFrameElement) => {

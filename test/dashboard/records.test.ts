@@ -20,7 +20,9 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByText('required records are missing or wrong').waitFor()
 
     const copied = (end: string) =>
-      until(`a copied ${end}`, async () => (await page.evaluate(() => navigator.clipboard.readText())).endsWith(end))
+      until(`${end} to be copied`, async () =>
+        (await page.evaluate(() => navigator.clipboard.readText())).endsWith(end),
+      )
     const first = page.getByRole('rowgroup', { name: /^DKIM key/ }).first()
     await first.getByRole('button', { name: /^Copy name of/ }).click()
     await copied('._domainkey.news')

@@ -61,7 +61,7 @@ const FREE_SLOTS = `update slots set node_id = null
   where slot >= ${SLOTS} and node_id in (select id from nodes where ended_at is not null)`
 const PRUNE_RATES = `delete from rates r
   where exists (select from nodes where id = r.node_id and ended_at is not null)`
-// Their times are those of the nodes' clocks.
+// Nodes write these times by their own clocks.
 const PRUNE_DUE_RATES = 'delete from due_rates where due_at < $1::float8 - 3600000'
 
 const PRUNE_CHALLENGES = 'delete from challenges where ends_at < clock_timestamp()'

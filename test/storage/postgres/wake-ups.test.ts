@@ -14,15 +14,17 @@ describeWithPostgres('wake-ups', () => {
   })
   afterAll(() => postgres.stop())
 
-  test('that could not be sent make the others look once the database is back', async () => {
+  test('that could not be sent make the others look with the next check', async () => {
     const heard: string[] = []
-    const address = parseDatabaseUrl(postgres.url('postgres'))
+    postgres.psql('create role sender login; revoke execute on function pg_notify(text, text) from public')
+    const address = parseDatabaseUrl(postgres.url('postgres').replace('postgres@', 'sender@'))
     const sender = createWakeUps({ address, name: 'sender' }, UNUSED)
     await sender.check()
-    await postgres.halt('fast')
     sender.offer('deliveries', 'lost.example', 1, 1)
-    await Bun.sleep(500)
-    await postgres.resume()
+    const REFUSED = `select count(*) from pg_stat_activity where usename = 'sender' and query like '%pg_notify%'
+      and state = 'idle'`
+    await until('the refusal', () => postgres.psql(REFUSED) !== '0')
+    postgres.psql('grant execute on function pg_notify(text, text) to public')
     const other = new SQL({ url: postgres.url('postgres'), max: 1 })
     try {
       await other.listen('postrider', (payload: string) => heard.push(payload))

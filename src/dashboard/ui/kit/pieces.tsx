@@ -297,7 +297,7 @@ export function ErrorNotice({ error, onRetry }: { error: ApiError | undefined; o
   )
 }
 
-/** In place of content that is not loaded yet: its room, or the error. */
+/** Replaces content that is not loaded: empty space while it loads, then the error. */
 export function Pending({ error, onRetry }: { error: ApiError | undefined; onRetry: () => void }) {
   if (error === undefined) return <div class="pending" aria-busy="true" />
   return <ErrorNotice error={error} onRetry={onRetry} />
