@@ -41,7 +41,7 @@ console.log(failed === 0 ? 'all passed' : `${failed} of ${chosen.length} targets
 process.exitCode = failed === 0 ? 0 : 1
 
 async function tried(target: string, runs: number): Promise<string> {
-  const child = Bun.spawn([process.execPath, 'test', join(FOLDER, `${target}.test.ts`)], {
+  const child = Bun.spawn([process.execPath, 'test', '--timeout=86400000', join(FOLDER, `${target}.test.ts`)], {
     cwd: ROOT,
     env: { ...process.env, FUZZ_RUNS: `${runs}`, FUZZ_SEED: `${seed}`, FUZZ_PROGRESS: join(scratch, target) },
     stdout: 'inherit',

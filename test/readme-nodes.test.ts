@@ -3,11 +3,11 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
-import { LIMIT_MS, startWith } from './cli/command.ts'
+import { startWith } from './cli/command.ts'
 import { documentationOf } from './support/documentation.ts'
 import { installCommands } from './support/machine-commands.ts'
+import { TEST_LIMIT_MS, until } from './support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from './support/postgres.ts'
-import { until } from './support/server.ts'
 
 /** The setup of several nodes as the manual describes it. The blocks after `<!-- on node 1 -->`, `<!-- on node 2 -->` and
  *  `<!-- on the database server -->` run as they are, one after the other, with other ports and with folders for machines. */
@@ -50,64 +50,56 @@ describeWithPostgres('several nodes', () => {
   })
 
   for (const { machine: name, lines } of blocks) {
-    test(
-      `this runs on ${name}: ${lines.trim().split('\n').at(-1)}`,
-      async () => {
-        if (name.startsWith('node')) prepare(name)
-        const { code, stdout, stderr } = await run(name, lines)
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        if (name.startsWith('node')) expect(stdout).not.toBe('')
-        if (!lines.includes('node list')) return
-        expect(stdout).toMatch(/mx1\.example\.com +mx1\.example\.com +\S+ +active/)
-        expect(stdout).toMatch(/mx2\.example\.com +mx2\.example\.com +\S+ +active/)
-      },
-      LIMIT_MS,
-    )
+    test(`this runs on ${name}: ${lines.trim().split('\n').at(-1)}`, async () => {
+      if (name.startsWith('node')) prepare(name)
+      const { code, stdout, stderr } = await run(name, lines)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      if (name.startsWith('node')) expect(stdout).not.toBe('')
+      if (!lines.includes('node list')) return
+      expect(stdout).toMatch(/mx1\.example\.com +mx1\.example\.com +\S+ +active/)
+      expect(stdout).toMatch(/mx2\.example\.com +mx2\.example\.com +\S+ +active/)
+    })
   }
 
-  test(
-    'the example for containers sets up two nodes that answer a proxy',
-    async () => {
-      const file = Bun.YAML.parse(readFileSync(join(EXAMPLES, 'compose.cluster.yaml'), 'utf8')) as Compose
-      const url = await postgres.createDatabase('compose')
-      const settingsOf = (service: string): Record<string, string> => {
-        const [dataDir = ''] = file.services[service]!.volumes
-        return {
-          ...file.services[service]!.environment,
-          POSTRIDER_DATABASE_URL: url,
-          POSTRIDER_DATA_DIR: join(folder, dataDir.split(':')[0]!),
-          POSTRIDER_HTTP_LISTEN: '127.0.0.1:0',
-          POSTRIDER_SMTP_INBOUND_LISTEN: 'off',
-          POSTRIDER_CONFIG: '',
-        }
+  test('the example for containers sets up two nodes that answer a proxy', async () => {
+    const file = Bun.YAML.parse(readFileSync(join(EXAMPLES, 'compose.cluster.yaml'), 'utf8')) as Compose
+    const url = await postgres.createDatabase('compose')
+    const settingsOf = (service: string): Record<string, string> => {
+      const [dataDir = ''] = file.services[service]!.volumes
+      return {
+        ...file.services[service]!.environment,
+        POSTRIDER_DATABASE_URL: url,
+        POSTRIDER_DATA_DIR: join(folder, dataDir.split(':')[0]!),
+        POSTRIDER_HTTP_LISTEN: '127.0.0.1:0',
+        POSTRIDER_SMTP_INBOUND_LISTEN: 'off',
+        POSTRIDER_CONFIG: '',
       }
-      const command = async (service: string) => {
-        const args = file.services[service]!.command!.map((arg) => arg.replace('/first/', `${join(folder, 'node1')}/`))
-        return (await startWith(settingsOf(service), ...args)).ended
-      }
-      for (const service of ['init', 'join']) expect(await command(service)).toMatchObject({ code: 0, stderr: '' })
-      for (const service of ['init', 'join']) {
-        expect((await command(service)).stdout).toContain('Nothing was changed')
-      }
-      for (const service of ['node1', 'node2']) {
-        const server = await startWith(settingsOf(service), 'serve')
-        undo.push(async () => {
-          server.kill('SIGTERM')
-          await server.ended
-        })
-        const { http } = JSON.parse(await server.line)
-        const proxy = readFileSync(join(EXAMPLES, 'compose.cluster.yaml'), 'utf8')
-        expect(proxy).toContain(`${service}:8025`)
-        const path = /health_uri (\S+)/.exec(proxy)?.[1]
-        expect((await fetch(`http://${http}${path}`)).status).toBe(200)
-      }
-      await until('both to own slots', () => {
-        const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
-        return postgres.psql(sql, 'compose') === 't'
+    }
+    const command = async (service: string) => {
+      const args = file.services[service]!.command!.map((arg) => arg.replace('/first/', `${join(folder, 'node1')}/`))
+      return (await startWith(settingsOf(service), ...args)).ended
+    }
+    for (const service of ['init', 'join']) expect(await command(service)).toMatchObject({ code: 0, stderr: '' })
+    for (const service of ['init', 'join']) {
+      expect((await command(service)).stdout).toContain('Nothing was changed')
+    }
+    for (const service of ['node1', 'node2']) {
+      const server = await startWith(settingsOf(service), 'serve')
+      undo.push(async () => {
+        server.kill('SIGTERM')
+        await server.ended
       })
-    },
-    2 * LIMIT_MS,
-  )
+      const { http } = JSON.parse(await server.line)
+      const proxy = readFileSync(join(EXAMPLES, 'compose.cluster.yaml'), 'utf8')
+      expect(proxy).toContain(`${service}:8025`)
+      const path = /health_uri (\S+)/.exec(proxy)?.[1]
+      expect((await fetch(`http://${http}${path}`)).status).toBe(200)
+    }
+    await until('both to own slots', () => {
+      const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
+      return postgres.psql(sql, 'compose') === 't'
+    })
+  })
 
   test('PostgreSQL accepts the parameters of the example for Patroni', () => {
     const text = readFileSync(join(EXAMPLES, 'patroni.md'), 'utf8')
@@ -149,7 +141,7 @@ describeWithPostgres('several nodes', () => {
       cwd: home,
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: LIMIT_MS,
+      timeout: TEST_LIMIT_MS,
     })
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }

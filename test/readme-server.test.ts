@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
-import { LIMIT_MS } from './cli/command.ts'
 import { DOCUMENTATION } from './support/documentation.ts'
 import { installCommands } from './support/machine-commands.ts'
+import { TEST_LIMIT_MS } from './support/patience.ts'
 import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
 
 /** The setup of a server as the manual describes it. The blocks after `<!-- on the server -->` run as they are, one after the
@@ -72,16 +72,12 @@ describe('the setup of a server', () => {
   })
 
   for (const { code, lines } of blocks) {
-    test(
-      `this ends with ${code}: ${lines.trim().split('\n').at(-1)}`,
-      async () => {
-        if (lines.includes('dns check')) await publish()
-        const ended = await run(lines)
-        expect({ code: ended.code, stderr: code === ended.code ? '' : ended.stderr }).toEqual({ code, stderr: '' })
-        expect(ended.stdout).not.toBe('')
-      },
-      LIMIT_MS,
-    )
+    test(`this ends with ${code}: ${lines.trim().split('\n').at(-1)}`, async () => {
+      if (lines.includes('dns check')) await publish()
+      const ended = await run(lines)
+      expect({ code: ended.code, stderr: code === ended.code ? '' : ended.stderr }).toEqual({ code, stderr: '' })
+      expect(ended.stdout).not.toBe('')
+    })
   }
 
   test('one mail arrived at its recipient', () => {
@@ -104,7 +100,7 @@ describe('the setup of a server', () => {
       cwd: folder,
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: LIMIT_MS,
+      timeout: TEST_LIMIT_MS,
     })
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }

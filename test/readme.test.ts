@@ -16,10 +16,11 @@ import { createAnchors } from '../src/manual/markdown.ts'
 import { manualPages } from '../src/manual/pages.ts'
 import { OPEN_PATHS, referencePages } from '../src/manual/reference.ts'
 import { referencePages as docsPages } from '../src/reference/pages.ts'
-import { LIMIT_MS, start, startWith } from './cli/command.ts'
+import { start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { DOCUMENTATION, documentationOf } from './support/documentation.ts'
 import { freePort } from './support/free-port.ts'
+import { TEST_LIMIT_MS } from './support/patience.ts'
 
 /** README and manual are checked against the program. The blocks after `<!-- runs: … -->` run as they are, in the order of the
  *  pages and with the variables that earlier ones set, against a try-out. For a shell block the comment has the HTTP status
@@ -70,32 +71,24 @@ describe('the code of README and manual', () => {
     const lines = Object.entries({ ...variables, PATH: `${folder}:${process.env.PATH}` })
     writeFileSync(environmentFile, lines.map(([name, value]) => `${name}='${value}'\n`).join(''))
     receiver = startReceiver(process.execPath, port)
-  }, LIMIT_MS)
+  })
   afterAll(() => {
     for (const step of undo.reverse()) step()
   })
 
   for (const { expected, code } of shellBlocks) {
-    test.skipIf(curl === null)(
-      `this gives ${expected}: ${code.trim().split('\n').at(-1)}`,
-      () => {
-        const script = `set -eua\n. '${environmentFile}'\n${code}\nexport -p >'${environmentFile}'\n`
-        const run = Bun.spawnSync(['sh', '-c', script], { env: {}, timeout: LIMIT_MS })
-        const statuses = [...run.stderr.toString().matchAll(/^status (\d+)$/gm)].map(([, status]) => status)
-        expect([run.exitCode, statuses.join(' ')]).toEqual([0, expected])
-        expect(run.stdout.toString()).not.toContain('"error":')
-      },
-      LIMIT_MS,
-    )
+    test.skipIf(curl === null)(`this gives ${expected}: ${code.trim().split('\n').at(-1)}`, () => {
+      const script = `set -eua\n. '${environmentFile}'\n${code}\nexport -p >'${environmentFile}'\n`
+      const run = Bun.spawnSync(['sh', '-c', script], { env: {}, timeout: TEST_LIMIT_MS })
+      const statuses = [...run.stderr.toString().matchAll(/^status (\d+)$/gm)].map(([, status]) => status)
+      expect([run.exitCode, statuses.join(' ')]).toEqual([0, expected])
+      expect(run.stdout.toString()).not.toContain('"error":')
+    })
   }
 
-  test.skipIf(curl === null)(
-    'the receiver gets the events of all messages, through the try-out',
-    async () => {
-      for (const type of ['message.bounced', 'message.delivered', 'message.clicked']) await receiver.says(type)
-    },
-    LIMIT_MS,
-  )
+  test.skipIf(curl === null)('the receiver gets the events of all messages, through the try-out', async () => {
+    for (const type of ['message.bounced', 'message.delivered', 'message.clicked']) await receiver.says(type)
+  })
 
   const runtimes = { Bun: process.execPath, Node: Bun.which('node') }
   for (const [name, runtime] of Object.entries(runtimes)) {
@@ -116,54 +109,45 @@ describe('the code of README and manual', () => {
         const others = [`t=${stale},v1=${sign(stale)}`, `t=${now},v1=${'0'.repeat(64)}`, `v1=${sign(now)}`]
         for (const signature of [...others, '', 'v1', 't=,v1=', 't=x,v1=x']) expect(await statusOf(signature)).toBe(401)
       },
-      LIMIT_MS,
     )
   }
 
   for (const [name, runtime] of Object.entries(runtimes)) {
-    test.skipIf(runtime === null)(
-      `on ${name} the client sends, waits, lists and reports errors`,
-      () => {
-        const [API, KEY] = ['API', 'KEY'].map((variable) => valueIn(environmentFile, variable))
-        const run = Bun.spawnSync([runtime!, 'shop.mjs'], {
-          cwd: installed.folder,
-          env: { API, KEY },
-          timeout: LIMIT_MS,
-        })
-        expect(run.stderr.toString()).toBe('')
-        expect(run.stdout.toString()).toMatch(/^delivered 250 .+\n(msg_\w+ delivered\n)+\[\s*\{\s*field: ['"]to['"]/)
-      },
-      LIMIT_MS,
-    )
+    test.skipIf(runtime === null)(`on ${name} the client sends, waits, lists and reports errors`, () => {
+      const [API, KEY] = ['API', 'KEY'].map((variable) => valueIn(environmentFile, variable))
+      const run = Bun.spawnSync([runtime!, 'shop.mjs'], {
+        cwd: installed.folder,
+        env: { API, KEY },
+        timeout: TEST_LIMIT_MS,
+      })
+      expect(run.stderr.toString()).toBe('')
+      expect(run.stdout.toString()).toMatch(/^delivered 250 .+\n(msg_\w+ delivered\n)+\[\s*\{\s*field: ['"]to['"]/)
+    })
   }
 
-  test(
-    'the receiver accepts what listen posts, with the printed secret',
-    async () => {
-      const own = startReceiver(process.execPath, await freePort())
-      await own.says('waiting on port')
-      const to = ['--forward-to', `http://127.0.0.1:${own.port}`, '--secret', secret]
-      const env = { POSTRIDER_API_KEY: live.key }
-      const listening = await startWith(
-        env,
-        'listen',
-        '--url',
-        live.api,
-        '--events',
-        'message.bounced',
-        '--after',
-        '',
-        ...to,
-      )
-      undo.push(() => listening.kill('SIGKILL'))
-      await own.says('message.bounced')
-      const isTaken = (lines: string[]) => lines.some((line) => line.includes('→ 204'))
-      for (let count = 1; !isTaken(await listening.lines(count)); count++);
-      listening.kill('SIGINT')
-      expect((await listening.ended).code).toBe(130)
-    },
-    LIMIT_MS,
-  )
+  test('the receiver accepts what listen posts, with the printed secret', async () => {
+    const own = startReceiver(process.execPath, await freePort())
+    await own.says('waiting on port')
+    const to = ['--forward-to', `http://127.0.0.1:${own.port}`, '--secret', secret]
+    const env = { POSTRIDER_API_KEY: live.key }
+    const listening = await startWith(
+      env,
+      'listen',
+      '--url',
+      live.api,
+      '--events',
+      'message.bounced',
+      '--after',
+      '',
+      ...to,
+    )
+    undo.push(() => listening.kill('SIGKILL'))
+    await own.says('message.bounced')
+    const isTaken = (lines: string[]) => lines.some((line) => line.includes('→ 204'))
+    for (let count = 1; !isTaken(await listening.lines(count)); count++);
+    listening.kill('SIGINT')
+    expect((await listening.ended).code).toBe(130)
+  })
 
   /** `says` resolves once the text was printed. */
   function startReceiver(runtime: string, port: number) {

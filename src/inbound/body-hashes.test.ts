@@ -54,7 +54,7 @@ describe('body hashes', () => {
     const one = await cpuMs(signed(1))
     const twenty = await cpuMs(signed(20))
     expect(twenty).toBeLessThan(4 * one + 100)
-  }, 60_000)
+  })
 })
 
 const manyLineEnds = Buffer.from(`a${'\r\n'.repeat(20_000)}b${'x \t\r\n'.repeat(5_000)}`)

@@ -4,7 +4,7 @@ import { createEvent, type Event, type EventType } from '../../src/model/event.t
 import { sampleData } from '../../src/model/event-samples.ts'
 import { createTestApi, type HeldKey, type Tenant, type TestApi } from '../support/api.ts'
 import { type OpenStream, openEventStream } from '../support/event-stream.ts'
-import { until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
 
 let made: TestApi | null = null
 let origin = ''

@@ -90,7 +90,7 @@ test('refused requests add at most a fixed number of entries an hour to the audi
   }
   expect(entries).toBe(FIXED_LIMITS.refusalsPerHour)
   expect(START).toBeNumber()
-}, 60_000)
+})
 
 // threat: audit-log-flood
 test('changes add at most a fixed number of entries a day to the audit log, and deletions continue', async () => {
@@ -117,7 +117,7 @@ test('changes add at most a fixed number of entries a day to the audit log, and 
   expect([await ask('PATCH', START), await ask('DELETE', START)]).toEqual(['rate_limited', 'made'])
   expect([await ask('PATCH', START, 'org_b'), await ask('PATCH', START, 'org_a', 'operator')]).toEqual(['made', 'made'])
   expect(await ask('PATCH', START + 86_400_000)).toBe('made')
-}, 60_000)
+})
 
 test('the manual lists every limit of a plan with the defaults of the config, and every fixed number', () => {
   const page = readFileSync(join(import.meta.dir, '../../src/manual/plans.md'), 'utf8')

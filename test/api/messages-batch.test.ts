@@ -115,4 +115,4 @@ test('templates of a batch share one work budget: messages beyond it are refused
   const together = messages.filter((message: string | null) => message?.includes('shared rendering budget'))
   expect([own.length > 10, own.length < 30, own.length + together.length]).toEqual([true, true, 200])
   expect(messages.at(-1)).toBeNull()
-}, 30_000) // takes seconds, more on a busy machine
+}) // takes seconds, more on a busy machine

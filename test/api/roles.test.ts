@@ -18,7 +18,7 @@ beforeAll(async () => {
   setup = await openTenancies()
   operations = readDocument(await (await fetch(`${setup.origin}/openapi.json`)).json()).operations
   for (const role of ROLES) cookies[role] = await signIn(role)
-}, 60_000)
+})
 afterAll(() => setup.close())
 
 async function signIn(role: Role): Promise<string> {
@@ -112,7 +112,7 @@ test('every operation accepts the roles of the table and no other, and shows no 
     }
   }
   expect(wrong).toEqual([])
-}, 120_000)
+})
 
 // threat: role-beyond-organization
 test('no role reaches another organization, by header or by ID', async () => {
@@ -136,4 +136,4 @@ test('no role reaches another organization, by header or by ID', async () => {
   }
   expect(wrong).toEqual([])
   expect(await setup.snapshot('stranger', 'live')).toBe(before)
-}, 120_000)
+})

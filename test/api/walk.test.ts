@@ -21,7 +21,7 @@ beforeAll(async () => {
   setup = await openTenancies()
   walkers = await mintWalkers()
   operations = readDocument(await (await fetch(`${setup.origin}/openapi.json`)).json()).operations
-}, 60_000)
+})
 afterAll(() => setup.close())
 
 interface Walker {
@@ -251,7 +251,7 @@ test('every endpoint of the Resend API limits every kind of key to the records t
     }
   }
   expect(wrong).toEqual([])
-}, 300_000) // about twenty seconds each on an idle machine
+}) // about twenty seconds each on an idle machine
 
 /** Arguments of a tool about the record of the domain `own` in a mode. */
 function argumentsOf(tool: Tool, walker: Walker, of: Mode): Record<string, unknown> {
@@ -300,7 +300,7 @@ test('every tool of /mcp limits every kind of key to the records that it reaches
     }
   }
   expect(wrong).toEqual([])
-}, 60_000)
+})
 
 // threat: key-beyond-its-mode
 // threat: key-beyond-its-domain
@@ -331,7 +331,7 @@ test('every operation limits every kind of key to the records that it reaches', 
     }
   }
   expect(wrong).toEqual([])
-}, 300_000) // about twenty seconds each on an idle machine
+}) // about twenty seconds each on an idle machine
 
 // threat: bad-api-keys
 test('every operation answers every kind of bad key alike, and changes nothing', async () => {
@@ -354,6 +354,6 @@ test('every operation answers every kind of bad key alike, and changes nothing',
   }
   expect([...responses]).toEqual([expect.stringMatching(/^401 .*unauthorized/)])
   expect(await setup.snapshot('own', 'live')).toBe(before)
-}, 60_000)
+})
 
 const answerOf = ({ status, text }: { status: number; text: string }) => `${status} ${text.replace(/req_\w+/g, 'req')}`

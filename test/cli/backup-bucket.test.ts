@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openBucket } from '../../src/cli/backup/bucket.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
-import { LIMIT_MS, postrider, startWith, testFolder } from './command.ts'
+import { postrider, startWith, testFolder } from './command.ts'
 
 const place = testFolder()
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
@@ -30,7 +30,7 @@ s3_secret_access_key = "${secretAccessKey}"
 `,
   )
   expect((await run('init', '--domain', 'example.com')).code).toBe(0)
-}, LIMIT_MS)
+})
 afterAll(async () => {
   await s3.remove()
   place.remove()
@@ -39,47 +39,39 @@ afterAll(async () => {
 const bucket = () => openBucket('mail', place.file)
 
 describe('a backup in object storage', () => {
-  test(
-    'is verified and restored from there, on a new machine with credentials of the environment',
-    async () => {
-      const { file, bytes } = await made('s3://mail/nightly/')
-      expect(file).toMatch(/^s3:\/\/mail\/nightly\/postrider-\d{8}T\d{6}Z\.tar\.zst$/)
-      expect(bytes).toBeGreaterThan(1000)
-      expect((await run('restore', '--verify', file)).stdout).toContain('complete')
+  test('is verified and restored from there, on a new machine with credentials of the environment', async () => {
+    const { file, bytes } = await made('s3://mail/nightly/')
+    expect(file).toMatch(/^s3:\/\/mail\/nightly\/postrider-\d{8}T\d{6}Z\.tar\.zst$/)
+    expect(bytes).toBeGreaterThan(1000)
+    expect((await run('restore', '--verify', file)).stdout).toContain('complete')
 
-      const { endpoint, region, accessKeyId, secretAccessKey } = s3.place
-      const env = {
-        POSTRIDER_STORAGE_S3_ENDPOINT: endpoint,
-        POSTRIDER_STORAGE_S3_REGION: region,
-        POSTRIDER_STORAGE_S3_ACCESS_KEY_ID: accessKeyId,
-        POSTRIDER_STORAGE_S3_SECRET_ACCESS_KEY: secretAccessKey,
-      }
-      const [config, data] = [join(place.folder, 'new.toml'), join(place.folder, 'new')]
-      const restoring = await startWith(env, 'restore', file, '--to', data, '--config', config, '--json')
-      expect((await restoring.ended).code).toBe(0)
-      expect(existsSync(join(data, 'seal.key'))).toBe(true)
-      rmSync(data, { recursive: true })
-    },
-    LIMIT_MS,
-  )
+    const { endpoint, region, accessKeyId, secretAccessKey } = s3.place
+    const env = {
+      POSTRIDER_STORAGE_S3_ENDPOINT: endpoint,
+      POSTRIDER_STORAGE_S3_REGION: region,
+      POSTRIDER_STORAGE_S3_ACCESS_KEY_ID: accessKeyId,
+      POSTRIDER_STORAGE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    }
+    const [config, data] = [join(place.folder, 'new.toml'), join(place.folder, 'new')]
+    const restoring = await startWith(env, 'restore', file, '--to', data, '--config', config, '--json')
+    expect((await restoring.ended).code).toBe(0)
+    expect(existsSync(join(data, 'seal.key'))).toBe(true)
+    rmSync(data, { recursive: true })
+  })
 
-  test(
-    'replaces the oldest ones of its folder beyond --keep, and no other objects',
-    async () => {
-      const others = [
-        'kept/postrider-20200101T000000Z.tar.zst',
-        'kept/notes',
-        'kept/deeper/postrider-20200101T000000Z.tar.zst',
-      ]
-      for (const key of others) await pipeline([Buffer.from('x')], bucket().write(key).to)
-      const { file, removed } = await made('s3://mail/kept/', '--keep', '1')
-      expect(removed).toEqual([others[0]])
-      expect((await bucket().keysIn('kept/')).sort()).toEqual(
-        [others[2]!, others[1]!, file.slice('s3://mail/'.length)].sort(),
-      )
-    },
-    LIMIT_MS,
-  )
+  test('replaces the oldest ones of its folder beyond --keep, and no other objects', async () => {
+    const others = [
+      'kept/postrider-20200101T000000Z.tar.zst',
+      'kept/notes',
+      'kept/deeper/postrider-20200101T000000Z.tar.zst',
+    ]
+    for (const key of others) await pipeline([Buffer.from('x')], bucket().write(key).to)
+    const { file, removed } = await made('s3://mail/kept/', '--keep', '1')
+    expect(removed).toEqual([others[0]])
+    expect((await bucket().keysIn('kept/')).sort()).toEqual(
+      [others[2]!, others[1]!, file.slice('s3://mail/'.length)].sort(),
+    )
+  })
 
   test('of several parts reads as it was written', async () => {
     const bytes = crypto.getRandomValues(new Uint8Array(65_536))
@@ -103,26 +95,18 @@ describe('a backup in object storage', () => {
     expect(await bucket().keysIn('broken')).toEqual([])
   })
 
-  test(
-    'that does not exist, a bucket that does not exist, and a service that does not answer are named',
-    async () => {
-      expect((await run('restore', 's3://mail/none')).stderr).toContain('s3://mail/none: not found')
-      const missing = await run('backup', 's3://other/')
-      expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('object storage: ')])
-      await s3.stop()
-      const silent = await run('backup', 's3://mail/')
-      expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('object storage: ')])
-      await s3.start()
-    },
-    LIMIT_MS,
-  )
+  test('that does not exist, a bucket that does not exist, and a service that does not answer are named', async () => {
+    expect((await run('restore', 's3://mail/none')).stderr).toContain('s3://mail/none: not found')
+    const missing = await run('backup', 's3://other/')
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('object storage: ')])
+    await s3.stop()
+    const silent = await run('backup', 's3://mail/')
+    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('object storage: ')])
+    await s3.start()
+  })
 
-  test(
-    'needs credentials',
-    async () => {
-      const { code, stderr } = await postrider('restore', 's3://mail/x', '--config', join(place.folder, 'none.toml'))
-      expect([code, stderr]).toEqual([2, expect.stringContaining('object storage needs storage.s3_access_key_id')])
-    },
-    LIMIT_MS,
-  )
+  test('needs credentials', async () => {
+    const { code, stderr } = await postrider('restore', 's3://mail/x', '--config', join(place.folder, 'none.toml'))
+    expect([code, stderr]).toEqual([2, expect.stringContaining('object storage needs storage.s3_access_key_id')])
+  })
 })

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 
 /** Runs the command line in a separate process, as users do. */
 
@@ -16,8 +17,6 @@ export const SOURCES: readonly string[] = [process.execPath, join(import.meta.di
 /** The program of this checkout: the built one if PROGRAM names it, as scripts/test does, because it starts with a third
  *  of the CPU time; else the sources, so that a test that runs alone tests what was just written. */
 export const PROGRAM: readonly string[] = process.env.PROGRAM ? [process.env.PROGRAM] : SOURCES
-/** Milliseconds. A separate process is slow on a busy machine. */
-export const LIMIT_MS = 60_000
 
 /** Runs a command and waits for its end. */
 export async function postrider(...args: string[]): Promise<Ended> {
@@ -37,7 +36,7 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: LIMIT_MS,
+    timeout: TEST_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
   const first = Promise.withResolvers<string>()
@@ -74,7 +73,7 @@ export async function onTerminal(env: Record<string, string>, args: string[], an
   let text = ''
   const child = Bun.spawn([...PROGRAM, ...args], {
     env: { ...plainEnvironment(), ...env },
-    timeout: LIMIT_MS,
+    timeout: TEST_LIMIT_MS,
     killSignal: 'SIGKILL',
     terminal: {
       cols: 200,

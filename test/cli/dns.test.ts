@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
-import { until } from '../support/server.ts'
-import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
+import { postrider, start, testFolder } from './command.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
 
@@ -18,7 +18,7 @@ describe('dns', () => {
     await postrider('org', 'create', 'Acme', '--config', place.file)
     const added = await postrider('domain', 'add', NAME, '--config', place.file, '--json')
     records = JSON.parse(added.stdout).dns_records
-  }, LIMIT_MS)
+  })
   afterEach(() => {
     for (const { name } of records) zone.remove(name)
   })
@@ -38,96 +38,76 @@ describe('dns', () => {
     return { ok, hint: (purpose: string) => shown.find((record) => record.purpose === purpose)!.hint ?? null }
   }
 
-  test(
-    'shows what to publish: numbered, required records first; as JSON; as zone lines',
-    async () => {
-      const { stdout } = await dns('show', NAME)
-      expect(stdout).toMatch(/^# +REQUIRED +FOUND +TYPE +NAME +VALUE\n1 +yes/)
-      const needed = stdout.split('\n').filter((line) => /^\d+ +yes /.test(line))
-      expect(needed.length).toBeLessThanOrEqual(6)
-      const json = JSON.parse((await dns('show', NAME, '--json')).stdout)
-      expect(json).toMatchObject({ domain: NAME, records: records.map(({ name, value }) => ({ name, value })) })
+  test('shows what to publish: numbered, required records first; as JSON; as zone lines', async () => {
+    const { stdout } = await dns('show', NAME)
+    expect(stdout).toMatch(/^# +REQUIRED +FOUND +TYPE +NAME +VALUE\n1 +yes/)
+    const needed = stdout.split('\n').filter((line) => /^\d+ +yes /.test(line))
+    expect(needed.length).toBeLessThanOrEqual(6)
+    const json = JSON.parse((await dns('show', NAME, '--json')).stdout)
+    expect(json).toMatchObject({ domain: NAME, records: records.map(({ name, value }) => ({ name, value })) })
 
-      const text = (await dns('show', NAME, '--zone')).stdout
-      for (const record of records.filter(({ required }) => required)) {
-        expect(text).toContain(`${record.name}. 3600 IN ${record.type} `)
-      }
-      const strings = [...text.matchAll(/"([^"]*)"/g)].map(([, string]) => string!)
-      expect(Math.max(...strings.map((string) => string.length))).toBe(255)
-      expect(strings.join('')).toContain(of('dkim').value)
-    },
-    LIMIT_MS,
-  )
-
-  describeWithPeers('another reader of zone files', () => {
-    test(
-      'shows zone lines with exactly the records to publish',
-      async () => {
-        const read = await zoneRecords((await dns('show', NAME, '--zone')).stdout, NAME)
-        const expected = records
-          .filter(({ purpose }) => purpose !== 'mx' && purpose !== 'tls_rpt')
-          .map(
-            ({ name, type, value, priority }) =>
-              `${name}. ${type} ${priority === null ? value : `${priority} ${value}.`}`,
-          )
-        expect(read).toEqual(expected.sort())
-      },
-      LIMIT_MS,
-    )
+    const text = (await dns('show', NAME, '--zone')).stdout
+    for (const record of records.filter(({ required }) => required)) {
+      expect(text).toContain(`${record.name}. 3600 IN ${record.type} `)
+    }
+    const strings = [...text.matchAll(/"([^"]*)"/g)].map(([, string]) => string!)
+    expect(Math.max(...strings.map((string) => string.length))).toBe(255)
+    expect(strings.join('')).toContain(of('dkim').value)
   })
 
-  test(
-    'check reports what is wrong with each record',
-    async () => {
-      for (const record of records) publish(record)
-      expect(await hints()).toMatchObject({ ok: true })
+  describeWithPeers('another reader of zone files', () => {
+    test('shows zone lines with exactly the records to publish', async () => {
+      const read = await zoneRecords((await dns('show', NAME, '--zone')).stdout, NAME)
+      const expected = records
+        .filter(({ purpose }) => purpose !== 'mx' && purpose !== 'tls_rpt')
+        .map(
+          ({ name, type, value, priority }) =>
+            `${name}. ${type} ${priority === null ? value : `${priority} ${value}.`}`,
+        )
+      expect(read).toEqual(expected.sort())
+    })
+  })
 
-      publish(of('dkim'), of('dkim').value.slice(0, 255))
-      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.office.example -all'])
-      zone.set(of('dmarc').name, 'TXT', ['v=DMARC1; p=reject'])
-      zone.remove(of('return_path').name, 'MX')
-      zone.set(`${of('return_path').name}.${NAME}`, 'MX', [{ preference: 10, exchange: 'mail.example.com' }])
-      const { ok, hint } = await hints()
-      expect(ok).toBe(false)
-      expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
-      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
-      expect(hint('dmarc')).toBe(
-        'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.',
-      )
-      expect(hint('return_path')).toContain('Enter bounces only')
+  test('check reports what is wrong with each record', async () => {
+    for (const record of records) publish(record)
+    expect(await hints()).toMatchObject({ ok: true })
 
-      publish(of('dkim'), `"${of('dkim').value}"`)
-      expect((await hints()).hint('dkim')).toContain('quotes or backslashes')
-      const words = (await dns('check', NAME)).stdout
-      expect(words).toMatch(/^✗ MX +bounces\.acme\.example +missing\n {4}expected {2}10 mail\.example\.com\n {4}→ /m)
-      expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +correct/m)
-    },
-    LIMIT_MS,
-  )
+    publish(of('dkim'), of('dkim').value.slice(0, 255))
+    zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.office.example -all'])
+    zone.set(of('dmarc').name, 'TXT', ['v=DMARC1; p=reject'])
+    zone.remove(of('return_path').name, 'MX')
+    zone.set(`${of('return_path').name}.${NAME}`, 'MX', [{ preference: 10, exchange: 'mail.example.com' }])
+    const { ok, hint } = await hints()
+    expect(ok).toBe(false)
+    expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
+    expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
+    expect(hint('dmarc')).toBe(
+      'You already have a DMARC record. It can stay unchanged. With this value, this server also receives DMARC reports.',
+    )
+    expect(hint('return_path')).toContain('Enter bounces only')
 
-  test(
-    'check --wait repeats until all is right',
-    async () => {
-      zone.queries.length = 0
-      const waiting = await start('dns', 'check', NAME, '--config', place.file, '--wait', '--timeout', '30')
-      await until('the first look', () => zone.queries.length >= records.length)
-      for (const record of records) publish(record)
-      const { code, stdout, stderr } = await waiting.ended
-      expect(stdout).not.toContain('✗')
-      expect(code).toBe(0)
-      expect(stderr).toContain(`waiting for ${of('dkim').name}`)
-      expect((await postrider('domain', 'show', NAME, '--config', place.file)).stdout).toContain('is verified')
-    },
-    LIMIT_MS,
-  )
+    publish(of('dkim'), `"${of('dkim').value}"`)
+    expect((await hints()).hint('dkim')).toContain('quotes or backslashes')
+    const words = (await dns('check', NAME)).stdout
+    expect(words).toMatch(/^✗ MX +bounces\.acme\.example +missing\n {4}expected {2}10 mail\.example\.com\n {4}→ /m)
+    expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +correct/m)
+  })
 
-  test(
-    'check --wait has a timeout, and an unknown domain is reported',
-    async () => {
-      const late = await dns('check', NAME, '--wait', '--timeout', '1')
-      expect(late.code).toBe(1)
-      expect((await dns('check', 'other.example')).stderr).toContain('no domain other.example')
-    },
-    LIMIT_MS,
-  )
+  test('check --wait repeats until all is right', async () => {
+    zone.queries.length = 0
+    const waiting = await start('dns', 'check', NAME, '--config', place.file, '--wait', '--timeout', '30')
+    await until('the first look', () => zone.queries.length >= records.length)
+    for (const record of records) publish(record)
+    const { code, stdout, stderr } = await waiting.ended
+    expect(stdout).not.toContain('✗')
+    expect(code).toBe(0)
+    expect(stderr).toContain(`waiting for ${of('dkim').name}`)
+    expect((await postrider('domain', 'show', NAME, '--config', place.file)).stdout).toContain('is verified')
+  })
+
+  test('check --wait has a timeout, and an unknown domain is reported', async () => {
+    const late = await dns('check', NAME, '--wait', '--timeout', '1')
+    expect(late.code).toBe(1)
+    expect((await dns('check', 'other.example')).stderr).toContain('no domain other.example')
+  })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_MS, postrider, testFolder } from './command.ts'
+import { postrider, testFolder } from './command.ts'
 
 describe('postrider import suppressions', () => {
   const place = testFolder()
@@ -16,86 +16,70 @@ describe('postrider import suppressions', () => {
   beforeAll(async () => {
     place.writeConfig()
     await run('org', 'create', 'Shop')
-  }, LIMIT_MS)
+  })
   afterAll(() => place.remove())
 
-  test(
-    'imports a list once, and reports each refused line by its number',
-    async () => {
-      const lines = Array.from({ length: 1_200 }, (_, at) => `a${at}@x.example,1443651125,550 unknown user,5.1.1`)
-      lines[3] = 'nobody,1443651125,550,5.1.1'
-      lines[4] = 'full@x.example,1443651125,452 full,4.2.2'
-      const file = write('bounces.csv', `email,created,reason,status\r\n${lines.join('\r\n')}\r\n`)
-      const dry = await importFile(file, '--dry-run')
-      expect(JSON.parse(dry.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1, dry_run: true })
-      const first = await importFile(file)
-      expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
-      expect(first.stderr.trim().split('\n')).toEqual([
-        'line 5: has no email address',
-        'line 6: skipped: was a temporary failure, which is not imported',
-      ])
-      expect(first.code).toBe(1)
-      const again = await importFile(file, '--org', 'Shop', '--from', 'sendgrid')
-      expect(JSON.parse(again.stdout)).toEqual({ ...NOTHING, already_there: 1_198, passed_over: 1, bad: 1 })
-      const audit = JSON.parse((await run('audit', '--json', '--limit', '3')).stdout).data
-      expect(audit.map(({ action }: { action: string }) => action)).toEqual([
-        'suppressions_import',
-        'suppressions_import',
-        'organizations_create',
-      ])
-    },
-    LIMIT_MS,
-  )
+  test('imports a list once, and reports each refused line by its number', async () => {
+    const lines = Array.from({ length: 1_200 }, (_, at) => `a${at}@x.example,1443651125,550 unknown user,5.1.1`)
+    lines[3] = 'nobody,1443651125,550,5.1.1'
+    lines[4] = 'full@x.example,1443651125,452 full,4.2.2'
+    const file = write('bounces.csv', `email,created,reason,status\r\n${lines.join('\r\n')}\r\n`)
+    const dry = await importFile(file, '--dry-run')
+    expect(JSON.parse(dry.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1, dry_run: true })
+    const first = await importFile(file)
+    expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
+    expect(first.stderr.trim().split('\n')).toEqual([
+      'line 5: has no email address',
+      'line 6: skipped: was a temporary failure, which is not imported',
+    ])
+    expect(first.code).toBe(1)
+    const again = await importFile(file, '--org', 'Shop', '--from', 'sendgrid')
+    expect(JSON.parse(again.stdout)).toEqual({ ...NOTHING, already_there: 1_198, passed_over: 1, bad: 1 })
+    const audit = JSON.parse((await run('audit', '--json', '--limit', '3')).stdout).data
+    expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+      'suppressions_import',
+      'suppressions_import',
+      'organizations_create',
+    ])
+  })
 
-  test(
-    'detects the provider by the file name, an option overrides it, and UTF-16 is read',
-    async () => {
-      const text = '\ufeffaddress,created_at\r\nü@x.example,\r\n'
-      const file = write('complaints.csv', Buffer.from(text, 'utf16le'))
-      const result = await run('import', 'suppressions', file)
-      expect(result).toMatchObject({ code: 0, stderr: '' })
-      expect(result.stdout).toBe('1 added, 0 already suppressed, 0 skipped, 0 unreadable\n')
-      const withoutReason = await importFile(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
-      expect([withoutReason.code, withoutReason.stderr.trim()]).toEqual([
-        1,
-        'line 2: The list does not say whether these are bounces, complaints or unsubscribes. Set reason.',
-      ])
-      const withReason = await importFile(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
-      expect(JSON.parse(withReason.stdout)).toEqual({ ...NOTHING, added: 2 })
-    },
-    LIMIT_MS,
-  )
+  test('detects the provider by the file name, an option overrides it, and UTF-16 is read', async () => {
+    const text = '\ufeffaddress,created_at\r\nü@x.example,\r\n'
+    const file = write('complaints.csv', Buffer.from(text, 'utf16le'))
+    const result = await run('import', 'suppressions', file)
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.stdout).toBe('1 added, 0 already suppressed, 0 skipped, 0 unreadable\n')
+    const withoutReason = await importFile(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
+    expect([withoutReason.code, withoutReason.stderr.trim()]).toEqual([
+      1,
+      'line 2: The list does not say whether these are bounces, complaints or unsubscribes. Set reason.',
+    ])
+    const withReason = await importFile(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
+    expect(JSON.parse(withReason.stdout)).toEqual({ ...NOTHING, added: 2 })
+  })
 
-  test(
-    'reports an invalid or missing list in one line with exit code 1',
-    async () => {
-      const none = join(place.folder, 'none.csv')
-      expect(await importFile(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
-      const empty = write('empty.json', '{"items":[]}')
-      expect(await importFile(empty)).toMatchObject({ code: 1, stderr: `${empty}: no records found\n` })
-      expect((await run('import', 'suppressions', empty, '--from', 'nobody')).code).toBe(2)
-    },
-    LIMIT_MS,
-  )
+  test('reports an invalid or missing list in one line with exit code 1', async () => {
+    const none = join(place.folder, 'none.csv')
+    expect(await importFile(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
+    const empty = write('empty.json', '{"items":[]}')
+    expect(await importFile(empty)).toMatchObject({ code: 1, stderr: `${empty}: no records found\n` })
+    expect((await run('import', 'suppressions', empty, '--from', 'nobody')).code).toBe(2)
+  })
 
-  test(
-    'is followed by commands that list suppressions, and let an address get mail again',
-    async () => {
-      await importFile(
-        write('left.csv', 'email,reason,created\nleft@y.example,550 5.1.1 gone,1443651125\n'),
-        '--reason',
-        'manual',
-      )
-      const listed = await run('suppression', 'list', '--reason', 'manual')
-      expect(listed).toMatchObject({ code: 0, stderr: '' })
-      expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +SOURCE\n2015-09-30T\S+ +left@y\.example +manual +/)
-      expect(await run('suppression', 'remove', 'Left@y.example')).toMatchObject({
-        code: 0,
-        stdout: 'removed suppression of Left@y.example\n',
-      })
-      expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe('no suppressions\n')
-      expect(await run('suppression', 'remove', 'left@y.example')).toMatchObject({ code: 1, stdout: '' })
-    },
-    LIMIT_MS,
-  )
+  test('is followed by commands that list suppressions, and let an address get mail again', async () => {
+    await importFile(
+      write('left.csv', 'email,reason,created\nleft@y.example,550 5.1.1 gone,1443651125\n'),
+      '--reason',
+      'manual',
+    )
+    const listed = await run('suppression', 'list', '--reason', 'manual')
+    expect(listed).toMatchObject({ code: 0, stderr: '' })
+    expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +SOURCE\n2015-09-30T\S+ +left@y\.example +manual +/)
+    expect(await run('suppression', 'remove', 'Left@y.example')).toMatchObject({
+      code: 0,
+      stdout: 'removed suppression of Left@y.example\n',
+    })
+    expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe('no suppressions\n')
+    expect(await run('suppression', 'remove', 'left@y.example')).toMatchObject({ code: 1, stdout: '' })
+  })
 })

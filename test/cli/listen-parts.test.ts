@@ -12,8 +12,8 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import { verifySignature } from '../../src/webhooks/sign.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/patience.ts'
 import { createTestRandom } from '../support/random.ts'
-import { until } from '../support/server.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { until } from '../support/server.ts'
-import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
+import { postrider, start, testFolder } from './command.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
@@ -51,113 +51,101 @@ describeWithPostgres('postrider migrate', () => {
     place.writeConfig('off')
     url = await postgres.createDatabase(`migrate${++databases}`)
     await json('init', '--domain', 'example.com', '--skip-checks')
-  }, LIMIT_MS)
+  })
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
     place.remove()
   })
 
-  test(
-    'moves beside the running server, then the rest, and only PostgreSQL serves from then on',
-    async () => {
-      const server = await serve()
-      const early = [await send('ann@example.net', 'test'), await send('bounce@example.net', 'test', LARGE)]
-      const first = await json('migrate', '--to', url)
-      expect(first.finished).toBe(false)
-      const running = await run('migrate', '--to', url, '--finish')
-      expect([running.code, running.stderr]).toEqual([3, `a server is running on ${place.dataDir}. Stop it first.\n`])
-      await stop(server)
-      const waiting = await send('bob@example.net', 'live')
-      const ids = [...early, waiting].map(({ id }) => id)
-      const before = await Promise.all(ids.map(shown))
+  test('moves beside the running server, then the rest, and only PostgreSQL serves from then on', async () => {
+    const server = await serve()
+    const early = [await send('ann@example.net', 'test'), await send('bounce@example.net', 'test', LARGE)]
+    const first = await json('migrate', '--to', url)
+    expect(first.finished).toBe(false)
+    const running = await run('migrate', '--to', url, '--finish')
+    expect([running.code, running.stderr]).toEqual([3, `a server is running on ${place.dataDir}. Stop it first.\n`])
+    await stop(server)
+    const waiting = await send('bob@example.net', 'live')
+    const ids = [...early, waiting].map(({ id }) => id)
+    const before = await Promise.all(ids.map(shown))
 
-      const unfinished = `database.url = "${url}"\n`
-      writeFileSync(join(place.folder, 'other.toml'), `${unfinished}${readFileSync(place.file, 'utf8')}`)
-      const tooEarly = await postrider('message', 'list', '--config', join(place.folder, 'other.toml'))
-      expect([tooEarly.code, tooEarly.stderr]).toEqual([2, expect.stringContaining('the database is not complete')])
+    const unfinished = `database.url = "${url}"\n`
+    writeFileSync(join(place.folder, 'other.toml'), `${unfinished}${readFileSync(place.file, 'utf8')}`)
+    const tooEarly = await postrider('message', 'list', '--config', join(place.folder, 'other.toml'))
+    expect([tooEarly.code, tooEarly.stderr]).toEqual([2, expect.stringContaining('the database is not complete')])
 
-      const { finished, tables } = await json('migrate', '--to', url, '--finish')
-      expect(finished).toBe(true)
-      const rows = Object.fromEntries(tables.map((table: Json) => [table.name, table.rows]))
-      expect(rows).toMatchObject({ messages: 3, contents: 3, deliveries: 3, delivery_queue: 1, organizations: 1 })
-      expect(readdirSync(place.dataDir).filter((name) => name.startsWith('.postrider-'))).toEqual([])
+    const { finished, tables } = await json('migrate', '--to', url, '--finish')
+    expect(finished).toBe(true)
+    const rows = Object.fromEntries(tables.map((table: Json) => [table.name, table.rows]))
+    expect(rows).toMatchObject({ messages: 3, contents: 3, deliveries: 3, delivery_queue: 1, organizations: 1 })
+    expect(readdirSync(place.dataDir).filter((name) => name.startsWith('.postrider-'))).toEqual([])
 
-      for (const command of [['serve'], ['message', 'list'], ['backup', join(place.folder, 'b.tar.zst')]]) {
-        const refused = await run(...command)
-        expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Set database.url in the config')])
-      }
-      const again = await run('migrate', '--to', url, '--finish')
-      expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('the data is in this database already')])
+    for (const command of [['serve'], ['message', 'list'], ['backup', join(place.folder, 'b.tar.zst')]]) {
+      const refused = await run(...command)
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Set database.url in the config')])
+    }
+    const again = await run('migrate', '--to', url, '--finish')
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('the data is in this database already')])
 
-      writeFileSync(place.file, `${unfinished}${readFileSync(place.file, 'utf8')}`)
-      expect(await Promise.all(ids.map(shown))).toEqual(before)
-      const { entries } = { entries: (await json('audit')).data }
-      expect(entries.map(({ action }: Json) => action)).toContain('migrate')
-      await stop(await serve())
+    writeFileSync(place.file, `${unfinished}${readFileSync(place.file, 'utf8')}`)
+    expect(await Promise.all(ids.map(shown))).toEqual(before)
+    const { entries } = { entries: (await json('audit')).data }
+    expect(entries.map(({ action }: Json) => action)).toContain('migrate')
+    await stop(await serve())
 
-      const data = join(place.folder, 'back')
-      const moved = await json('migrate', '--to', data)
-      expect(moved.tables.find(({ name }: Json) => name === 'messages').rows).toBe(3)
-      const gone = await run('message', 'list')
-      expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('its data moved to a data directory')])
-      const full = await run('migrate', '--to', data)
-      expect([full.code, full.stderr]).toEqual([1, `${data} is not empty. Choose an empty directory.\n`])
-      // Cut off after the database was marked: the next run copies it again.
-      expect((await json('migrate', '--to', join(place.folder, 'again'))).rows).toBe(moved.rows)
-      const config = readFileSync(place.file, 'utf8')
-        .replace(unfinished, '')
-        .replace('data_dir = "data"', 'data_dir = "back"')
-      writeFileSync(place.file, config)
-      expect(await Promise.all(ids.map(shown))).toEqual(before)
-      expect((await json('message', 'list', '--search', 'For ann')).data).toHaveLength(1)
-      await stop(await serve())
-    },
-    4 * LIMIT_MS,
-  )
+    const data = join(place.folder, 'back')
+    const moved = await json('migrate', '--to', data)
+    expect(moved.tables.find(({ name }: Json) => name === 'messages').rows).toBe(3)
+    const gone = await run('message', 'list')
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('its data moved to a data directory')])
+    const full = await run('migrate', '--to', data)
+    expect([full.code, full.stderr]).toEqual([1, `${data} is not empty. Choose an empty directory.\n`])
+    // Cut off after the database was marked: the next run copies it again.
+    expect((await json('migrate', '--to', join(place.folder, 'again'))).rows).toBe(moved.rows)
+    const config = readFileSync(place.file, 'utf8')
+      .replace(unfinished, '')
+      .replace('data_dir = "data"', 'data_dir = "back"')
+    writeFileSync(place.file, config)
+    expect(await Promise.all(ids.map(shown))).toEqual(before)
+    expect((await json('message', 'list', '--search', 'For ann')).data).toHaveLength(1)
+    await stop(await serve())
+  })
 
-  test(
-    'is cut off anywhere and repeated without harm, and the data directory serves until it is finished',
-    async () => {
-      const sent = []
-      for (let n = 0; n < 3; n++) sent.push(await send(`bounce+${n}@example.net`, 'test'))
-      await json('migrate', '--to', url)
-      for (const args of [[], ['--finish']]) {
-        const sql = new SQL(url)
-        const blocking = await sql.reserve()
-        await blocking.unsafe('begin; lock table engagement')
-        const cut = await start('migrate', '--to', url, ...args, '--config', place.file)
-        await until('it to wait', async () => {
-          const [row] = await sql`select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`
-          return row.count === 1
-        })
-        cut.kill('SIGKILL')
-        expect((await cut.ended).code).toBeNull()
-        blocking.release()
-        await sql.close({ timeout: 0 })
-        expect(await shown(sent[0].id)).toMatchObject({ id: sent[0].id })
-      }
-      const { tables } = await json('migrate', '--to', url, '--finish')
-      expect(tables.find(({ name }: Json) => name === 'messages').rows).toBe(3)
-      expect(existsSync(join(place.dataDir, 'moved.json'))).toBe(true)
-      const { to } = JSON.parse(readFileSync(join(place.dataDir, 'moved.json'), 'utf8'))
-      expect(to).toBe(`127.0.0.1:${postgres.port}/migrate${databases}`)
-    },
-    3 * LIMIT_MS,
-  )
+  test('is cut off anywhere and repeated without harm, and the data directory serves until it is finished', async () => {
+    const sent = []
+    for (let n = 0; n < 3; n++) sent.push(await send(`bounce+${n}@example.net`, 'test'))
+    await json('migrate', '--to', url)
+    for (const args of [[], ['--finish']]) {
+      const sql = new SQL(url)
+      const blocking = await sql.reserve()
+      await blocking.unsafe('begin; lock table engagement')
+      const cut = await start('migrate', '--to', url, ...args, '--config', place.file)
+      await until('it to wait', async () => {
+        const [row] = await sql`select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`
+        return row.count === 1
+      })
+      cut.kill('SIGKILL')
+      expect((await cut.ended).code).toBeNull()
+      blocking.release()
+      await sql.close({ timeout: 0 })
+      expect(await shown(sent[0].id)).toMatchObject({ id: sent[0].id })
+    }
+    const { tables } = await json('migrate', '--to', url, '--finish')
+    expect(tables.find(({ name }: Json) => name === 'messages').rows).toBe(3)
+    expect(existsSync(join(place.dataDir, 'moved.json'))).toBe(true)
+    const { to } = JSON.parse(readFileSync(join(place.dataDir, 'moved.json'), 'utf8'))
+    expect(to).toBe(`127.0.0.1:${postgres.port}/migrate${databases}`)
+  })
 
-  test(
-    'refuses a database of another installation',
-    async () => {
-      expect((await json('migrate', '--to', url, '--finish')).finished).toBe(true)
-      const other = testFolder()
-      undo.push(() => other.remove())
-      other.writeConfig('off')
-      await postrider('init', '--domain', 'other.example', '--skip-checks', '--config', other.file)
-      const refused = await postrider('migrate', '--to', url, '--config', other.file)
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains another installation')])
-      const nowhere = await postrider('migrate', '--to', postgres.url('missing'), '--config', other.file)
-      expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('database "missing" does not exist')])
-    },
-    3 * LIMIT_MS,
-  )
+  test('refuses a database of another installation', async () => {
+    expect((await json('migrate', '--to', url, '--finish')).finished).toBe(true)
+    const other = testFolder()
+    undo.push(() => other.remove())
+    other.writeConfig('off')
+    await postrider('init', '--domain', 'other.example', '--skip-checks', '--config', other.file)
+    const refused = await postrider('migrate', '--to', url, '--config', other.file)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains another installation')])
+    const nowhere = await postrider('migrate', '--to', postgres.url('missing'), '--config', other.file)
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('database "missing" does not exist')])
+  })
 })

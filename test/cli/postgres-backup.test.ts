@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { LIMIT_MS, postrider, start, testFolder } from './command.ts'
+import { postrider, start, testFolder } from './command.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
@@ -43,94 +43,78 @@ describeWithPostgres('backup and restore with PostgreSQL', () => {
     place.writeConfig('off', RELAXED)
     setUrl(await postgres.createDatabase(`backup${++databases}`))
     await json('init', '--domain', 'example.com', '--skip-checks')
-  }, LIMIT_MS)
+  })
   afterEach(async () => {
     for (const step of undo.splice(0).reverse()) await step()
     place.remove()
   })
 
-  test(
-    'with a dump is everything that a new machine and an empty database need, and holds what waited',
-    async () => {
-      const { id } = await send('live')
-      const made = await json('backup', at('all.tar.zst'), '--dump')
-      expect(made.files).toEqual(['config.toml', 'seal.key', 'postrider.dump'])
-      expect(statSync(at('all.tar.zst')).mode & 0o777).toBe(0o600)
-      const verified = await run('restore', at('all.tar.zst'), '--verify')
-      expect(verified.stdout).toContain('It contains a dump of the PostgreSQL database.')
+  test('with a dump is everything that a new machine and an empty database need, and holds what waited', async () => {
+    const { id } = await send('live')
+    const made = await json('backup', at('all.tar.zst'), '--dump')
+    expect(made.files).toEqual(['config.toml', 'seal.key', 'postrider.dump'])
+    expect(statSync(at('all.tar.zst')).mode & 0o777).toBe(0o600)
+    const verified = await run('restore', at('all.tar.zst'), '--verify')
+    expect(verified.stdout).toContain('It contains a dump of the PostgreSQL database.')
 
-      const full = await run('restore', at('all.tar.zst'), '--to', at('new'))
-      expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('is not empty. Create an empty one.')])
-      setUrl(await postgres.createDatabase(`restored${databases}`))
-      const { held } = await json('restore', at('all.tar.zst'), '--to', at('new'))
-      expect(held).toEqual({ deliveries: 1, webhook_deliveries: 0, inbound_deliveries: 0 })
-      expect(existsSync(at('new/postrider.dump'))).toBe(false)
-      expect(readFileSync(at('new/seal.key'))).toEqual(readFileSync(join(place.dataDir, 'seal.key')))
-      expect(await json('message', 'show', id)).toMatchObject({ id, status: 'queued' })
-      const released = await json('restore', 'release', '--discard')
-      expect(released.discarded.deliveries).toBe(1)
-    },
-    3 * LIMIT_MS,
-  )
+    const full = await run('restore', at('all.tar.zst'), '--to', at('new'))
+    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('is not empty. Create an empty one.')])
+    setUrl(await postgres.createDatabase(`restored${databases}`))
+    const { held } = await json('restore', at('all.tar.zst'), '--to', at('new'))
+    expect(held).toEqual({ deliveries: 1, webhook_deliveries: 0, inbound_deliveries: 0 })
+    expect(existsSync(at('new/postrider.dump'))).toBe(false)
+    expect(readFileSync(at('new/seal.key'))).toEqual(readFileSync(join(place.dataDir, 'seal.key')))
+    expect(await json('message', 'show', id)).toMatchObject({ id, status: 'queued' })
+    const released = await json('restore', 'release', '--discard')
+    expect(released.discarded.deliveries).toBe(1)
+  })
 
-  test(
-    'without a dump has keys and config only, and says where the database comes from',
-    async () => {
-      const made = await json('backup', at('keys.tar.zst'))
-      expect(made.files).toEqual(['config.toml', 'seal.key', 'postrider.json'])
-      const restored = await run('restore', at('keys.tar.zst'), '--to', at('keys'))
-      expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('postrider restore adopt')])
-      expect(existsSync(at('keys/seal.key'))).toBe(true)
-      expect(existsSync(at('keys/postrider.json'))).toBe(false)
-      const sqlite = testFolder()
-      undo.push(() => sqlite.remove())
-      sqlite.writeConfig('off')
-      const refused = await postrider('restore', at('keys.tar.zst'), '--config', sqlite.file)
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Set database.url first.')])
-      await postrider('init', '--domain', 'example.com', '--skip-checks', '--config', sqlite.file)
-      await postrider('backup', at('sqlite.tar.zst'), '--config', sqlite.file)
-      const other = await run('restore', at('sqlite.tar.zst'), '--to', at('other'))
-      expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('installation with SQLite')])
-      const dumped = await postrider('backup', at('x.tar.zst'), '--dump', '--config', sqlite.file)
-      expect([dumped.code, dumped.stderr]).toEqual([2, expect.stringContaining('--dump is for PostgreSQL')])
-    },
-    3 * LIMIT_MS,
-  )
+  test('without a dump has keys and config only, and says where the database comes from', async () => {
+    const made = await json('backup', at('keys.tar.zst'))
+    expect(made.files).toEqual(['config.toml', 'seal.key', 'postrider.json'])
+    const restored = await run('restore', at('keys.tar.zst'), '--to', at('keys'))
+    expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('postrider restore adopt')])
+    expect(existsSync(at('keys/seal.key'))).toBe(true)
+    expect(existsSync(at('keys/postrider.json'))).toBe(false)
+    const sqlite = testFolder()
+    undo.push(() => sqlite.remove())
+    sqlite.writeConfig('off')
+    const refused = await postrider('restore', at('keys.tar.zst'), '--config', sqlite.file)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Set database.url first.')])
+    await postrider('init', '--domain', 'example.com', '--skip-checks', '--config', sqlite.file)
+    await postrider('backup', at('sqlite.tar.zst'), '--config', sqlite.file)
+    const other = await run('restore', at('sqlite.tar.zst'), '--to', at('other'))
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('installation with SQLite')])
+    const dumped = await postrider('backup', at('x.tar.zst'), '--dump', '--config', sqlite.file)
+    expect([dumped.code, dumped.stderr]).toEqual([2, expect.stringContaining('--dump is for PostgreSQL')])
+  })
 
-  test(
-    'a copy of the database does not serve until it is adopted, and then holds what waited',
-    async () => {
-      await send('live')
-      postgres.psql(`create database copied${databases} template backup${databases}`)
-      setUrl(postgres.url(`copied${databases}`))
-      const refused = await run('serve')
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('run: postrider restore adopt')])
-      const adopted = await json('restore', 'adopt')
-      expect(adopted.held.deliveries).toBe(1)
-      const server = await start('serve', '--config', place.file)
-      undo.push(() => server.kill('SIGKILL'))
-      expect(JSON.parse(await server.line)).toMatchObject({ event: 'ready' })
-      const running = await run('restore', 'adopt')
-      expect([running.code, running.stderr]).toEqual([2, expect.stringContaining('End all nodes first.')])
-      const rotating = await run('seal', 'rotate')
-      expect(rotating.code).not.toBe(0)
-    },
-    3 * LIMIT_MS,
-  )
+  test('a copy of the database does not serve until it is adopted, and then holds what waited', async () => {
+    await send('live')
+    postgres.psql(`create database copied${databases} template backup${databases}`)
+    setUrl(postgres.url(`copied${databases}`))
+    const refused = await run('serve')
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('run: postrider restore adopt')])
+    const adopted = await json('restore', 'adopt')
+    expect(adopted.held.deliveries).toBe(1)
+    const server = await start('serve', '--config', place.file)
+    undo.push(() => server.kill('SIGKILL'))
+    expect(JSON.parse(await server.line)).toMatchObject({ event: 'ready' })
+    const running = await run('restore', 'adopt')
+    expect([running.code, running.stderr]).toEqual([2, expect.stringContaining('End all nodes first.')])
+    const rotating = await run('seal', 'rotate')
+    expect(rotating.code).not.toBe(0)
+  })
 
-  test(
-    'seal rotate encrypts all secrets with a new key, and nodes without it do not start',
-    async () => {
-      const { id } = await json('webhook', 'create', '--url', 'https://127.0.0.1:9/x')
-      const before = readFileSync(join(place.dataDir, 'seal.key'), 'utf8')
-      const { secrets } = await json('seal', 'rotate')
-      expect(secrets).toBeGreaterThan(2)
-      expect(readFileSync(join(place.dataDir, 'seal.key'), 'utf8').split('\n')[1]).toBe(before.trim())
-      expect((await json('webhook', 'list')).data.map((hook: Json) => hook.id)).toEqual([id])
-      writeFileSync(join(place.dataDir, 'seal.key'), before, { mode: 0o600 })
-      const refused = await run('webhook', 'list')
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('seal.key')])
-    },
-    3 * LIMIT_MS,
-  )
+  test('seal rotate encrypts all secrets with a new key, and nodes without it do not start', async () => {
+    const { id } = await json('webhook', 'create', '--url', 'https://127.0.0.1:9/x')
+    const before = readFileSync(join(place.dataDir, 'seal.key'), 'utf8')
+    const { secrets } = await json('seal', 'rotate')
+    expect(secrets).toBeGreaterThan(2)
+    expect(readFileSync(join(place.dataDir, 'seal.key'), 'utf8').split('\n')[1]).toBe(before.trim())
+    expect((await json('webhook', 'list')).data.map((hook: Json) => hook.id)).toEqual([id])
+    writeFileSync(join(place.dataDir, 'seal.key'), before, { mode: 0o600 })
+    const refused = await run('webhook', 'list')
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('seal.key')])
+  })
 })

@@ -18,7 +18,7 @@ import { DATABASE, type Manifest } from '../../src/cli/backup/manifest.ts'
 import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { LIMIT_MS, onTerminal, postrider, testFolder } from './command.ts'
+import { onTerminal, postrider, testFolder } from './command.ts'
 
 /** Crafted backups, and data directories whose owner replaces files while root restores. */
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   manifest = JSON.parse(files.get('manifest.json')!.toString())
   files.delete('manifest.json')
-}, LIMIT_MS)
+})
 afterAll(() => place.remove())
 
 /** A file of an archive. `head` changes its header; `packed` then corrects the checksum. */
@@ -93,142 +93,126 @@ async function refusal(file: string): Promise<string> {
 
 describe('a crafted backup', () => {
   // threat: backup-names
-  test(
-    'may contain only known files, each once, which is checked before anything is written',
-    async () => {
-      const bytes = Buffer.from('x')
-      const named = (name: string) => readingOf(packed(withDatabaseLast([{ name, bytes }])))
-      for (const name of [
-        'postrider.db-wal',
-        'postrider.db-shm',
-        'postrider.db-journal',
-        'postrider.lock',
-        'postrider.pem',
-        'POSTRIDER.DB-WAL',
-        'serving.json',
-        'last-backup.json',
-        'manifest.json',
-        'override.conf',
-        'postrider.service.d/override.conf',
-        'before-restore-1/a.pem',
-        '.bashrc',
-        'tls/.hidden.pem',
-        '../escape.pem',
-        'tls/../../escape.pem',
-        '/etc/cron.d/x.pem',
-        'tls//x.pem',
-        'a/b/c/d/e.pem',
-      ]) {
-        expect([name, await named(name)]).toEqual([name, `the backup is damaged: unexpected file ${name}`])
-      }
-      expect(await named('seal.key')).toBe('the backup is damaged: file seal.key is listed twice')
-      expect(await named('SEAL.key')).toBe('the backup is damaged: file SEAL.key is listed twice')
-      expect(await named('seal.key/x.pem')).toBe('the backup is damaged: seal.key is both a file and a folder')
-      expect(await named('a\x1b[2J.pem')).toContain('manifest is unreadable')
-      expect(await readingOf(packed([members().at(-1)!, ...members()]))).toContain('postrider.db')
-      for (const name of ['postrider.db-wal', 'seal.key']) {
-        expect(await refusal(packed(withDatabaseLast([{ name, bytes }])))).toBe(await named(name))
-      }
-    },
-    LIMIT_MS * 3,
-  )
+  test('may contain only known files, each once, which is checked before anything is written', async () => {
+    const bytes = Buffer.from('x')
+    const named = (name: string) => readingOf(packed(withDatabaseLast([{ name, bytes }])))
+    for (const name of [
+      'postrider.db-wal',
+      'postrider.db-shm',
+      'postrider.db-journal',
+      'postrider.lock',
+      'postrider.pem',
+      'POSTRIDER.DB-WAL',
+      'serving.json',
+      'last-backup.json',
+      'manifest.json',
+      'override.conf',
+      'postrider.service.d/override.conf',
+      'before-restore-1/a.pem',
+      '.bashrc',
+      'tls/.hidden.pem',
+      '../escape.pem',
+      'tls/../../escape.pem',
+      '/etc/cron.d/x.pem',
+      'tls//x.pem',
+      'a/b/c/d/e.pem',
+    ]) {
+      expect([name, await named(name)]).toEqual([name, `the backup is damaged: unexpected file ${name}`])
+    }
+    expect(await named('seal.key')).toBe('the backup is damaged: file seal.key is listed twice')
+    expect(await named('SEAL.key')).toBe('the backup is damaged: file SEAL.key is listed twice')
+    expect(await named('seal.key/x.pem')).toBe('the backup is damaged: seal.key is both a file and a folder')
+    expect(await named('a\x1b[2J.pem')).toContain('manifest is unreadable')
+    expect(await readingOf(packed([members().at(-1)!, ...members()]))).toContain('postrider.db')
+    for (const name of ['postrider.db-wal', 'seal.key']) {
+      expect(await refusal(packed(withDatabaseLast([{ name, bytes }])))).toBe(await named(name))
+    }
+  })
 
-  test(
-    'may contain nothing that other tar programs read differently',
-    async () => {
-      const cert = (head: (block: Buffer) => void): Member => ({ name: 'a.pem', bytes: Buffer.from('x'), head })
-      const typed = (type: string) => readingOf(packed(withDatabaseLast([cert((block) => block.write(type, 156))])))
-      // Hard link, symbolic link, devices, folder, FIFO, sparse file, pax headers, GNU long names.
-      for (const type of ['1', '2', '3', '4', '5', '6', 'S', 'x', 'g', 'L', 'K']) {
-        expect([type, await typed(type)]).toEqual([
-          type,
-          'the backup is damaged: the archive contains an entry that is not a regular file',
-        ])
-      }
-      const prefixed = packed(withDatabaseLast([cert((block) => block.write('etc/cron.d', 345))]))
-      expect(await refusal(prefixed)).toBe('the backup is damaged: the archive contains a file with a long path')
-    },
-    LIMIT_MS * 3,
-  )
+  test('may contain nothing that other tar programs read differently', async () => {
+    const cert = (head: (block: Buffer) => void): Member => ({ name: 'a.pem', bytes: Buffer.from('x'), head })
+    const typed = (type: string) => readingOf(packed(withDatabaseLast([cert((block) => block.write(type, 156))])))
+    // Hard link, symbolic link, devices, folder, FIFO, sparse file, pax headers, GNU long names.
+    for (const type of ['1', '2', '3', '4', '5', '6', 'S', 'x', 'g', 'L', 'K']) {
+      expect([type, await typed(type)]).toEqual([
+        type,
+        'the backup is damaged: the archive contains an entry that is not a regular file',
+      ])
+    }
+    const prefixed = packed(withDatabaseLast([cert((block) => block.write('etc/cron.d', 345))]))
+    expect(await refusal(prefixed)).toBe('the backup is damaged: the archive contains a file with a long path')
+  })
 
   // threat: backup-path
-  test(
-    'cannot choose the target: without a config the command needs one, or consent at the terminal',
-    async () => {
-      const config = files
-        .get('config.toml')!
-        .toString()
-        .replace('data_dir = "data"', `data_dir = "${at('chosen')}"`)
-      const file = packed(
-        members().map((each) => (each.name === 'config.toml' ? { ...each, bytes: Buffer.from(config) } : each)),
-      )
-      const missing = at('none/config.toml')
-      const refused = await postrider('restore', file, '--config', missing)
-      expect(refused).toMatchObject({ code: 2, stdout: '' })
-      expect(refused.stderr.trim()).toBe(
-        `${missing}: file not found. To restore to the backup's data directory, use --to ${at('chosen')}`,
-      )
-      expect([existsSync(at('chosen')), existsSync(missing)]).toEqual([false, false])
+  test('cannot choose the target: without a config the command needs one, or consent at the terminal', async () => {
+    const config = files
+      .get('config.toml')!
+      .toString()
+      .replace('data_dir = "data"', `data_dir = "${at('chosen')}"`)
+    const file = packed(
+      members().map((each) => (each.name === 'config.toml' ? { ...each, bytes: Buffer.from(config) } : each)),
+    )
+    const missing = at('none/config.toml')
+    const refused = await postrider('restore', file, '--config', missing)
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr.trim()).toBe(
+      `${missing}: file not found. To restore to the backup's data directory, use --to ${at('chosen')}`,
+    )
+    expect([existsSync(at('chosen')), existsSync(missing)]).toEqual([false, false])
 
-      const question = `The backup uses the data directory ${at('chosen')}. Restore there? [y/N]`
-      const declined = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'n' })
-      expect([declined.code, declined.unanswered, existsSync(at('chosen'))]).toEqual([2, [], false])
-      const agreed = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'y' })
-      expect([agreed.code, agreed.unanswered]).toEqual([0, []])
-      expect(readFileSync(missing, 'utf8')).toBe(config)
-      rmSync(at('chosen'), { recursive: true })
-      rmSync(at('none'), { recursive: true })
+    const question = `The backup uses the data directory ${at('chosen')}. Restore there? [y/N]`
+    const declined = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'n' })
+    expect([declined.code, declined.unanswered, existsSync(at('chosen'))]).toEqual([2, [], false])
+    const agreed = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'y' })
+    expect([agreed.code, agreed.unanswered]).toEqual([0, []])
+    expect(readFileSync(missing, 'utf8')).toBe(config)
+    rmSync(at('chosen'), { recursive: true })
+    rmSync(at('none'), { recursive: true })
 
-      const elsewhere = await postrider('restore', file, '--config', missing, '--to', at('other'))
-      expect(elsewhere).toMatchObject({ code: 0, stderr: '' })
-      expect([existsSync(at('chosen')), existsSync(missing), existsSync(at('other/postrider.db'))]).toEqual([
-        false,
-        false,
-        true,
-      ])
-      rmSync(at('other'), { recursive: true })
-    },
-    LIMIT_MS,
-  )
+    const elsewhere = await postrider('restore', file, '--config', missing, '--to', at('other'))
+    expect(elsewhere).toMatchObject({ code: 0, stderr: '' })
+    expect([existsSync(at('chosen')), existsSync(missing), existsSync(at('other/postrider.db'))]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    rmSync(at('other'), { recursive: true })
+  })
 
   // threat: backup-schema
-  test(
-    'may add no trigger, view, table or index, and omit none of ours',
-    async () => {
-      const changed = (sql: string) => {
-        writeFileSync(at('changed.db'), files.get(DATABASE)!)
-        const db = connect(at('changed.db'), { busyTimeoutMs: 0 })
-        try {
-          db.exec(sql)
-          db.pragma('wal_checkpoint(truncate)')
-          db.pragma('journal_mode = delete')
-        } finally {
-          db.close()
-        }
-        const bytes = readFileSync(at('changed.db'))
-        return refusal(packed([...members().slice(0, -1), { name: DATABASE, bytes }]))
+  test('may add no trigger, view, table or index, and omit none of ours', async () => {
+    const changed = (sql: string) => {
+      writeFileSync(at('changed.db'), files.get(DATABASE)!)
+      const db = connect(at('changed.db'), { busyTimeoutMs: 0 })
+      try {
+        db.exec(sql)
+        db.pragma('wal_checkpoint(truncate)')
+        db.pragma('journal_mode = delete')
+      } finally {
+        db.close()
       }
-      for (const [sql, what] of [
-        ['create trigger evil after insert on messages begin delete from api_keys; end', 'trigger evil'],
-        ['create view evil as select 1', 'view evil'],
-        ['create table evil (a)', 'table evil'],
-        ['create index evil on messages (id)', 'index evil'],
-        ['create virtual table evil using fts5 (a)', 'table evil'],
-        ['alter table messages add column evil integer', 'table messages'],
-      ]) {
-        expect([sql, await changed(sql!)]).toEqual([
-          sql!,
-          expect.stringMatching(new RegExp(`the database contains an unknown ${what}`)),
-        ])
-      }
-      expect(await changed('alter table migrations rename to m; create view migrations as select * from m')).toContain(
-        'the table of schema steps is missing',
-      )
-      const [index] = indexesOf(at('changed.db'))
-      expect(await changed(`drop index ${index}`)).toContain(`the database has no index ${index}`)
-    },
-    LIMIT_MS * 2,
-  )
+      const bytes = readFileSync(at('changed.db'))
+      return refusal(packed([...members().slice(0, -1), { name: DATABASE, bytes }]))
+    }
+    for (const [sql, what] of [
+      ['create trigger evil after insert on messages begin delete from api_keys; end', 'trigger evil'],
+      ['create view evil as select 1', 'view evil'],
+      ['create table evil (a)', 'table evil'],
+      ['create index evil on messages (id)', 'index evil'],
+      ['create virtual table evil using fts5 (a)', 'table evil'],
+      ['alter table messages add column evil integer', 'table messages'],
+    ]) {
+      expect([sql, await changed(sql!)]).toEqual([
+        sql!,
+        expect.stringMatching(new RegExp(`the database contains an unknown ${what}`)),
+      ])
+    }
+    expect(await changed('alter table migrations rename to m; create view migrations as select * from m')).toContain(
+      'the table of schema steps is missing',
+    )
+    const [index] = indexesOf(at('changed.db'))
+    expect(await changed(`drop index ${index}`)).toContain(`the database has no index ${index}`)
+  })
 })
 
 function indexesOf(file: string): string[] {
@@ -285,57 +269,43 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
     return at(name)
   }
 
-  test(
-    'makes every file theirs, beside it, and follows no link that they put there',
-    async () => {
-      const dataDir = made('foreign')
-      symlinkSync(victim(), join(dataDir, 'link'))
-      symlinkSync(join(victim(), 'secret'), join(dataDir, 'postrider.db'))
-      symlinkSync(join(victim(), 'secret'), join(dataDir, 'seal.key'))
-      const { code, stderr } = await restore(dataDir)
-      expect([code, stderr]).toEqual([0, ''])
-      expect(uidsIn(dataDir)).toEqual([NOBODY])
-      const kept = readdirSync(place.folder).find((name) => name.startsWith('foreign.before-restore-'))!
-      expect(lstatSync(at(`${kept}/link`)).isSymbolicLink()).toBe(true)
-      isUntouched()
-      expect(readdirSync(place.folder).filter((name) => name.startsWith('.postrider'))).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  test('makes every file theirs, beside it, and follows no link that they put there', async () => {
+    const dataDir = made('foreign')
+    symlinkSync(victim(), join(dataDir, 'link'))
+    symlinkSync(join(victim(), 'secret'), join(dataDir, 'postrider.db'))
+    symlinkSync(join(victim(), 'secret'), join(dataDir, 'seal.key'))
+    const { code, stderr } = await restore(dataDir)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(uidsIn(dataDir)).toEqual([NOBODY])
+    const kept = readdirSync(place.folder).find((name) => name.startsWith('foreign.before-restore-'))!
+    expect(lstatSync(at(`${kept}/link`)).isSymbolicLink()).toBe(true)
+    isUntouched()
+    expect(readdirSync(place.folder).filter((name) => name.startsWith('.postrider'))).toEqual([])
+  })
 
-  test(
-    'works with their rights alone where they own the folder above too',
-    async () => {
-      const home = made('home')
-      mkdirSync(join(home, 'data'))
-      chownSync(join(home, 'data'), NOBODY, NOBODY)
-      symlinkSync(victim(), join(home, '.postrider-restore-1'))
-      symlinkSync(join(victim(), 'secret'), join(home, 'data/postrider.lock'))
-      const before = await restore(join(home, 'data'))
-      expect(before.code).toBe(1) // the lock file is a link to a file that the owner may not open
-      isUntouched()
-      rmSync(join(home, 'data/postrider.lock'))
-      expect(await restore(join(home, 'data'))).toMatchObject({ code: 0, stderr: '' })
-      expect(uidsIn(join(home, 'data'))).toEqual([NOBODY])
-      expect(readdirSync(home).filter((name) => lstatSync(join(home, name)).uid === 0)).toEqual([
-        '.postrider-restore-1',
-      ])
-      isUntouched()
-    },
-    LIMIT_MS,
-  )
+  test('works with their rights alone where they own the folder above too', async () => {
+    const home = made('home')
+    mkdirSync(join(home, 'data'))
+    chownSync(join(home, 'data'), NOBODY, NOBODY)
+    symlinkSync(victim(), join(home, '.postrider-restore-1'))
+    symlinkSync(join(victim(), 'secret'), join(home, 'data/postrider.lock'))
+    const before = await restore(join(home, 'data'))
+    expect(before.code).toBe(1) // the lock file is a link to a file that the owner may not open
+    isUntouched()
+    rmSync(join(home, 'data/postrider.lock'))
+    expect(await restore(join(home, 'data'))).toMatchObject({ code: 0, stderr: '' })
+    expect(uidsIn(join(home, 'data'))).toEqual([NOBODY])
+    expect(readdirSync(home).filter((name) => lstatSync(join(home, name)).uid === 0)).toEqual(['.postrider-restore-1'])
+    isUntouched()
+  })
 
-  test(
-    'refuses where a third user could exchange a folder on the way',
-    async () => {
-      const home = made('third')
-      mkdirSync(join(home, 'data'))
-      chownSync(join(home, 'data'), NOBODY - 1, NOBODY - 1)
-      const refused = await restore(join(home, 'data'))
-      expect(refused.code).toBe(1)
-      expect(refused.stderr).toContain(`${home} belongs to another user`)
-      expect(readdirSync(join(home, 'data'))).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  test('refuses where a third user could exchange a folder on the way', async () => {
+    const home = made('third')
+    mkdirSync(join(home, 'data'))
+    chownSync(join(home, 'data'), NOBODY - 1, NOBODY - 1)
+    const refused = await restore(join(home, 'data'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(`${home} belongs to another user`)
+    expect(readdirSync(join(home, 'data'))).toEqual([])
+  })
 })

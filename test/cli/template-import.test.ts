@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
-import { LIMIT_MS, postrider, startWith, testFolder } from './command.ts'
+import { postrider, startWith, testFolder } from './command.ts'
 
 /** `template import` from HTTPS servers that page, authenticate and answer as the services' documentation says. */
 
@@ -129,7 +129,7 @@ beforeAll(async () => {
   writeFileSync(join(place.folder, 'ca.pem'), certificatePem)
   appendFileSync(place.file, `\n[webhooks]\nca_file = "${join(place.folder, 'ca.pem')}"\n`)
   await postrider('org', 'create', 'Shop', '--config', place.file)
-}, LIMIT_MS)
+})
 afterAll(async () => {
   await server.stop(true)
   place.remove()
@@ -147,101 +147,76 @@ async function importFrom(service: string, key: string, ...more: string[]) {
 }
 
 describe('postrider template import', () => {
-  test(
-    'reads Resend page by page; the alias is the name that programs use',
-    async () => {
-      const result = await importFrom('resend', KEY)
-      expect(result).toMatchObject({ code: 0, stderr: '' })
-      expect(result.stdout).toBe(
-        `${HELLO} (Name of ${HELLO}): imported\nsign-in-code (Name of ${CODE}): imported\n  its alias was Sign_In.Code\n` +
-          '2 imported, 0 already there, 0 not imported\n',
-      )
-      expect(isBusy).toBe(false) // the first request was repeated
-      const again = await importFrom('resend', KEY, '--json')
-      expect(JSON.parse(again.stdout)).toMatchObject({ imported: 0, already_there: 2, not_imported: 0 })
-    },
-    LIMIT_MS,
-  )
+  test('reads Resend page by page; the alias is the name that programs use', async () => {
+    const result = await importFrom('resend', KEY)
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.stdout).toBe(
+      `${HELLO} (Name of ${HELLO}): imported\nsign-in-code (Name of ${CODE}): imported\n  its alias was Sign_In.Code\n` +
+        '2 imported, 0 already there, 0 not imported\n',
+    )
+    expect(isBusy).toBe(false) // the first request was repeated
+    const again = await importFrom('resend', KEY, '--json')
+    expect(JSON.parse(again.stdout)).toMatchObject({ imported: 0, already_there: 2, not_imported: 0 })
+  })
 
-  test(
-    'reads Postmark with its layouts first; a dry run writes nothing',
-    async () => {
-      const dry = JSON.parse((await importFrom('postmark', KEY, '--json', '--dry-run')).stdout)
-      expect(dry).toMatchObject({ imported: 3, dry_run: true })
-      const { stdout, code, stderr } = await importFrom('postmark', KEY, '--json')
-      expect([code, stderr]).toEqual([0, ''])
-      const { data, ...counts } = JSON.parse(stdout)
-      expect(counts).toEqual({ imported: 3, already_there: 0, not_imported: 0, dry_run: false })
-      expect(data.map(({ alias }: { alias: string }) => alias)).toEqual(['frame', 'receipt', '2'])
-    },
-    LIMIT_MS,
-  )
+  test('reads Postmark with its layouts first; a dry run writes nothing', async () => {
+    const dry = JSON.parse((await importFrom('postmark', KEY, '--json', '--dry-run')).stdout)
+    expect(dry).toMatchObject({ imported: 3, dry_run: true })
+    const { stdout, code, stderr } = await importFrom('postmark', KEY, '--json')
+    expect([code, stderr]).toEqual([0, ''])
+    const { data, ...counts } = JSON.parse(stdout)
+    expect(counts).toEqual({ imported: 3, already_there: 0, not_imported: 0, dry_run: false })
+    expect(data.map(({ alias }: { alias: string }) => alias)).toEqual(['frame', 'receipt', '2'])
+  })
 
-  test(
-    'reads the active versions of SendGrid, and reports what does not translate',
-    async () => {
-      const result = await importFrom('sendgrid', KEY)
-      expect(result.code).toBe(1)
-      expect(result.stdout).toContain(`${SHIPPED} (Shipped): imported`)
-      expect(result.stdout).toContain('1 imported, 0 already there, 1 not imported')
-      expect(
-        result.stderr
-          .trim()
-          .split('\n')
-          .map((line) => line.replace(/^.*: html/, 'html')),
-      ).toEqual([
-        'html, line 2: the helper or has no equivalent',
-        'html, line 2: the partial footer is not in the export',
-      ])
-      const before = seen.length
-      const wrong = await importFrom('sendgrid', 'other')
-      expect(wrong).toMatchObject({ code: 1, stdout: '' })
-      expect(wrong.stderr).toMatch(/status 401\. Check SENDGRID_API_KEY/)
-      expect(wrong.stderr).not.toContain('other')
-      expect(seen.length).toBe(before + 1)
-    },
-    LIMIT_MS,
-  )
+  test('reads the active versions of SendGrid, and reports what does not translate', async () => {
+    const result = await importFrom('sendgrid', KEY)
+    expect(result.code).toBe(1)
+    expect(result.stdout).toContain(`${SHIPPED} (Shipped): imported`)
+    expect(result.stdout).toContain('1 imported, 0 already there, 1 not imported')
+    expect(
+      result.stderr
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/^.*: html/, 'html')),
+    ).toEqual([
+      'html, line 2: the helper or has no equivalent',
+      'html, line 2: the partial footer is not in the export',
+    ])
+    const before = seen.length
+    const wrong = await importFrom('sendgrid', 'other')
+    expect(wrong).toMatchObject({ code: 1, stdout: '' })
+    expect(wrong.stderr).toMatch(/status 401\. Check SENDGRID_API_KEY/)
+    expect(wrong.stderr).not.toContain('other')
+    expect(seen.length).toBe(before + 1)
+  })
 
-  test(
-    'reads the folder of `postmark templates pull` and a JSON file',
-    async () => {
-      const folder = join(place.folder, 'pulled')
-      const write = (name: string, meta: object, html: string) => {
-        mkdirSync(join(folder, name), { recursive: true })
-        writeFileSync(join(folder, name, 'meta.json'), JSON.stringify(meta))
-        writeFileSync(join(folder, name, 'content.html'), html)
-      }
-      write(
-        'hello',
-        { Name: 'Hello', Alias: 'hello', Subject: 'Hi', LayoutTemplate: 'outer', TemplateType: 'Standard' },
-        '<p>{{name}}</p>',
-      )
-      write('_layouts/outer', { Name: 'Outer', Alias: 'outer', TemplateType: 'Layout' }, '<b>{{{@content}}}</b>')
-      const pulled = await postrider(
-        'template',
-        'import',
-        folder,
-        '--from',
-        'postmark',
-        '--json',
-        '--config',
-        place.file,
-      )
-      expect(JSON.parse(pulled.stdout)).toMatchObject({ imported: 2, data: [{ alias: 'outer' }, { alias: 'hello' }] })
+  test('reads the folder of `postmark templates pull` and a JSON file', async () => {
+    const folder = join(place.folder, 'pulled')
+    const write = (name: string, meta: object, html: string) => {
+      mkdirSync(join(folder, name), { recursive: true })
+      writeFileSync(join(folder, name, 'meta.json'), JSON.stringify(meta))
+      writeFileSync(join(folder, name, 'content.html'), html)
+    }
+    write(
+      'hello',
+      { Name: 'Hello', Alias: 'hello', Subject: 'Hi', LayoutTemplate: 'outer', TemplateType: 'Standard' },
+      '<p>{{name}}</p>',
+    )
+    write('_layouts/outer', { Name: 'Outer', Alias: 'outer', TemplateType: 'Layout' }, '<b>{{{@content}}}</b>')
+    const pulled = await postrider('template', 'import', folder, '--from', 'postmark', '--json', '--config', place.file)
+    expect(JSON.parse(pulled.stdout)).toMatchObject({ imported: 2, data: [{ alias: 'outer' }, { alias: 'hello' }] })
 
-      const file = join(place.folder, 'templates.json')
-      writeFileSync(
-        file,
-        JSON.stringify([
-          { id: 'd-1', name: 'One', versions: [{ active: 1, subject: 'S', html_content: '<p>{{a}}</p>' }] },
-        ]),
-      )
-      const read = await postrider('template', 'import', file, '--from', 'sendgrid', '--config', place.file)
-      expect(read.stdout).toBe('d-1 (One): imported\n1 imported, 0 already there, 0 not imported\n')
-      const none = await postrider('template', 'import', '--from', 'sendgrid', '--config', place.file)
-      expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/SENDGRID_API_KEY/)])
-    },
-    LIMIT_MS,
-  )
+    const file = join(place.folder, 'templates.json')
+    writeFileSync(
+      file,
+      JSON.stringify([
+        { id: 'd-1', name: 'One', versions: [{ active: 1, subject: 'S', html_content: '<p>{{a}}</p>' }] },
+      ]),
+    )
+    const read = await postrider('template', 'import', file, '--from', 'sendgrid', '--config', place.file)
+    expect(read.stdout).toBe('d-1 (One): imported\n1 imported, 0 already there, 0 not imported\n')
+    const none = await postrider('template', 'import', '--from', 'sendgrid', '--config', place.file)
+    expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/SENDGRID_API_KEY/)])
+  })
 })

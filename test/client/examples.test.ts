@@ -23,7 +23,7 @@ beforeAll(async () => {
   await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   await server.receiver.received(1)
   reported = server.receiver.requests[0]!
-}, 60_000)
+})
 afterAll(async () => {
   for (const step of undo) await step()
   await server.close()
@@ -46,7 +46,7 @@ for (const [file, runtimes] of [
       await prints('message.bounced')
       expect(await post(reported.body.replace('hard', 'soft'))).toEqual([401, WRONG])
       expect((await post(reported.body, {}))[0]).toBe(401)
-    }, 60_000)
+    })
   }
 }
 
@@ -56,7 +56,7 @@ for (const [runtime, command] of RUNTIMES) {
     const env = { ...environment(), REQUEST: JSON.stringify([signatureOf(reported), reported.body]) }
     const child = Bun.spawn([...command, 'next.mjs'], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'inherit' })
     expect(await new Response(child.stdout).text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
-  }, 60_000)
+  })
 }
 
 /** Calls the handler of a route as Next.js does. */

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { until } from '../support/patience.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { MAIL, startTestServer, type TestServer, until } from '../support/server.ts'
+import { MAIL, startTestServer, type TestServer } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 import { CLIENT } from './languages.ts'
 import { type Line, startLine } from './line.ts'
@@ -87,7 +88,7 @@ for (const [name, tools, command] of [
       sent.push(await bounced())
       await all()
       expect(printed).toEqual(sent)
-    }, 60_000)
+    })
 
     test('after sets its start, and break closes the connection', async () => {
       await open()
@@ -96,7 +97,7 @@ for (const [name, tools, command] of [
       await until('the end', () => printed.includes('end'))
       expect(printed).toEqual([...sent, 'end'])
       await until('the connection to be closed', () => line.open() === 0)
-    }, 60_000)
+    })
 
     test('a rejected key ends it, and so does a server that never answers', async () => {
       await open()
@@ -110,6 +111,6 @@ for (const [name, tools, command] of [
         ['ConnectionFailedError', 'end'],
       ])
       expect(cutting.requests).toHaveLength(3)
-    }, 60_000)
+    })
   })
 }

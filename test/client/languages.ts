@@ -96,7 +96,7 @@ export function testLanguage({ name, tools, command, env, page, example }: Langu
       output = ran.output
       if (ran.exitCode !== 0) throw new Error(output)
       done = JSON.parse(output)
-    }, 60_000)
+    })
     afterAll(async () => {
       for (const each of Object.values(hostile)) await each.stop()
       await server.close()

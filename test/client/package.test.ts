@@ -11,7 +11,7 @@ let server: HostileServer
 beforeAll(async () => {
   installed = installClient('nodemailer')
   server = await startHostile({ status: 503 }, { status: 202, body: '{"id":"msg_1"}' }, refusal(404, 'not_found'))
-}, 60_000)
+})
 afterAll(async () => {
   installed.remove()
   await server.stop()
@@ -122,7 +122,7 @@ export async function run(event: WebhookEvent): Promise<string> {
     const imports = `import { Postrider, type WebhookEvent } from 'postrider'\n`
     expect(check('good.mts', imports + GOOD)).toBe('')
     expect(check('good.cts', imports + GOOD)).toBe('')
-  }, 60_000)
+  })
 
   test('refuse what the API refuses', () => {
     const faults = check(
@@ -138,26 +138,22 @@ new Postrider({ camelCase: true }).messages.send({ from: 'a', to: 'b', subject: 
 `,
     )
     expect([...faults.matchAll(/bad\.mts\((\d)/g)].map(([, line]) => Number(line))).toEqual([3, 4, 5, 6, 7, 8])
-  }, 60_000)
+  })
 })
 
-test.skipIf(Bun.which('npm') === null)(
-  'npm installs it without a registry',
-  () => {
-    const folder = installed.folder
-    const project = join(folder, 'project')
-    Bun.spawnSync(['mkdir', project])
-    writeFileSync(join(project, 'package.json'), '{"private":true}')
-    const packed = join(ROOT, `dist/client/postrider-${pkg.version}.tgz`)
-    const flags = ['--offline', '--no-audit', '--no-fund', '--no-update-notifier', `--cache=${folder}/cache`]
-    const run = Bun.spawnSync(['npm', 'install', ...flags, packed], { cwd: project })
-    expect([run.exitCode, run.exitCode === 0 ? '' : run.stderr.toString()]).toEqual([0, ''])
-    expect(filesOf(join(project, 'node_modules/postrider'))).toContain('esm/index.js')
-    writeFileSync(join(project, 'main.mjs'), `import { Postrider } from 'postrider'\nconsole.log(typeof Postrider)\n`)
-    writeFileSync(join(project, 'main.cjs'), `console.log(typeof require('postrider/nodemailer').postriderTransport)\n`)
-    for (const name of ['main.mjs', 'main.cjs']) {
-      expect(Bun.spawnSync(['node', name], { cwd: project }).stdout.toString()).toBe('function\n')
-    }
-  },
-  60_000,
-)
+test.skipIf(Bun.which('npm') === null)('npm installs it without a registry', () => {
+  const folder = installed.folder
+  const project = join(folder, 'project')
+  Bun.spawnSync(['mkdir', project])
+  writeFileSync(join(project, 'package.json'), '{"private":true}')
+  const packed = join(ROOT, `dist/client/postrider-${pkg.version}.tgz`)
+  const flags = ['--offline', '--no-audit', '--no-fund', '--no-update-notifier', `--cache=${folder}/cache`]
+  const run = Bun.spawnSync(['npm', 'install', ...flags, packed], { cwd: project })
+  expect([run.exitCode, run.exitCode === 0 ? '' : run.stderr.toString()]).toEqual([0, ''])
+  expect(filesOf(join(project, 'node_modules/postrider'))).toContain('esm/index.js')
+  writeFileSync(join(project, 'main.mjs'), `import { Postrider } from 'postrider'\nconsole.log(typeof Postrider)\n`)
+  writeFileSync(join(project, 'main.cjs'), `console.log(typeof require('postrider/nodemailer').postriderTransport)\n`)
+  for (const name of ['main.mjs', 'main.cjs']) {
+    expect(Bun.spawnSync(['node', name], { cwd: project }).stdout.toString()).toBe('function\n')
+  }
+})

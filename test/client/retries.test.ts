@@ -11,7 +11,7 @@ import {
   UnexpectedAnswerError,
 } from '../../src/client/index.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
-import { until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
 import { type HostileServer, type Move, refusal, startHostile } from './hostile.ts'
 
 const ACCEPTED: Move = { status: 202, headers: { 'x-request-id': 'req_ok' }, body: '{"id":"msg_1","status":"queued"}' }

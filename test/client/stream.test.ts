@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import { AbortError, ConnectionError, Postrider, UnauthorizedError } from '../../src/client/index.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/patience.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { MAIL, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 import { type Line, startLine } from './line.ts'
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
 import { Resend } from 'resend'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { RECEIVING, receive } from './receive.ts'
 
 /** Mail received over SMTP, read with npm's `resend`, which fetches the download links without a key. */

@@ -7,8 +7,9 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { fileAnswer, startFileServer } from '../support/file-server.ts'
 import { addKey } from '../support/keys.ts'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Resend's npm package with a complete server: an application only has to change its base URL and key. */
 

@@ -1,12 +1,10 @@
 /** The CPU time of every parser for every class of hostile text: 100 kB take under 50 ms, and twice the text takes
  *  at most 2.3 times as long. CPU time excludes other programs. On a machine slower than the one the limit was set
  *  on, the limit grows in proportion. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { costMs, slowness } from '../support/cpu-cost.ts'
 import { HOSTILE, type Hostile } from './hostile.ts'
-import { costMs, slowness } from './measure.ts'
 import { PARSERS, type Parser } from './parsers.ts'
-
-setDefaultTimeout(120_000)
 
 const LENGTH = 100_000
 const MOST_MS = 50

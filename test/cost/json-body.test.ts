@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseBody } from '../../src/api/read.ts'
-import { costMs, slowness } from './measure.ts'
+import { costMs, slowness } from '../support/cpu-cost.ts'
 
 const LENGTH = 100_000
 const MOST_MS = 5

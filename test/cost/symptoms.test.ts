@@ -12,8 +12,8 @@ import { trackHtml } from '../../src/mail/track.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { WORD } from '../../src/storage/search-tokens.ts'
 import { parseTemplateTexts } from '../../src/submission/render.ts'
+import { costMs } from '../support/cpu-cost.ts'
 import { ANALYSED } from './analysed.ts'
-import { costMs } from './measure.ts'
 
 const TRIES = 5
 /** Far above the present cost, far below the former one. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { START } from '../support/server.ts'
 import { MAIL_FROM } from '../support/user-mail.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Canary messages on the health page. */
 
@@ -30,29 +30,25 @@ describe.skipIf(!hasBrowser)('canary messages in the dashboard', () => {
       canary: { every_minutes: 1440, mailboxes },
       health: { look_outside: false },
     })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
   for (const [theme, width] of [
     ['light', 1280],
     ['dark', 390],
   ] as const)
-    test(
-      `show the last result and the time to arrive, at ${width} px in the ${theme} theme`,
-      async () => {
-        const page = await board.open('/health', { theme, width })
-        const card = page.getByRole('region', { name: 'Canary messages' })
-        await card.getByText('Not checked').waitFor()
-        const text = await card.textContent()
-        expect(text).toContain('login failed: <b>no</b>')
-        expect(text).toContain('This server: 3 s')
-        await card.locator('.segments, [role=radiogroup], fieldset').getByText('seed').click()
-        await card.getByRole('button', { name: 'View as table' }).click()
-        expect(await card.getByRole('table').textContent()).toContain('400 s')
-        expect(await axeFaults(page)).toEqual([])
-        expect(await overflow(page)).toEqual([])
-        await screenshot(page, `canary-${theme}-${width}`)
-      },
-      LIMIT_MS,
-    )
+    test(`show the last result and the time to arrive, at ${width} px in the ${theme} theme`, async () => {
+      const page = await board.open('/health', { theme, width })
+      const card = page.getByRole('region', { name: 'Canary messages' })
+      await card.getByText('Not checked').waitFor()
+      const text = await card.textContent()
+      expect(text).toContain('login failed: <b>no</b>')
+      expect(text).toContain('This server: 3 s')
+      await card.locator('.segments, [role=radiogroup], fieldset').getByText('seed').click()
+      await card.getByRole('button', { name: 'View as table' }).click()
+      expect(await card.getByRole('table').textContent()).toContain('400 s')
+      expect(await axeFaults(page)).toEqual([])
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, `canary-${theme}-${width}`)
+    })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openComponents } from './components/open.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** The page with every component of the kit in its states. */
 
@@ -26,8 +26,8 @@ describe.skipIf(!hasBrowser)('the components', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
   const open = async (view: View) => {
     const page = await board.blank({ ...view, expected: /./, elsewhere: ['components.test'] })
     await openComponents(page)
@@ -39,71 +39,55 @@ describe.skipIf(!hasBrowser)('the components', () => {
     [1440, 'dark'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)(
-    'have no accessibility faults and no overflow at %d px in the %s theme',
-    async (width, theme) => {
-      const page = await open({ width, theme })
-      expect(await axeFaults(page)).toEqual([])
-      expect(await overflow(page)).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  ] as const)('have no accessibility faults and no overflow at %d px in the %s theme', async (width, theme) => {
+    const page = await open({ width, theme })
+    expect(await axeFaults(page)).toEqual([])
+    expect(await overflow(page)).toEqual([])
+  })
 
-  test(
-    'open what covers the page without accessibility faults, and Escape closes it',
-    async () => {
-      const page = await open({ theme: 'dark' })
-      for (const name of ['Open dialog', 'Open question', 'Open shortcuts', 'Open palette']) {
-        await page.getByRole('button', { name }).click()
-        await page.getByRole('dialog').waitFor()
-        expect([name, await axeFaults(page)]).toEqual([name, []])
-        await page.keyboard.press('Escape')
-        await page.getByRole('dialog').waitFor({ state: 'detached' })
-      }
-      await page.getByRole('button', { name: 'Show error' }).click()
-      await page.getByText('The name is used.').waitFor()
-      expect(await axeFaults(page)).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  test('open what covers the page without accessibility faults, and Escape closes it', async () => {
+    const page = await open({ theme: 'dark' })
+    for (const name of ['Open dialog', 'Open question', 'Open shortcuts', 'Open palette']) {
+      await page.getByRole('button', { name }).click()
+      await page.getByRole('dialog').waitFor()
+      expect([name, await axeFaults(page)]).toEqual([name, []])
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: 'Show error' }).click()
+    await page.getByText('The name is used.').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+  })
 
-  test(
-    'show the error of a refused form at its field, which gets the focus',
-    async () => {
-      const page = await open({})
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Name is already used.').waitFor()
-      const name = page.getByLabel('Name', { exact: true })
-      expect(await name.getAttribute('aria-invalid')).toBe('true')
-      expect(await name.evaluate((element) => element === document.activeElement)).toBe(true)
-    },
-    LIMIT_MS,
-  )
+  test('show the error of a refused form at its field, which gets the focus', async () => {
+    const page = await open({})
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Name is already used.').waitFor()
+    const name = page.getByLabel('Name', { exact: true })
+    expect(await name.getAttribute('aria-invalid')).toBe('true')
+    expect(await name.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
 
-  test(
-    'show the warm-up of an address: its groups, and plan and mails sent by day of the chosen one',
-    async () => {
-      const page = await open({})
-      const card = page.getByRole('region', { name: 'Warm-up of 192.0.2.1' })
-      const rows = await card.getByRole('row').allInnerTexts()
-      const held = rows.find((text) => text.startsWith('Yahoo'))
-      expect(held).toContain('Held')
-      expect(held).toContain('until ')
-      expect(rows.find((text) => text.startsWith('Apple'))).toContain('No limit')
-      await card.getByRole('button', { name: 'Microsoft' }).click()
-      await card.getByRole('button', { name: 'View as table' }).click()
-      const figures = card.getByRole('region', { name: 'Plan and messages sent to Microsoft by day' }).getByRole('row')
-      expect(await figures.allInnerTexts()).toEqual([
-        'Time\tPlan\tSent',
-        '2026-11-19\t50\t50',
-        '2026-11-20\t63\t63',
-        '2026-11-21\t81\t31',
-      ])
-      await page.getByText('The chart starts on the second day.').waitFor()
-      await card.getByRole('button', { name: 'View as table' }).click()
-      await card.getByRole('button', { name: 'Google' }).click()
-      await card.locator('.plot canvas').waitFor()
-    },
-    LIMIT_MS,
-  )
+  test('show the warm-up of an address: its groups, and plan and mails sent by day of the chosen one', async () => {
+    const page = await open({})
+    const card = page.getByRole('region', { name: 'Warm-up of 192.0.2.1' })
+    const rows = await card.getByRole('row').allInnerTexts()
+    const held = rows.find((text) => text.startsWith('Yahoo'))
+    expect(held).toContain('Held')
+    expect(held).toContain('until ')
+    expect(rows.find((text) => text.startsWith('Apple'))).toContain('No limit')
+    await card.getByRole('button', { name: 'Microsoft' }).click()
+    await card.getByRole('button', { name: 'View as table' }).click()
+    const figures = card.getByRole('region', { name: 'Plan and messages sent to Microsoft by day' }).getByRole('row')
+    expect(await figures.allInnerTexts()).toEqual([
+      'Time\tPlan\tSent',
+      '2026-11-19\t50\t50',
+      '2026-11-20\t63\t63',
+      '2026-11-21\t81\t31',
+    ])
+    await page.getByText('The chart starts on the second day.').waitFor()
+    await card.getByRole('button', { name: 'View as table' }).click()
+    await card.getByRole('button', { name: 'Google' }).click()
+    await card.locator('.plot canvas').waitFor()
+  })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { brokenWords } from './broken-words.ts'
 import { addSample, PAGE_NAMES, pagesOf, type Sample } from './sample.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. */
 
@@ -14,88 +14,76 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
     board = await startDashboard(async (server) => {
       sample = await addSample(server)
     })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
   /** The pages that load the editor, which is larger than everything else together. */
   const WITH_EDITOR = ['template-new', 'template', 'layout']
 
   // One visit of a page for all checks: loading it takes longer than most of them.
   for (const name of PAGE_NAMES)
-    test(
-      `${name}: whole words, no sideways scrolling, under 120 kB, no accessibility faults, all of it by keyboard`,
-      async () => {
-        phone ??= await board.open('/', { expected: FRAMES })
-        const page = phone
-        const asked = new Set<string>()
-        const note = (request: { url(): string }) => asked.add(request.url())
-        await page.emulateMedia({ colorScheme: 'light' })
-        await page.setViewportSize({ width: 390, height: 844 })
-        page.on('request', note)
-        await page.goto(`${board.origin}/dashboard${pagesOf(sample)[name]}`)
-        await page.locator('main h1').first().waitFor()
-        await page.locator('[aria-busy="true"], .busy, [role="progressbar"]').first().waitFor({ state: 'detached' })
-        // Loaded after the page: the plotting library, and the editor.
-        if (name === 'overview') await page.locator('.plot canvas').last().waitFor()
-        if (WITH_EDITOR.includes(name)) await page.locator('.cm-editor').waitFor()
-        page.off('request', note)
+    test(`${name}: whole words, no sideways scrolling, under 120 kB, no accessibility faults, all of it by keyboard`, async () => {
+      phone ??= await board.open('/', { expected: FRAMES })
+      const page = phone
+      const asked = new Set<string>()
+      const note = (request: { url(): string }) => asked.add(request.url())
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize({ width: 390, height: 844 })
+      page.on('request', note)
+      await page.goto(`${board.origin}/dashboard${pagesOf(sample)[name]}`)
+      await page.locator('main h1').first().waitFor()
+      await page.locator('[aria-busy="true"], .busy, [role="progressbar"]').first().waitFor({ state: 'detached' })
+      // Loaded after the page: the plotting library, and the editor.
+      if (name === 'overview') await page.locator('.plot canvas').last().waitFor()
+      if (WITH_EDITOR.includes(name)) await page.locator('.cm-editor').waitFor()
+      page.off('request', note)
 
-        expect(await page.evaluate(layoutShift)).toBeLessThan(0.05)
-        const loaded = await compressedSize([...asked].filter((url) => url.startsWith(`${board.origin}/dashboard`)))
-        expect(loaded).toBeGreaterThan(60_000) // the font is there
-        expect([loaded, loaded >= 120_000]).toEqual([loaded, WITH_EDITOR.includes(name)])
+      expect(await page.evaluate(layoutShift)).toBeLessThan(0.05)
+      const loaded = await compressedSize([...asked].filter((url) => url.startsWith(`${board.origin}/dashboard`)))
+      expect(loaded).toBeGreaterThan(60_000) // the font is there
+      expect([loaded, loaded >= 120_000]).toEqual([loaded, WITH_EDITOR.includes(name)])
 
-        expect(await overflow(page)).toEqual([])
-        for (const width of [390, 768, 1440]) {
-          await page.setViewportSize({ width, height: 844 })
-          expect([width, ...(await brokenWords(page)), ...(await page.evaluate(squeezed))]).toEqual([width])
-        }
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          expect([colorScheme, ...(await axeFaults(page))]).toEqual([colorScheme])
-        }
-        expect(await unreachedByTab(page)).toEqual([])
-      },
-      LIMIT_MS,
+      expect(await overflow(page)).toEqual([])
+      for (const width of [390, 768, 1440]) {
+        await page.setViewportSize({ width, height: 844 })
+        expect([width, ...(await brokenWords(page)), ...(await page.evaluate(squeezed))]).toEqual([width])
+      }
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect([colorScheme, ...(await axeFaults(page))]).toEqual([colorScheme])
+      }
+      expect(await unreachedByTab(page)).toEqual([])
+    })
+
+  test('shows 24 recipients of a message on one screen', async () => {
+    const page = await board.open(`/messages/${sample.many}`, { width: 1440, height: 900 })
+    const rows = page.locator('.recipient')
+    await rows.last().waitFor()
+    expect(await rows.count()).toBe(24)
+    const { y, height } = (await rows.last().boundingBox())!
+    expect(y + height).toBeLessThan(900)
+  })
+
+  test('the check of words finds those that are split or cut, and no others', async () => {
+    const page = await board.blank({ width: 390 })
+    const box = (css: string, text: string) => `<div style="width: 80px; ${css}">${text}</div>`
+    await page.setContent(
+      [
+        box('overflow-wrap: anywhere', 'internationalization'),
+        box('overflow: hidden; white-space: nowrap', 'some longer sentence'),
+        box('overflow: hidden; white-space: nowrap; text-overflow: ellipsis', 'with an ellipsis'),
+        box('overflow-x: auto; white-space: nowrap', 'can be scrolled sideways'),
+        box('', 'several words on several lines'),
+        box('overflow-wrap: anywhere', '<code>0123456789abcdef0123456789</code>'),
+        box('word-break: break-all', '<code>fits but is split</code>'),
+      ].join(''),
     )
-
-  test(
-    'shows 24 recipients of a message on one screen',
-    async () => {
-      const page = await board.open(`/messages/${sample.many}`, { width: 1440, height: 900 })
-      const rows = page.locator('.recipient')
-      await rows.last().waitFor()
-      expect(await rows.count()).toBe(24)
-      const { y, height } = (await rows.last().boundingBox())!
-      expect(y + height).toBeLessThan(900)
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'the check of words finds those that are split or cut, and no others',
-    async () => {
-      const page = await board.blank({ width: 390 })
-      const box = (css: string, text: string) => `<div style="width: 80px; ${css}">${text}</div>`
-      await page.setContent(
-        [
-          box('overflow-wrap: anywhere', 'internationalization'),
-          box('overflow: hidden; white-space: nowrap', 'some longer sentence'),
-          box('overflow: hidden; white-space: nowrap; text-overflow: ellipsis', 'with an ellipsis'),
-          box('overflow-x: auto; white-space: nowrap', 'can be scrolled sideways'),
-          box('', 'several words on several lines'),
-          box('overflow-wrap: anywhere', '<code>0123456789abcdef0123456789</code>'),
-          box('word-break: break-all', '<code>fits but is split</code>'),
-        ].join(''),
-      )
-      expect(await brokenWords(page)).toEqual([
-        expect.stringMatching(/^split: internationalization /),
-        expect.stringMatching(/^cut by .*: some longer sentence$/),
-        expect.stringMatching(/^split: is /),
-      ])
-    },
-    LIMIT_MS,
-  )
+    expect(await brokenWords(page)).toEqual([
+      expect.stringMatching(/^split: internationalization /),
+      expect.stringMatching(/^cut by .*: some longer sentence$/),
+      expect.stringMatching(/^split: is /),
+    ])
+  })
 })
 
 interface Watched {

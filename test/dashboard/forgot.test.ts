@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { until, untilInTime } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import { untilInTime } from '../support/server.ts'
 import { addUser, MAIL_FROM, tokenIn } from '../support/user-mail.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Links by mail, in Chromium on a phone: a forgotten password and an invitation. */
 
@@ -14,57 +15,49 @@ describe.skipIf(!hasBrowser)('links by mail', () => {
     board = await startDashboard(async (server) => void (await addUser(server, EMAIL, { isOperator: true })), {
       users: { mail_from: MAIL_FROM },
     })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
-  test(
-    'a user asks for a link on the sign-in page, gets it by mail, sets a password, and signs in',
-    async () => {
-      const { server, remote, origin } = board
-      const page = await board.blank({ ...PHONE, expected: /401/ })
-      await page.goto(`${origin}/dashboard/messages`)
-      await page.getByRole('button', { name: 'Forgot your password?' }).click()
-      await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
-      expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('email')
-      expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
-      await screenshot(page, 'forgot-390')
-      await page.getByLabel('Email').fill(EMAIL)
-      await page.getByRole('button', { name: 'Send link' }).click()
-      await untilInTime(server.clock, 'the response', () => page.getByText('Check your mail').isVisible())
-      await page.getByText(`If ${EMAIL} has an account with a password`).waitFor()
-      expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
-      await screenshot(page, 'forgot-asked-390')
+  test('a user asks for a link on the sign-in page, gets it by mail, sets a password, and signs in', async () => {
+    const { server, remote, origin } = board
+    const page = await board.blank({ ...PHONE, expected: /401/ })
+    await page.goto(`${origin}/dashboard/messages`)
+    await page.getByRole('button', { name: 'Forgot your password?' }).click()
+    await page.getByRole('heading', { name: 'Set a new password' }).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('email')
+    expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
+    await screenshot(page, 'forgot-390')
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByRole('button', { name: 'Send link' }).click()
+    await untilInTime(server.clock, 'the response', () => page.getByText('Check your mail').isVisible())
+    await page.getByText(`If ${EMAIL} has an account with a password`).waitFor()
+    expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
+    await screenshot(page, 'forgot-asked-390')
 
-      const [mail] = await remote.received(1)
-      await page.goto(`${origin}/dashboard/sign-in#reset=${tokenIn(mail!, 'reset')}`)
-      await page.getByLabel('New password').fill('an entirely new one')
-      await page.getByRole('button', { name: 'Set password' }).click()
-      await page.getByLabel('New password').waitFor({ state: 'detached' })
-      await page.getByLabel('Email').fill(EMAIL)
-      await page.getByLabel('Password', { exact: true }).fill('an entirely new one')
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-      await remote.received(2)
-    },
-    LIMIT_MS,
-  )
+    const [mail] = await remote.received(1)
+    await page.goto(`${origin}/dashboard/sign-in#reset=${tokenIn(mail!, 'reset')}`)
+    await page.getByLabel('New password').fill('an entirely new one')
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByLabel('New password').waitFor({ state: 'detached' })
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password', { exact: true }).fill('an entirely new one')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await remote.received(2)
+  })
 
-  test(
-    'an owner invites, and the page says that the mail is on its way',
-    async () => {
-      const page = await board.open('/users?invite=yes', { role: 'owner', ...PHONE })
-      const form = page.getByRole('dialog', { name: 'Invite a user to' })
-      await form.getByLabel('Email').fill('bob@one.remote.example')
-      await form.getByRole('button', { name: 'Invite', exact: true }).click()
-      const shown = page.getByRole('dialog', { name: 'Invitation for bob@one.remote.example' })
-      await shown.getByText('A mail with this link is on its way to bob@one.remote.example.').waitFor()
-      const link = await shown.locator('[data-value]').textContent()
-      expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
-      await screenshot(page, 'users-invited-390')
-      await until('the mail', () => board.remote.mails.some(({ rcptTo }) => rcptTo[0]!.startsWith('bob@')))
-      const mail = board.remote.mails.find(({ rcptTo }) => rcptTo[0]!.startsWith('bob@'))!
-      expect(link).toEndWith(`#invitation=${tokenIn(mail, 'invitation')}`)
-    },
-    LIMIT_MS,
-  )
+  test('an owner invites, and the page says that the mail is on its way', async () => {
+    const page = await board.open('/users?invite=yes', { role: 'owner', ...PHONE })
+    const form = page.getByRole('dialog', { name: 'Invite a user to' })
+    await form.getByLabel('Email').fill('bob@one.remote.example')
+    await form.getByRole('button', { name: 'Invite', exact: true }).click()
+    const shown = page.getByRole('dialog', { name: 'Invitation for bob@one.remote.example' })
+    await shown.getByText('A mail with this link is on its way to bob@one.remote.example.').waitFor()
+    const link = await shown.locator('[data-value]').textContent()
+    expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
+    await screenshot(page, 'users-invited-390')
+    await until('the mail', () => board.remote.mails.some(({ rcptTo }) => rcptTo[0]!.startsWith('bob@')))
+    const mail = board.remote.mails.find(({ rcptTo }) => rcptTo[0]!.startsWith('bob@'))!
+    expect(link).toEndWith(`#invitation=${tokenIn(mail, 'invitation')}`)
+  })
 })

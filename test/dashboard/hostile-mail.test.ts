@@ -4,8 +4,9 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { type TestServer, until } from '../support/server.ts'
-import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
+import { until } from '../support/patience.ts'
+import type { TestServer } from '../support/server.ts'
+import { hasBrowser, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other
  *  hosts and script errors fail the run in `close`. */
@@ -195,12 +196,12 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
     secure = await listen(await selfSignedCertificate({ names: ['127.0.0.1'], now: Date.now() }))
     plain = await listen()
     board = await startDashboard(seed)
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     await board?.close()
     secure?.stop()
     plain?.stop()
-  }, LIMIT_MS)
+  })
 
   let before: Page | undefined
   /** Opens the content of a message. The sanitizer must leave nothing for the content security policy to block: a
@@ -220,172 +221,136 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   }
 
   // threat: active-content-in-mail
-  test(
-    'mutation XSS runs and loads nothing',
-    async () => {
-      const { page } = await shown('mutants', { expected: /@import rules are not allowed/ })
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
+  test('mutation XSS runs and loads nothing', async () => {
+    const { page } = await shown('mutants', { expected: /@import rules are not allowed/ })
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    await isClean(page)
+  })
 
   // threat: active-content-in-mail
-  test(
-    'no kind of click follows a link',
-    async () => {
-      const { page, mail } = await shown('leads')
-      await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
-      await page.getByText('Link target: https://evil.example/area').waitFor()
-      const link = mail.getByRole('link', { name: 'a link' })
-      for (const how of [{ button: 'middle' }, { modifiers: ['Control'] }, { modifiers: ['Shift'] }] as const) {
-        await link.click({ ...how } as object)
-      }
-      await page.getByText('Link target: https://evil.example/link').first().waitFor()
-      expect(page.context().pages()).toHaveLength(1)
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
+  test('no kind of click follows a link', async () => {
+    const { page, mail } = await shown('leads')
+    await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
+    await page.getByText('Link target: https://evil.example/area').waitFor()
+    const link = mail.getByRole('link', { name: 'a link' })
+    for (const how of [{ button: 'middle' }, { modifiers: ['Control'] }, { modifiers: ['Shift'] }] as const) {
+      await link.click({ ...how } as object)
+    }
+    await page.getByText('Link target: https://evil.example/link').first().waitFor()
+    expect(page.context().pages()).toHaveLength(1)
+    await isClean(page)
+  })
 
   // threat: mail-frame-requests
-  test(
-    'remote images load only on request, over https and without a Referer',
-    async () => {
-      const { page, mail } = await shown('loads', {
-        elsewhere: [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`],
-        // The style sheet that parses the styles causes this warning.
-        expected: /@import rules are not allowed/,
-      })
-      await mail.getByRole('heading', { name: 'End' }).waitFor()
-      // The browser would send requests by the first painted frames.
-      const painted = () =>
-        page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
-      await painted()
-      expect(asked).toEqual([])
-      await page.getByLabel('Load remote images').check()
-      await mail.getByRole('heading', { name: 'End' }).waitFor()
-      await painted()
-      const images = [
-        '/before',
-        '/border',
-        '/content',
-        '/css',
-        '/escaped',
-        '/foreign',
-        '/image',
-        '/img',
-        '/last',
-        '/list',
-        '/mathml',
-        '/media',
-        '/quoted',
-        '/scheme-less',
-        '/table',
-        '/unclosed',
-      ]
-      const paths = () => new Set(asked.map(({ path }) => path))
-      await until('all images', () => images.every((image) => paths().has(image)))
-      await painted()
-      expect([...paths()].toSorted()).toEqual(images)
-      expect(asked.filter(({ referer }) => referer !== undefined)).toEqual([])
-      asked.length = 0
-    },
-    LIMIT_MS,
-  )
+  test('remote images load only on request, over https and without a Referer', async () => {
+    const { page, mail } = await shown('loads', {
+      elsewhere: [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`],
+      // The style sheet that parses the styles causes this warning.
+      expected: /@import rules are not allowed/,
+    })
+    await mail.getByRole('heading', { name: 'End' }).waitFor()
+    // The browser would send requests by the first painted frames.
+    const painted = () =>
+      page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    await painted()
+    expect(asked).toEqual([])
+    await page.getByLabel('Load remote images').check()
+    await mail.getByRole('heading', { name: 'End' }).waitFor()
+    await painted()
+    const images = [
+      '/before',
+      '/border',
+      '/content',
+      '/css',
+      '/escaped',
+      '/foreign',
+      '/image',
+      '/img',
+      '/last',
+      '/list',
+      '/mathml',
+      '/media',
+      '/quoted',
+      '/scheme-less',
+      '/table',
+      '/unclosed',
+    ]
+    const paths = () => new Set(asked.map(({ path }) => path))
+    await until('all images', () => images.every((image) => paths().has(image)))
+    await painted()
+    expect([...paths()].toSorted()).toEqual(images)
+    expect(asked.filter(({ referer }) => referer !== undefined)).toEqual([])
+    asked.length = 0
+  })
 
   // threat: mail-frame-clobbering
-  test(
-    'DOM clobbering disables no check',
-    async () => {
-      const { page, mail } = await shown('clobbered')
-      await mail.getByText('seen').waitFor()
-      await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
-      await page.getByText('Link target: https://evil.example/area').waitFor()
-      await mail.getByRole('link', { name: 'a link' }).click()
-      await page.getByText('Link target: https://evil.example/link').first().waitFor()
-      const left = await page.evaluate(() => {
-        const inside = document.querySelector<HTMLIFrameElement>('iframe.mail')!.contentDocument!
-        const named = [
-          ...Element.prototype.querySelectorAll.call(inside.body, '[name], form, input, embed, object, iframe, svg'),
-        ]
-        return {
-          named: named.map((each) => each.outerHTML),
-          ids: [...inside.querySelectorAll('[id]')].map(({ id }) => id),
-        }
-      })
-      expect(left).toEqual({ named: [expect.stringContaining('<map name="mail-m">')], ids: ['plain'] })
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'links with schemes other than http, https, mailto and tel are removed',
-    async () => {
-      const { page, mail } = await shown('goes')
-      expect(await mail.locator('a[href]').count()).toBe(0)
-      expect(await mail.locator('a').count()).toBe(GOES.length)
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'an ordinary message keeps its layout',
-    async () => {
-      const { page, mail } = await shown('drawn')
-      const cell = mail.getByText('cell')
-      const style = (name: string) =>
-        cell.evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), name)
-      expect(await style('color')).toBe('rgb(204, 0, 0)')
-      expect(await style('background-image')).toStartWith('url("data:image/gif')
-      expect(await style('font-family')).toBe('"Helvetica Neue", Arial')
-      const text = (await mail.locator('body').textContent())!.replace(/\s+/g, ' ')
-      for (const word of ['Drawn', 'cell', 'old', 'seen', 'kept', 'text', 'go']) expect(text).toContain(word)
-      expect(await mail.locator('table').getAttribute('width')).toBe('600')
-      expect(await mail.locator('body').getAttribute('bgcolor')).toBe('#eeeeee')
-      expect(await mail.locator('body :is(input, form, button, title)').count()).toBe(0)
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'a message is shown again after its frame is reloaded',
-    async () => {
-      const { page, mail } = await shown('drawn')
-      await page.locator('iframe.mail').evaluate((frame: HTMLIFrameElement) => {
-        frame.contentDocument!.querySelector('h2')!.textContent = 'Before the reload'
-        frame.contentWindow!.location.reload()
-      })
-      await mail.getByRole('heading', { name: 'Drawn' }).waitFor()
-      await isClean(page)
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'content that would block the parser is not shown as HTML',
-    async () => {
-      for (const at of KNOTTED.keys()) {
-        await before?.context().close()
-        before = await board.open(`/messages/${ids[`knotted ${at}`]}?tab=content`)
-        await before.frameLocator('iframe.mail').getByText('nested too deeply').waitFor()
+  test('DOM clobbering disables no check', async () => {
+    const { page, mail } = await shown('clobbered')
+    await mail.getByText('seen').waitFor()
+    await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
+    await page.getByText('Link target: https://evil.example/area').waitFor()
+    await mail.getByRole('link', { name: 'a link' }).click()
+    await page.getByText('Link target: https://evil.example/link').first().waitFor()
+    const left = await page.evaluate(() => {
+      const inside = document.querySelector<HTMLIFrameElement>('iframe.mail')!.contentDocument!
+      const named = [
+        ...Element.prototype.querySelectorAll.call(inside.body, '[name], form, input, embed, object, iframe, svg'),
+      ]
+      return {
+        named: named.map((each) => each.outerHTML),
+        ids: [...inside.querySelectorAll('[id]')].map(({ id }) => id),
       }
-    },
-    LIMIT_MS,
-  )
+    })
+    expect(left).toEqual({ named: [expect.stringContaining('<map name="mail-m">')], ids: ['plain'] })
+    await isClean(page)
+  })
+
+  test('links with schemes other than http, https, mailto and tel are removed', async () => {
+    const { page, mail } = await shown('goes')
+    expect(await mail.locator('a[href]').count()).toBe(0)
+    expect(await mail.locator('a').count()).toBe(GOES.length)
+    await isClean(page)
+  })
+
+  test('an ordinary message keeps its layout', async () => {
+    const { page, mail } = await shown('drawn')
+    const cell = mail.getByText('cell')
+    const style = (name: string) =>
+      cell.evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), name)
+    expect(await style('color')).toBe('rgb(204, 0, 0)')
+    expect(await style('background-image')).toStartWith('url("data:image/gif')
+    expect(await style('font-family')).toBe('"Helvetica Neue", Arial')
+    const text = (await mail.locator('body').textContent())!.replace(/\s+/g, ' ')
+    for (const word of ['Drawn', 'cell', 'old', 'seen', 'kept', 'text', 'go']) expect(text).toContain(word)
+    expect(await mail.locator('table').getAttribute('width')).toBe('600')
+    expect(await mail.locator('body').getAttribute('bgcolor')).toBe('#eeeeee')
+    expect(await mail.locator('body :is(input, form, button, title)').count()).toBe(0)
+    await isClean(page)
+  })
+
+  test('a message is shown again after its frame is reloaded', async () => {
+    const { page, mail } = await shown('drawn')
+    await page.locator('iframe.mail').evaluate((frame: HTMLIFrameElement) => {
+      frame.contentDocument!.querySelector('h2')!.textContent = 'Before the reload'
+      frame.contentWindow!.location.reload()
+    })
+    await mail.getByRole('heading', { name: 'Drawn' }).waitFor()
+    await isClean(page)
+  })
+
+  test('content that would block the parser is not shown as HTML', async () => {
+    for (const at of KNOTTED.keys()) {
+      await before?.context().close()
+      before = await board.open(`/messages/${ids[`knotted ${at}`]}?tab=content`)
+      await before.frameLocator('iframe.mail').getByText('nested too deeply').waitFor()
+    }
+  })
 
   for (const at of BUSY.keys()) {
     // threat: active-content-in-mail
-    test(
-      `shows a costly message in time: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`,
-      async () => {
-        const { page } = await shown(`busy ${at}`)
-        await isClean(page)
-      },
-      LIMIT_MS,
-    )
+    test(`shows a costly message in time: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`, async () => {
+      const { page } = await shown(`busy ${at}`)
+      await isClean(page)
+    })
   }
 })

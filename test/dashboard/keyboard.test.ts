@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard } from './setup.ts'
+import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** The main tasks by keyboard alone: no test here clicks, fills or focuses by script. */
 
@@ -11,10 +11,10 @@ describe.skipIf(!hasBrowser)('by keyboard alone, a user', () => {
       const { body } = await server.send({ to: 'nobody@one.remote.example', subject: 'Welcome aboard' })
       await server.ended(body.id)
     })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
   const task = (name: string, work: (page: Page) => Promise<void>, path = '/') =>
-    test(name, async () => work(await board.open(path, { expected: STREAM_ENDS })), LIMIT_MS)
+    test(name, async () => work(await board.open(path, { expected: STREAM_ENDS })))
 
   task(
     'opens a bounced message, learns who will not get it again, removes the suppression and resends',
@@ -109,39 +109,35 @@ describe.skipIf(!hasBrowser)('by keyboard alone, a user', () => {
     '/messages',
   )
 
-  test(
-    'switches the organization and signs out',
-    async () => {
-      await board.server.store().organizations.create({
-        id: 'org_00000000000000000000000002',
-        name: 'Bakery',
-        plan: 'free',
-        createdAt: board.server.clock.now(),
-      })
-      const page = await board.open('/', { expected: STREAM_ENDS })
-      const organizations = page.getByRole('combobox', { name: 'Organization' })
-      await reach(page, organizations)
-      const before = await organizations.inputValue()
-      const isLast = await organizations.evaluate((select: HTMLSelectElement) => select.selectedIndex > 0)
-      await page.keyboard.press('Space')
-      await page.keyboard.press(isLast ? 'ArrowUp' : 'ArrowDown')
-      await page.keyboard.press('Enter')
-      await page.waitForFunction(
-        (value) => document.querySelector<HTMLSelectElement>('.switcher select')?.value !== value,
-        before,
-      )
-      await reach(page, page.getByRole('button', { name: /^Account of/ }))
-      await page.keyboard.press('Enter')
-      for (let item = 0; item < 20 && !(await isFocused(page.getByRole('button', { name: 'Sign out' }))); item++)
-        await page.keyboard.press('ArrowDown')
-      await page.keyboard.press('Enter')
-      await page
-        .getByRole('heading', { name: /^Sign in/ })
-        .first()
-        .waitFor()
-    },
-    LIMIT_MS,
-  )
+  test('switches the organization and signs out', async () => {
+    await board.server.store().organizations.create({
+      id: 'org_00000000000000000000000002',
+      name: 'Bakery',
+      plan: 'free',
+      createdAt: board.server.clock.now(),
+    })
+    const page = await board.open('/', { expected: STREAM_ENDS })
+    const organizations = page.getByRole('combobox', { name: 'Organization' })
+    await reach(page, organizations)
+    const before = await organizations.inputValue()
+    const isLast = await organizations.evaluate((select: HTMLSelectElement) => select.selectedIndex > 0)
+    await page.keyboard.press('Space')
+    await page.keyboard.press(isLast ? 'ArrowUp' : 'ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(
+      (value) => document.querySelector<HTMLSelectElement>('.switcher select')?.value !== value,
+      before,
+    )
+    await reach(page, page.getByRole('button', { name: /^Account of/ }))
+    await page.keyboard.press('Enter')
+    for (let item = 0; item < 20 && !(await isFocused(page.getByRole('button', { name: 'Sign out' }))); item++)
+      await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('heading', { name: /^Sign in/ })
+      .first()
+      .waitFor()
+  })
 })
 
 /** Signing out ends the event streams of the user's other pages. */

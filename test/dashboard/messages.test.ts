@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type TestServer, until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import type { TestServer } from '../support/server.ts'
 import {
   axeFaults,
   chooseTheme,
   hasBrowser,
-  LIMIT_MS,
   overflow,
   screenshot,
   startDashboard,
@@ -73,241 +73,202 @@ describe.skipIf(!hasBrowser)('messages', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(seed, { quality: { min_sent: 3 } })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
-  test(
-    'the overview shows statistics and the queue, and its chart as a table',
-    async () => {
-      for (const theme of ['light', 'dark'] as const) {
-        const page = await board.open('/', { theme })
-        await page.locator('.plot canvas').last().waitFor()
-        expect(await page.getByRole('alert').textContent()).toContain(
-          'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
-        )
-        expect(await page.getByText('over the limit').isVisible()).toBe(true)
-        expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
-        expect(await axeFaults(page)).toEqual([])
-        await screenshot(page, `overview-${theme}`)
-      }
-      const page = await board.open('/', { width: 360, height: 740 })
-      await page.getByRole('button', { name: 'View as table' }).last().click()
-      const table = page.getByRole('table', { name: 'Recipients over time' })
-      await table.waitFor()
-      expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
-      expect(await overflow(page)).toEqual([])
-      await screenshot(page, 'overview-360')
-    },
-    LIMIT_MS,
-  )
-
-  test(
-    'are searched, filtered and opened by keyboard',
-    async () => {
-      const page = await board.open('/messages')
-      await page.getByRole('link', { name: 'Your receipt' }).waitFor()
-      expect(await page.locator('tbody tr').count()).toBe(4)
+  test('the overview shows statistics and the queue, and its chart as a table', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await board.open('/', { theme })
+      await page.locator('.plot canvas').last().waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain(
+        'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
+      )
+      expect(await page.getByText('over the limit').isVisible()).toBe(true)
+      expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
       expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'messages-light')
-      await chooseTheme(page, 'dark')
-      expect(await axeFaults(page)).toEqual([])
-      await page.keyboard.press('/')
-      await page.keyboard.type('receipt')
-      await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
-      expect(page.url()).toContain('q=receipt')
-      await page.getByRole('button', { name: 'Clear filters' }).click()
-      await page.getByRole('combobox', { name: 'Status' }).selectOption('bounced')
-      await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
-      await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
-      await page.locator('main').focus()
-      await page.keyboard.press('j')
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { level: 1, name: 'Welcome aboard' }).waitFor()
-      await page.keyboard.press('Escape')
-      await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
-      expect(page.url()).toEndWith('?status=bounced')
-      await page.locator('tbody a:focus').waitFor()
-      expect(await page.locator('tbody a:focus').textContent()).toBe('Welcome aboard')
-    },
-    LIMIT_MS,
-  )
+      await screenshot(page, `overview-${theme}`)
+    }
+    const page = await board.open('/', { width: 360, height: 740 })
+    await page.getByRole('button', { name: 'View as table' }).last().click()
+    const table = page.getByRole('table', { name: 'Recipients over time' })
+    await table.waitFor()
+    expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, 'overview-360')
+  })
 
-  test(
-    'appear as they are sent, and export as CSV and JSON with the filters',
-    async () => {
-      const page = await board.open('/messages?tag=fresh')
-      await page.getByText('No messages match').waitFor()
-      await page.locator('.head .chip', { hasText: 'Live' }).waitFor()
-      await board.server.send({ subject: '=1+1', tags: ['fresh'] })
-      await page.getByRole('link', { name: '=1+1' }).waitFor()
-      const saved = async (button: string) => {
-        const [download] = await Promise.all([
-          page.waitForEvent('download'),
-          page
-            .getByRole('button', { name: 'Export', exact: true })
-            .click()
-            .then(() => page.getByRole('button', { name: button, exact: true }).click()),
-        ])
-        return readFileSync(await download.path(), 'utf8')
-      }
-      const csv = (await saved('Export CSV')).trimEnd().split('\r\n')
-      expect(csv).toHaveLength(2)
-      expect(csv[1]).toContain(",'=1+1,")
-      expect(JSON.parse(await saved('Export JSON'))).toMatchObject([{ subject: '=1+1' }])
-    },
-    LIMIT_MS,
-  )
+  test('are searched, filtered and opened by keyboard', async () => {
+    const page = await board.open('/messages')
+    await page.getByRole('link', { name: 'Your receipt' }).waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(4)
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'messages-light')
+    await chooseTheme(page, 'dark')
+    expect(await axeFaults(page)).toEqual([])
+    await page.keyboard.press('/')
+    await page.keyboard.type('receipt')
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+    expect(page.url()).toContain('q=receipt')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('bounced')
+    await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+    await page.locator('main').focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Welcome aboard' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+    expect(page.url()).toEndWith('?status=bounced')
+    await page.locator('tbody a:focus').waitFor()
+    expect(await page.locator('tbody a:focus').textContent()).toBe('Welcome aboard')
+  })
 
-  test(
-    'that failed show the reason, the SMTP transcript and the next attempt',
-    async () => {
-      const page = await board.open(`/messages/${ids.bounced}`)
-      await page.getByText('550 5.1.1 no such user here').first().waitFor()
-      // Open by itself, as the delivery failed.
-      await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
-      await page.getByRole('link', { name: 'View suppression' }).waitFor()
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'message-bounced')
-      await page.getByRole('button', { name: 'Resend' }).click()
-      await page.getByText('Suppressed recipients do not get it: nobody@one.remote.example.').waitFor()
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('button', { name: 'Remove suppression' }).click()
-      await page.getByRole('link', { name: 'View suppression' }).waitFor({ state: 'detached' })
-      expect((await board.server.read('/v1/suppressions?email=nobody@one.remote.example')).data).toEqual([])
-      const later = await board.open(`/messages/${ids.deferred}`, { theme: 'dark' })
-      await later.getByText('Next attempt in').last().waitFor()
-      expect(await axeFaults(later)).toEqual([])
-      await screenshot(later, 'message-deferred-dark')
-      await later.getByRole('button', { name: 'Cancel' }).click()
-      await later.getByRole('dialog').getByRole('button', { name: 'Cancel message' }).click()
-      await later.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
-    },
-    LIMIT_MS,
-  )
-
-  // threat: active-content-in-mail
-  test(
-    'are shown without running, loading or following anything in their content',
-    async () => {
-      const page = await board.open(`/messages/${ids.nasty}?tab=content`)
-      const mail = page.frameLocator('iframe.mail')
-      await mail.getByRole('heading', { name: 'Your order' }).waitFor()
-      const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
-      expect(colours.slice(0, 2)).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
-      const width = await mail.getByAltText('the logo').evaluate(async (image: HTMLImageElement) => {
-        await image.decode()
-        return image.naturalWidth
-      })
-      expect(width).toBe(1)
-      expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
-      await mail.getByRole('link', { name: 'two' }).click()
-      await page.getByText('Link target: https://shop.example/order').waitFor()
-      for (const text of ['one', 'three', 'four', 'six']) await mail.getByText(text, { exact: true }).click()
-      expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
-      expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
-        `/dashboard/messages/${ids.nasty}`,
-        '/dashboard/preview',
-      ])
-      await page.getByRole('button', { name: '390 px' }).click()
-      expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(390)
-      await screenshot(page, 'message-mail')
-      expect(await axeFaults(page)).toEqual([])
-      await page.getByRole('tab', { name: 'Preview' }).focus()
-      for (const [tab, text] of [
-        ['Text', 'Thanks!'],
-        ['HTML source', 'parent.stolen'],
-        ['Headers', 'DKIM-Signature'],
-        ['Raw', 'Content-Type: multipart'],
-      ] as const) {
-        await page.keyboard.press('ArrowRight')
-        expect(await page.locator('[role=tab][aria-selected=true]').last().textContent()).toBe(tab)
-        await page.getByRole('tabpanel').last().getByText(text).first().waitFor()
-      }
+  test('appear as they are sent, and export as CSV and JSON with the filters', async () => {
+    const page = await board.open('/messages?tag=fresh')
+    await page.getByText('No messages match').waitFor()
+    await page.locator('.head .chip', { hasText: 'Live' }).waitFor()
+    await board.server.send({ subject: '=1+1', tags: ['fresh'] })
+    await page.getByRole('link', { name: '=1+1' }).waitFor()
+    const saved = async (button: string) => {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'terms.txt' }).click(),
+        page
+          .getByRole('button', { name: 'Export', exact: true })
+          .click()
+          .then(() => page.getByRole('button', { name: button, exact: true }).click()),
       ])
-      expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual([
-        'terms.txt',
-        'terms',
-      ])
-    },
-    LIMIT_MS,
-  )
+      return readFileSync(await download.path(), 'utf8')
+    }
+    const csv = (await saved('Export CSV')).trimEnd().split('\r\n')
+    expect(csv).toHaveLength(2)
+    expect(csv[1]).toContain(",'=1+1,")
+    expect(JSON.parse(await saved('Export JSON'))).toMatchObject([{ subject: '=1+1' }])
+  })
 
-  test(
-    'are analysed, list their webhook deliveries, and are resent',
-    async () => {
-      const page = await board.open(`/messages/${ids.delivered}?tab=analysis`)
-      await page.getByRole('heading', { name: 'of 100' }).waitFor()
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'message-analysis')
-      await page.getByRole('tab', { name: 'Webhooks' }).click()
-      await page.getByRole('heading', { name: 'message.delivered' }).first().waitFor()
-      await page.getByText('Attempt 1: 200').first().waitFor()
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'message-webhooks')
-      await page.getByRole('button', { name: 'Resend' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Resend this message?' })
-      expect(await dialog.textContent()).toContain('2 recipients')
-      await dialog.getByRole('button', { name: 'Resend' }).click()
-      await page.waitForURL((url) => !url.pathname.includes(ids.delivered))
-      await page.getByRole('heading', { level: 1, name: 'Your receipt' }).waitFor()
-    },
-    LIMIT_MS,
-  )
+  test('that failed show the reason, the SMTP transcript and the next attempt', async () => {
+    const page = await board.open(`/messages/${ids.bounced}`)
+    await page.getByText('550 5.1.1 no such user here').first().waitFor()
+    // Open by itself, as the delivery failed.
+    await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+    await page.getByRole('link', { name: 'View suppression' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'message-bounced')
+    await page.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('Suppressed recipients do not get it: nobody@one.remote.example.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Remove suppression' }).click()
+    await page.getByRole('link', { name: 'View suppression' }).waitFor({ state: 'detached' })
+    expect((await board.server.read('/v1/suppressions?email=nobody@one.remote.example')).data).toEqual([])
+    const later = await board.open(`/messages/${ids.deferred}`, { theme: 'dark' })
+    await later.getByText('Next attempt in').last().waitFor()
+    expect(await axeFaults(later)).toEqual([])
+    await screenshot(later, 'message-deferred-dark')
+    await later.getByRole('button', { name: 'Cancel' }).click()
+    await later.getByRole('dialog').getByRole('button', { name: 'Cancel message' }).click()
+    await later.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
+  })
 
-  test(
-    'of test keys appear in the sandbox inbox as they are sent',
-    async () => {
-      const page = await board.open('/sandbox')
-      const list = page.getByRole('list', { name: 'Messages' })
-      await list.getByText('Sandbox hello').click()
-      await page.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
-      const sandbox = { authorization: `Bearer ${board.server.keys.test}` }
-      await board.server.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
-      await list.getByText('Just now').waitFor()
-      await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // a new message does not replace the open one
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'sandbox-light')
-      await list.getByRole('link').first().focus()
-      await page.getByRole('heading', { name: 'Just now' }).waitFor()
-      await page.keyboard.press('j')
-      await page.getByRole('heading', { name: 'Sandbox complain' }).waitFor()
-      await page.getByRole('link', { name: 'View details' }).click()
-      await page.getByText('Marked as spam').waitFor()
-      const narrow = await board.open('/sandbox', { width: 360, height: 740, theme: 'dark' })
-      await narrow.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
-      expect(await overflow(narrow)).toEqual([])
-      expect(await axeFaults(narrow)).toEqual([])
-      await screenshot(narrow, 'sandbox-360-dark')
-    },
-    LIMIT_MS,
-  )
+  // threat: active-content-in-mail
+  test('are shown without running, loading or following anything in their content', async () => {
+    const page = await board.open(`/messages/${ids.nasty}?tab=content`)
+    const mail = page.frameLocator('iframe.mail')
+    await mail.getByRole('heading', { name: 'Your order' }).waitFor()
+    const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
+    expect(colours.slice(0, 2)).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
+    const width = await mail.getByAltText('the logo').evaluate(async (image: HTMLImageElement) => {
+      await image.decode()
+      return image.naturalWidth
+    })
+    expect(width).toBe(1)
+    expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
+    await mail.getByRole('link', { name: 'two' }).click()
+    await page.getByText('Link target: https://shop.example/order').waitFor()
+    for (const text of ['one', 'three', 'four', 'six']) await mail.getByText(text, { exact: true }).click()
+    expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
+    expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
+      `/dashboard/messages/${ids.nasty}`,
+      '/dashboard/preview',
+    ])
+    await page.getByRole('button', { name: '390 px' }).click()
+    expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(390)
+    await screenshot(page, 'message-mail')
+    expect(await axeFaults(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Preview' }).focus()
+    for (const [tab, text] of [
+      ['Text', 'Thanks!'],
+      ['HTML source', 'parent.stolen'],
+      ['Headers', 'DKIM-Signature'],
+      ['Raw', 'Content-Type: multipart'],
+    ] as const) {
+      await page.keyboard.press('ArrowRight')
+      expect(await page.locator('[role=tab][aria-selected=true]').last().textContent()).toBe(tab)
+      await page.getByRole('tabpanel').last().getByText(text).first().waitFor()
+    }
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'terms.txt' }).click(),
+    ])
+    expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual(['terms.txt', 'terms'])
+  })
 
-  test(
-    'fit a phone screen',
-    async () => {
-      const page = await board.open('/messages', { width: 360, height: 740 })
-      await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
-      expect(await overflow(page)).toEqual([])
-      await screenshot(page, 'messages-360')
-      await page.getByRole('link', { name: 'Welcome aboard' }).click()
-      await page.getByText('550 5.1.1').first().waitFor()
-      await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
-      expect(await overflow(page)).toEqual([])
-      await screenshot(page, 'message-360')
-    },
-    LIMIT_MS,
-  )
+  test('are analysed, list their webhook deliveries, and are resent', async () => {
+    const page = await board.open(`/messages/${ids.delivered}?tab=analysis`)
+    await page.getByRole('heading', { name: 'of 100' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'message-analysis')
+    await page.getByRole('tab', { name: 'Webhooks' }).click()
+    await page.getByRole('heading', { name: 'message.delivered' }).first().waitFor()
+    await page.getByText('Attempt 1: 200').first().waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'message-webhooks')
+    await page.getByRole('button', { name: 'Resend' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Resend this message?' })
+    expect(await dialog.textContent()).toContain('2 recipients')
+    await dialog.getByRole('button', { name: 'Resend' }).click()
+    await page.waitForURL((url) => !url.pathname.includes(ids.delivered))
+    await page.getByRole('heading', { level: 1, name: 'Your receipt' }).waitFor()
+  })
 
-  test(
-    'of another organization are not found',
-    async () => {
-      const page = await board.open('/messages/msg_01m7ykx6js1zy8zpzy8z8cwhzy', { expected: /404/ })
-      await page.getByRole('heading', { name: 'Message not found' }).waitFor()
-      expect(await axeFaults(page)).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  test('of test keys appear in the sandbox inbox as they are sent', async () => {
+    const page = await board.open('/sandbox')
+    const list = page.getByRole('list', { name: 'Messages' })
+    await list.getByText('Sandbox hello').click()
+    await page.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
+    const sandbox = { authorization: `Bearer ${board.server.keys.test}` }
+    await board.server.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
+    await list.getByText('Just now').waitFor()
+    await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // a new message does not replace the open one
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'sandbox-light')
+    await list.getByRole('link').first().focus()
+    await page.getByRole('heading', { name: 'Just now' }).waitFor()
+    await page.keyboard.press('j')
+    await page.getByRole('heading', { name: 'Sandbox complain' }).waitFor()
+    await page.getByRole('link', { name: 'View details' }).click()
+    await page.getByText('Marked as spam').waitFor()
+    const narrow = await board.open('/sandbox', { width: 360, height: 740, theme: 'dark' })
+    await narrow.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
+    expect(await overflow(narrow)).toEqual([])
+    expect(await axeFaults(narrow)).toEqual([])
+    await screenshot(narrow, 'sandbox-360-dark')
+  })
+
+  test('fit a phone screen', async () => {
+    const page = await board.open('/messages', { width: 360, height: 740 })
+    await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, 'messages-360')
+    await page.getByRole('link', { name: 'Welcome aboard' }).click()
+    await page.getByText('550 5.1.1').first().waitFor()
+    await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, 'message-360')
+  })
+
+  test('of another organization are not found', async () => {
+    const page = await board.open('/messages/msg_01m7ykx6js1zy8zpzy8z8cwhzy', { expected: /404/ })
+    await page.getByRole('heading', { name: 'Message not found' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+  })
 })

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { until } from '../support/server.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 describeWithPostgres('the health page of an installation on PostgreSQL', () => {
   if (!hasBrowser) return
@@ -27,13 +27,13 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
     )
     const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
     await until('both to own slots', () => postgres.psql(sql, 'dashboard') === 't')
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     await second?.close()
     await board?.close()
     await postgres.stop()
     rmSync(folder, { recursive: true, force: true })
-  }, LIMIT_MS)
+  })
 
   test.each([
     [1280, 'light'],
@@ -42,53 +42,41 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
     [768, 'dark'],
     [360, 'light'],
     [360, 'dark'],
-  ] as const)(
-    'shows nodes and database at %d px, %s',
-    async (width, theme) => {
-      const page = await board.open('/health', { width, theme })
-      const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
-      const own = nodes.getByRole('row', { name: /a-node-with-a-name-of-its-own.*mail\.sender\.example.*Active/s })
-      await own.waitFor()
-      await nodes.getByRole('row', { name: /mx2\.sender\.example.*Active/s }).waitFor()
-      const database = page.getByRole('region', { name: 'PostgreSQL', exact: true })
-      await database.getByText(postgres.psql('show server_version')).waitFor()
-      await database.getByText(/^\d+ of 100$/).waitFor()
-      expect(await axeFaults(page)).toEqual([])
-      expect(await overflow(page)).toEqual([])
-      await screenshot(page, `nodes-${width}-${theme}`)
-    },
-    LIMIT_MS,
-  )
+  ] as const)('shows nodes and database at %d px, %s', async (width, theme) => {
+    const page = await board.open('/health', { width, theme })
+    const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
+    const own = nodes.getByRole('row', { name: /a-node-with-a-name-of-its-own.*mail\.sender\.example.*Active/s })
+    await own.waitFor()
+    await nodes.getByRole('row', { name: /mx2\.sender\.example.*Active/s }).waitFor()
+    const database = page.getByRole('region', { name: 'PostgreSQL', exact: true })
+    await database.getByText(postgres.psql('show server_version')).waitFor()
+    await database.getByText(/^\d+ of 100$/).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, `nodes-${width}-${theme}`)
+  })
 
-  test.each(['light', 'dark'] as const)(
-    'shows the checks of PostgreSQL and nodes, %s',
-    async (theme) => {
-      const page = await board.open('/health', { theme })
-      await page.getByRole('button', { name: 'Run checks', exact: true }).click()
-      await page.getByText(/checks OK/).click()
-      await page.getByText('in step with PostgreSQL').waitFor()
-      // Some are warnings, which stand above: the test's PostgreSQL does not wait for its disk.
-      const own = page.locator('.checks li').filter({ hasText: /^(?:OK|Warning|Failed|Skipped)(?:Database|Node)/ })
-      expect(await own.count()).toBe(12)
-      expect(await axeFaults(page)).toEqual([])
-      await page.setViewportSize({ width: 360, height: 740 })
-      expect(await overflow(page)).toEqual([])
-      await screenshot(page, `node-checks-${theme}`)
-    },
-    LIMIT_MS,
-  )
+  test.each(['light', 'dark'] as const)('shows the checks of PostgreSQL and nodes, %s', async (theme) => {
+    const page = await board.open('/health', { theme })
+    await page.getByRole('button', { name: 'Run checks', exact: true }).click()
+    await page.getByText(/checks OK/).click()
+    await page.getByText('in step with PostgreSQL').waitFor()
+    // Some are warnings, which stand above: the test's PostgreSQL does not wait for its disk.
+    const own = page.locator('.checks li').filter({ hasText: /^(?:OK|Warning|Failed|Skipped)(?:Database|Node)/ })
+    expect(await own.count()).toBe(12)
+    expect(await axeFaults(page)).toEqual([])
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, `node-checks-${theme}`)
+  })
 
-  test(
-    'shows that a node drains and that it has ended',
-    async () => {
-      const page = await board.open('/health')
-      const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
-      await second!.nodes.leave()
-      await nodes.getByRole('row', { name: /mx2\.sender\.example.*Draining/s }).waitFor()
-      await second!.close()
-      second = null
-      await nodes.getByRole('row', { name: /mx2\.sender\.example.*Ended/s }).waitFor()
-    },
-    LIMIT_MS,
-  )
+  test('shows that a node drains and that it has ended', async () => {
+    const page = await board.open('/health')
+    const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
+    await second!.nodes.leave()
+    await nodes.getByRole('row', { name: /mx2\.sender\.example.*Draining/s }).waitFor()
+    await second!.close()
+    second = null
+    await nodes.getByRole('row', { name: /mx2\.sender\.example.*Ended/s }).waitFor()
+  })
 })

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { DOMAIN, until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import { DOMAIN } from '../support/server.ts'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Domains, API keys and suppressions: create, view, change, delete. */

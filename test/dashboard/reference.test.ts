@@ -6,17 +6,17 @@ import { bundleReference } from '../../src/reference/bundle.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../src/reference/ui/examples/languages.ts'
 import { DOMAIN } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** The API reference at `/docs`, in a browser. */
 describe.skipIf(!hasBrowser)('the API reference', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
-  const journey = (name: string, work: () => Promise<void>) => test(name, work, LIMIT_MS)
+  const journey = (name: string, work: () => Promise<void>) => test(name, work)
   /** Opens the page with its document loaded; `link` is the part after `#`. */
   const open = async (link = '', view?: View) => {
     const page = await board.blank(view)
@@ -308,20 +308,16 @@ describe.skipIf(!hasBrowser)('the API reference', () => {
   })
 })
 
-test(
-  'the reference loads at most 120 kB compressed with font and document',
-  async () => {
-    const files = await bundleReference({ isForRelease: true })
-    expect(files.length).toBeGreaterThan(2)
-    const [latin] = [...(await fontFiles({ isForRelease: true })).values()]
-    const { openApiDocument } = await import('../../scripts/openapi-document.ts')
-    const document = JSON.stringify(await openApiDocument())
-    const all = [...files.map(({ br }) => br.length), latin!.length, brotliCompressSync(document, QUICKLY).length]
-    const loaded = all.reduce((sum, each) => sum + each, 0)
-    expect([loaded, loaded < 120_000]).toEqual([loaded, true])
-  },
-  LIMIT_MS,
-)
+test('the reference loads at most 120 kB compressed with font and document', async () => {
+  const files = await bundleReference({ isForRelease: true })
+  expect(files.length).toBeGreaterThan(2)
+  const [latin] = [...(await fontFiles({ isForRelease: true })).values()]
+  const { openApiDocument } = await import('../../scripts/openapi-document.ts')
+  const document = JSON.stringify(await openApiDocument())
+  const all = [...files.map(({ br }) => br.length), latin!.length, brotliCompressSync(document, QUICKLY).length]
+  const loaded = all.reduce((sum, each) => sum + each, 0)
+  expect([loaded, loaded < 120_000]).toEqual([loaded, true])
+})
 
 /** At most as small as the server makes it. */
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }

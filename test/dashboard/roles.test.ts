@@ -5,7 +5,7 @@ import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
 import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
 import { addSample, pagesOf, type Sample } from './sample.ts'
-import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard } from './setup.ts'
+import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** What each role sees of the dashboard: nothing that the API refuses, and everything that it allows. */
 
@@ -28,8 +28,8 @@ describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
     board = await startDashboard(async (server) => {
       sample = await addSample(server)
     })
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
   const isLoaded = async (page: Page) => {
     await page.locator('main h1').first().waitFor()
@@ -47,43 +47,35 @@ describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
   const denial = (page: Page) => page.getByText(/You need the role \w+ for this/).count()
 
   for (const role of ROLES)
-    test(
-      `as ${role} opens what it shows, and the API refuses what it hides${role === 'viewer' ? ', without a button that changes something' : ''}`,
-      async () => {
-        const { page, refused } = await open(role)
-        const shown = await page.locator('nav a[data-keys]').allTextContents()
-        const entries = PAGES.filter(({ group }) => group !== undefined)
-        expect(shown).toEqual(entries.filter(({ needs }) => roleAllows(role, needs)).map(({ name }) => name))
-        const paths = new Set([...entries.map(({ path }) => path), ...Object.values(pagesOf(sample))])
-        for (const path of paths) {
-          await page.evaluate(follow, `/dashboard${path}`)
-          await isLoaded(page)
-          const entry = entries.find((each) => each.path === path)
-          if (entry) expect([path, await denial(page)]).toEqual([path, roleAllows(role, entry.needs) ? 0 : 1])
-          if (role === 'viewer') {
-            const names = await page.locator('main button:visible, main a.button:visible').allTextContents()
-            expect([path, names.filter((each) => CHANGES.test(each))]).toEqual([path, []])
-          }
+    test(`as ${role} opens what it shows, and the API refuses what it hides${role === 'viewer' ? ', without a button that changes something' : ''}`, async () => {
+      const { page, refused } = await open(role)
+      const shown = await page.locator('nav a[data-keys]').allTextContents()
+      const entries = PAGES.filter(({ group }) => group !== undefined)
+      expect(shown).toEqual(entries.filter(({ needs }) => roleAllows(role, needs)).map(({ name }) => name))
+      const paths = new Set([...entries.map(({ path }) => path), ...Object.values(pagesOf(sample))])
+      for (const path of paths) {
+        await page.evaluate(follow, `/dashboard${path}`)
+        await isLoaded(page)
+        const entry = entries.find((each) => each.path === path)
+        if (entry) expect([path, await denial(page)]).toEqual([path, roleAllows(role, entry.needs) ? 0 : 1])
+        if (role === 'viewer') {
+          const names = await page.locator('main button:visible, main a.button:visible').allTextContents()
+          expect([path, names.filter((each) => CHANGES.test(each))]).toEqual([path, []])
         }
-        await page.waitForLoadState('networkidle')
-        expect(refused).toEqual([])
-      },
-      LIMIT_MS,
-    )
+      }
+      await page.waitForLoadState('networkidle')
+      expect(refused).toEqual([])
+    })
 
-  test(
-    'shows a viewer no command that changes something',
-    async () => {
-      const { page } = await open('viewer')
-      await page.keyboard.press('Control+k')
-      const palette = page.getByRole('dialog', { name: 'Search and commands' })
-      await palette.getByRole('option').first().waitFor()
-      const commands = (await palette.getByRole('option').allTextContents()).join('\n')
-      expect(commands).toContain('Messages')
-      for (const hidden of ['API keys', 'Send a message', 'Invite a user']) expect(commands).not.toContain(hidden)
-    },
-    LIMIT_MS,
-  )
+  test('shows a viewer no command that changes something', async () => {
+    const { page } = await open('viewer')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Search and commands' })
+    await palette.getByRole('option').first().waitFor()
+    const commands = (await palette.getByRole('option').allTextContents()).join('\n')
+    expect(commands).toContain('Messages')
+    for (const hidden of ['API keys', 'Send a message', 'Invite a user']) expect(commands).not.toContain(hidden)
+  })
 })
 
 const CHANGES =

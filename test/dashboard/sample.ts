@@ -2,7 +2,8 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
-import { DOMAIN, type Json, type TestServer, until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import { DOMAIN, type Json, type TestServer } from '../support/server.ts'
 
 /** IDs of the sample data, for the paths of pages. */
 export interface Sample {

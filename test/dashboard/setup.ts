@@ -8,6 +8,7 @@ import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -52,10 +53,6 @@ const REPLIES: Record<string, string> = {
 const CHROMIUM = '/usr/bin/chromium'
 /** Without a browser the tests are skipped; CI has one (.ci/run). */
 export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
-/** Milliseconds. A test takes a few seconds alone, much longer on a busy machine. */
-export const LIMIT_MS = 180_000
-/** Milliseconds for one step of a test. */
-const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
@@ -71,7 +68,7 @@ export async function startDashboard(
   const mintId = createMintId(server.clock, systemRandom)
   const contexts: BrowserContext[] = []
   await seed(server)
-  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: LIMIT_MS })
+  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: PATIENCE_MS })
 
   const blank = async ({
     width = 1280,
@@ -91,7 +88,7 @@ export async function startDashboard(
     })
     contexts.push(context)
     await context.clock.setFixedTime(server.clock.now())
-    context.setDefaultTimeout(STEP_LIMIT_MS)
+    context.setDefaultTimeout(PATIENCE_MS)
     // No route(): it turns off the cache of the browser, and each page would load everything again.
     context.on('request', (request) => {
       const url = new URL(request.url())
@@ -236,13 +233,13 @@ export function describeJourneys(journeys: (helpers: Helpers) => void): void {
     let board: TestDashboard
     beforeAll(async () => {
       board = await startDashboard()
-    }, LIMIT_MS)
-    afterEach(() => board.closePages(), LIMIT_MS)
-    afterAll(() => board?.close(), LIMIT_MS)
+    })
+    afterEach(() => board.closePages())
+    afterAll(() => board?.close())
     journeys({
       board: () => board,
       server: () => board.server,
-      journey: (name, work) => test(name, work, LIMIT_MS),
+      journey: (name, work) => test(name, work),
       heading: (page, name) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor(),
       press: (page, name) => page.getByRole('button', { name, exact: true }).click(),
     })

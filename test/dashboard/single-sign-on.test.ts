@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { SignOnFault } from '../../src/api/sign-in/single-sign-on/settings.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Single sign-on in Chromium, with a real provider. */
 
@@ -40,43 +40,35 @@ describe.skipIf(!hasBrowser)('single sign-on', () => {
       },
       { oidc: { issuer, client_id, client_secret, ca_file: join(folder, 'ca.pem') } },
     )
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     await board?.close()
     await provider?.stop()
     rmSync(folder, { recursive: true, force: true })
-  }, LIMIT_MS)
+  })
 
-  test(
-    'signs in from the sign-in page and back, under the content security policy',
-    async () => {
-      const elsewhere = [new URL(provider.issuer).host]
-      const page = await board.blank({ elsewhere, expected: /401/ })
-      await page.goto(`${board.origin}/dashboard/messages`)
-      await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor()
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'sign-in-single-sign-on')
-      await page.getByRole('link', { name: 'Continue with single sign-on' }).click()
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-      expect(page.url()).toBe(`${board.origin}/dashboard/`)
-    },
-    LIMIT_MS,
-  )
+  test('signs in from the sign-in page and back, under the content security policy', async () => {
+    const elsewhere = [new URL(provider.issuer).host]
+    const page = await board.blank({ elsewhere, expected: /401/ })
+    await page.goto(`${board.origin}/dashboard/messages`)
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'sign-in-single-sign-on')
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(page.url()).toBe(`${board.origin}/dashboard/`)
+  })
 
-  test(
-    'has a text for every failure, and shows no text of the address',
-    async () => {
-      const page = await board.blank({ expected: /401/ })
-      for (const fault of FAULTS) {
-        await page.goto(`${board.origin}/dashboard/sign-in?sso=${fault}`)
-        const text = await page.getByRole('alert').textContent()
-        expect([fault, text === 'Single sign-on failed. Start again.']).toEqual([fault, false])
-      }
-      for (const text of ['Call+me', 'constructor', '<b>x</b>']) {
-        await page.goto(`${board.origin}/dashboard/sign-in?sso=${text}`)
-        expect(await page.getByRole('alert').textContent()).toBe('Single sign-on failed. Start again.')
-      }
-    },
-    LIMIT_MS,
-  )
+  test('has a text for every failure, and shows no text of the address', async () => {
+    const page = await board.blank({ expected: /401/ })
+    for (const fault of FAULTS) {
+      await page.goto(`${board.origin}/dashboard/sign-in?sso=${fault}`)
+      const text = await page.getByRole('alert').textContent()
+      expect([fault, text === 'Single sign-on failed. Start again.']).toEqual([fault, false])
+    }
+    for (const text of ['Call+me', 'constructor', '<b>x</b>']) {
+      await page.goto(`${board.origin}/dashboard/sign-in?sso=${text}`)
+      expect(await page.getByRole('alert').textContent()).toBe('Single sign-on failed. Start again.')
+    }
+  })
 })

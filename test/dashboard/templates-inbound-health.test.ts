@@ -4,9 +4,10 @@ import type { Page } from 'playwright-core'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
-import { DOMAIN, type TestServer, until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import { DOMAIN, type TestServer } from '../support/server.ts'
 import { write } from './code-editor.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Hostile templates, inbound messages and routes, health. */
 
@@ -56,12 +57,12 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   beforeAll(async () => {
     board = await startDashboard(seed)
     server = board.server
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
+  })
+  afterAll(() => board?.close())
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const journey = (name: string, work: () => Promise<void>) => test(name, work, LIMIT_MS)
+  const journey = (name: string, work: () => Promise<void>) => test(name, work)
 
   /** Checks that no script ran, no link opened, and the styles apply. Requests to other hosts fail `close`. */
   const expectHarmless = async (page: Page) => {

@@ -2,8 +2,9 @@ import { expect } from 'bun:test'
 import type { Attempt, Delivery } from '../../src/model/delivery.ts'
 import type { Event } from '../../src/model/event.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { until } from '../support/patience.ts'
 import { type Cue, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Answered, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Answered, startTestServer, type TestServer } from '../support/server.ts'
 
 /** One message to three recipients: their mail server accepts the first, rejects the second as unknown, and is busy
  *  for the third at first. Repeated on the same server with another failure each time. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { freePort } from '../support/free-port.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 /** The built program in a temporary folder, with peers and DNS that outlive it. */
@@ -55,12 +56,9 @@ export class NeverReady extends Error {
 }
 
 const CONNECTIONS = 20
-const READY_LIMIT_MS = 30_000
 /** Mails of one destination that may have reached it unreported when the process dies: as many as its connections
  *  (outbound/journal/delivered-journal.ts). */
 export const UNDER_WAY = CONNECTIONS
-/** Of a test, which takes some seconds alone and a minute on a busy machine. */
-export const LIMIT_MS = 300_000
 
 /** The surroundings, and the program set up with the domain example.com but not started. Throws when it was not
  *  built. */
@@ -127,7 +125,7 @@ ${sections}
       const child = spawn(command, words, { stdio: ['ignore', 'pipe', log] })
       closeSync(log)
       children.push(child)
-      const limit = setTimeout(() => child.kill('SIGKILL'), READY_LIMIT_MS)
+      const limit = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
       try {
         for await (const line of createInterface({ input: child.stdout! })) {
           if (JSON.parse(line).event === 'ready') return child
@@ -161,15 +159,6 @@ const INBOUND_OFF = '[smtp.inbound]\nlisten = "off"'
 export function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode)
   return new Promise((resolve) => child.on('exit', (code) => resolve(code)))
-}
-
-/** Polls every 50 ms until it holds; throws after a minute. */
-export async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = Date.now() + 60_000
-  while (!(await done())) {
-    if (Date.now() > endsAt) throw new Error(`waited a minute for ${what}`)
-    await Bun.sleep(50)
-  }
 }
 
 export interface Sink {

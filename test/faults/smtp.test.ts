@@ -3,7 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
-import { exitOf, LIMIT_MS, makeTestInstallation, type TestInstallation, UNDER_WAY, until } from './setup.ts'
+import { until } from '../support/patience.ts'
+import { exitOf, makeTestInstallation, type TestInstallation, UNDER_WAY } from './setup.ts'
 import { createSmtpClient, type Ledger, openConnection } from './smtp-client.ts'
 
 /** Kills the built program while mail arrives by both SMTP listeners, and records the results. Everything answered
@@ -31,103 +32,91 @@ listen_tls = "127.0.0.1:${ports.submission}"`,
 afterAll(() => installation?.close())
 
 const KILLED = `${KILLS} times kill -9 while mail comes in: no 250 was a lie, and only what had no answer is there twice`
-test(
-  KILLED,
-  async () => {
-    let server = await installation.serve()
-    await addRoute()
-    const load = startLoad('kill')
-    for (let kill = 0; kill < KILLS; kill++) {
-      await load.goesOn()
-      if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
-      server.kill('SIGKILL')
-      await exitOf(server)
-      server = await installation.serve()
-    }
-    const { inbound, submitted } = await load.stop()
-
-    await until('every post', async () => (await pending()) === 0)
-    const books = await inboundBooks('kill')
-    checkInbound(inbound, books)
-    const posts = sum(books.posts.values())
-    expect(posts - books.records.size).toBeLessThanOrEqual(KILLS * POSTS)
-
-    await until('every submitted mail to arrive', () => missing(submitted).length === 0)
-    const sent = checkSubmitted(submitted)
-    expect(sent.copies - sent.messages).toBeLessThanOrEqual(KILLS * UNDER_WAY)
-
-    // Otherwise this tested little.
-    expect(sum(inbound.unanswered.values())).toBeGreaterThan(0)
-    if (process.env.CRASH_KILLS !== undefined) {
-      console.log({
-        inbound: { ...figures(inbound), records: books.records.size, posts },
-        submitted: { ...figures(submitted), ...sent },
-      })
-    }
-    server.kill('SIGTERM')
-    expect(await exitOf(server)).toBe(0)
-  },
-  LIMIT_MS,
-)
-
-test(
-  'SIGTERM during incoming mail answers every finished mail and stores none twice',
-  async () => {
-    let server = await installation.serve()
-    const load = startLoad('term')
-    for (let round = 0; round < 2; round++) {
-      await load.goesOn()
-      server.kill('SIGTERM')
-      expect(await exitOf(server)).toBe(0)
-      server = await installation.serve()
-    }
-    const { inbound, submitted } = await load.stop()
-    await until('every post', async () => (await pending()) === 0)
-    await until('every submitted mail to arrive', () => missing(submitted).length === 0)
-    const sent = checkSubmitted(submitted)
-    expect(sent.copies).toBe(submitted.acknowledged.size)
-    expect([sum(inbound.unanswered.values()), sum(submitted.unanswered.values())]).toEqual([0, 0])
-    const books = await inboundBooks('term')
-    checkInbound(inbound, books)
-    expect([...books.posts.values()].filter((count) => count > 1)).toEqual([])
-    server.kill('SIGTERM')
-    expect(await exitOf(server)).toBe(0)
-  },
-  LIMIT_MS,
-)
-
-test(
-  'a kill during a large mail leaves no file, and the mail can be sent again',
-  async () => {
-    const spool = join(installation.folder, 'data/spool')
-    const server = await installation.serve()
-    const connection = await openConnection(ports.inbound, false)
-    await connection.say('EHLO client.example', '250')
-    await connection.say('MAIL FROM:<ann@author.example>', '250')
-    await connection.say('RCPT TO:<in@example.com>', '250')
-    await connection.say('DATA', '354')
-    connection.socket.write(inboundMail('spooled', 5_000_000).slice(0, 4_000_000))
-    await until('the mail to be on the disk', () => spoolFiles(server, spool).length > 0)
+test(KILLED, async () => {
+  let server = await installation.serve()
+  await addRoute()
+  const load = startLoad('kill')
+  for (let kill = 0; kill < KILLS; kill++) {
+    await load.goesOn()
+    if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
     server.kill('SIGKILL')
     await exitOf(server)
-    connection.close()
-    // Also covers a death between creating the file and removing its name.
-    writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
+    server = await installation.serve()
+  }
+  const { inbound, submitted } = await load.stop()
 
-    const next = await installation.serve()
-    expect(readdirSync(spool)).toEqual([])
-    const ledger = newLedger()
-    const client = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger })
-    await client.deliver('spooled', inboundMail('spooled', 5_000_000))
-    client.close()
-    await until('the post', async () => (await pending()) === 0)
-    checkInbound(ledger, await inboundBooks('spooled'))
-    expect([readdirSync(spool), spoolFiles(next, spool)]).toEqual([[], []])
-    next.kill('SIGTERM')
-    expect(await exitOf(next)).toBe(0)
-  },
-  LIMIT_MS,
-)
+  await until('every post', async () => (await pending()) === 0)
+  const books = await inboundBooks('kill')
+  checkInbound(inbound, books)
+  const posts = sum(books.posts.values())
+  expect(posts - books.records.size).toBeLessThanOrEqual(KILLS * POSTS)
+
+  await until('every submitted mail to arrive', () => missing(submitted).length === 0)
+  const sent = checkSubmitted(submitted)
+  expect(sent.copies - sent.messages).toBeLessThanOrEqual(KILLS * UNDER_WAY)
+
+  // Otherwise this tested little.
+  expect(sum(inbound.unanswered.values())).toBeGreaterThan(0)
+  if (process.env.CRASH_KILLS !== undefined) {
+    console.log({
+      inbound: { ...figures(inbound), records: books.records.size, posts },
+      submitted: { ...figures(submitted), ...sent },
+    })
+  }
+  server.kill('SIGTERM')
+  expect(await exitOf(server)).toBe(0)
+})
+
+test('SIGTERM during incoming mail answers every finished mail and stores none twice', async () => {
+  let server = await installation.serve()
+  const load = startLoad('term')
+  for (let round = 0; round < 2; round++) {
+    await load.goesOn()
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
+    server = await installation.serve()
+  }
+  const { inbound, submitted } = await load.stop()
+  await until('every post', async () => (await pending()) === 0)
+  await until('every submitted mail to arrive', () => missing(submitted).length === 0)
+  const sent = checkSubmitted(submitted)
+  expect(sent.copies).toBe(submitted.acknowledged.size)
+  expect([sum(inbound.unanswered.values()), sum(submitted.unanswered.values())]).toEqual([0, 0])
+  const books = await inboundBooks('term')
+  checkInbound(inbound, books)
+  expect([...books.posts.values()].filter((count) => count > 1)).toEqual([])
+  server.kill('SIGTERM')
+  expect(await exitOf(server)).toBe(0)
+})
+
+test('a kill during a large mail leaves no file, and the mail can be sent again', async () => {
+  const spool = join(installation.folder, 'data/spool')
+  const server = await installation.serve()
+  const connection = await openConnection(ports.inbound, false)
+  await connection.say('EHLO client.example', '250')
+  await connection.say('MAIL FROM:<ann@author.example>', '250')
+  await connection.say('RCPT TO:<in@example.com>', '250')
+  await connection.say('DATA', '354')
+  connection.socket.write(inboundMail('spooled', 5_000_000).slice(0, 4_000_000))
+  await until('the mail to be on the disk', () => spoolFiles(server, spool).length > 0)
+  server.kill('SIGKILL')
+  await exitOf(server)
+  connection.close()
+  // Also covers a death between creating the file and removing its name.
+  writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')
+
+  const next = await installation.serve()
+  expect(readdirSync(spool)).toEqual([])
+  const ledger = newLedger()
+  const client = createSmtpClient({ port: ports.inbound, envelope: () => INBOUND, ledger })
+  await client.deliver('spooled', inboundMail('spooled', 5_000_000))
+  client.close()
+  await until('the post', async () => (await pending()) === 0)
+  checkInbound(ledger, await inboundBooks('spooled'))
+  expect([readdirSync(spool), spoolFiles(next, spool)]).toEqual([[], []])
+  next.kill('SIGTERM')
+  expect(await exitOf(next)).toBe(0)
+})
 
 const INBOUND = { from: 'ann@author.example', to: 'in@example.com' }
 

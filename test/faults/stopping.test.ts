@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { journalFolder } from '../../src/outbound/journal/delivered-journal.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
+import { until } from '../support/patience.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { startTestServer, type TestServer, until } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 /** Failures while the server stops. */
 

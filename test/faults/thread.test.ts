@@ -40,7 +40,7 @@ test('a thread killed at any point loses no mail and is replaced', async () => {
     }
     expect(n).toBeLessThan(100)
   }
-}, 60_000)
+})
 
 const COMPOSING = 'outbound/composing/worker.ts'
 

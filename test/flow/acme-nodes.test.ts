@@ -6,9 +6,10 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import type { Server } from '../../src/server/server.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
 import { freePort } from '../support/free-port.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 import { shownCertificate } from '../support/shown-certificate.ts'
 
 const HOSTS = ['mail.sender.example', 'mx2.sender.example', 'mx3.sender.example']
@@ -99,5 +100,5 @@ describeWithPostgres('certificates of several nodes', () => {
       return all.length > 0 && all.every(({ serialNumber }) => serialNumber !== before.serialNumber)
     })
     expect(authority.orders).toHaveLength(3)
-  }, 60_000)
+  })
 })

@@ -108,7 +108,7 @@ test('the first certificate replaces the self-signed one, then the next; a resta
   expect(readdirSync(server.dataDir)).toContain('acme-certificate.pem')
   expect(lines.filter((line) => line.includes('"message":"certificate issued"'))).toHaveLength(2)
   expect(lines.join('')).not.toContain('PRIVATE KEY')
-}, 30_000)
+})
 
 /** A TLS connection that stays open and sends a request on demand. */
 async function connected(address: string): Promise<{ ask(): Promise<string> }> {

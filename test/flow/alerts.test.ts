@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import type { ConfigValues } from '../../src/config/load.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mail.ts'
 
 /** Alerts of the server, in each kind of channel: HTTPS receivers, a mail server of its own, and our queue. */
 
-setDefaultTimeout(120_000)
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OPERATOR = 'olivia@boss.remote.example'
 const TYPES = ['webhook', 'slack', 'discord', 'teams'] as const

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server as TcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,14 +11,13 @@ import { systemRandom } from '../../src/os/random.ts'
 import type { Server } from '../../src/server/server.ts'
 import { describeWithDovecot, startDovecot, type TestDovecot } from '../support/dovecot.ts'
 import { freePort } from '../support/free-port.ts'
+import { until } from '../support/patience.ts'
 import { postgresPrograms, startPostgres } from '../support/postgres.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mail.ts'
 
 /** Canary mails through DNS, port 25 and the inbound listener of the server, and to a mailbox of Dovecot. */
-
-setDefaultTimeout(120_000)
 
 let folder: string
 let port: number

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
+import { until } from '../support/patience.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** The wall clock is set while mail waits, is tried, or the server is stopped. */
 

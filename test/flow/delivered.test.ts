@@ -3,8 +3,9 @@ import { simpleParser } from 'mailparser'
 import { createVerp } from '../../src/mail/verp.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { ANY } from '../support/claim.ts'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../support/server.ts'
 import { customerAccepts, dkimResults, standardAccepts } from '../support/verify.ts'
 
 /** Accepted → delivered → published. */

@@ -4,8 +4,9 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { type OpenStream, openEventStream } from '../support/event-stream.ts'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Live events in the whole server. The clock is stopped, so polling finds nothing. */
 

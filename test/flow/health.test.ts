@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createLog } from '../../src/os/log.ts'
+import { until } from '../support/patience.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** The server checks itself every hour, and reports to the log and /metrics. */
 

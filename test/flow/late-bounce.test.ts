@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { asMail } from '../support/fixtures.ts'
 import { complaintAbout, deliver } from '../support/late-reports.ts'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { customerAccepts, dkimResults } from '../support/verify.ts'
 
 /** Late reports arrive on port 25 and become events of the right message. */

@@ -3,10 +3,11 @@ import { createTransport } from 'nodemailer'
 import { unwrap } from '../../src/client/unwrap.ts'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { type EventType, isOnDemand, ON_DEMAND_EVENT_TYPES } from '../../src/model/event.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Events that exist only while a webhook names them: from each cause over HTTP, SMTP and DNS to a signed request. */
 
@@ -130,7 +131,7 @@ test('each type arrives once, signed, at the webhook that names it, and survives
   expect(onDemandIn(others)).toEqual([])
   const stored = (await server.read('/v1/events?limit=100')).data
   expect(onDemandIn(stored).toSorted()).toEqual(expected.toSorted())
-}, 60_000)
+})
 
 test('before a webhook names a type, its events do not exist, and a paused webhook does not count', async () => {
   await open()
@@ -224,5 +225,5 @@ describeWithPostgres('on two nodes', () => {
     await server.ask('PATCH', `/v1/webhooks/${hook.id}`, { status: 'paused' })
     await node.ask('POST', '/v1/suppressions', { email, reason: 'manual' })
     expect((await server.read('/v1/events?type=suppression.added')).data).toHaveLength(1)
-  }, 120_000)
+  })
 })

@@ -7,8 +7,9 @@ import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { addKey } from '../support/keys.ts'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, START, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 
 /** Ownership of a name: two organizations on one server, over HTTP, SMTP and DNS. */
 
@@ -157,7 +158,7 @@ test('a tenant cannot add the server’s names or hosts of another tenant, in an
     }
   }
   expect((await evil.ask('GET', '/v1/inbound-messages')).body.data).toEqual([])
-}, 20_000) // 65 SMTP dialogs
+}) // 65 SMTP dialogs
 
 // threat: unproved-domain-receives
 test('an unproved name receives nothing, tracks nothing and has no policy host', async () => {
@@ -354,7 +355,7 @@ test('a proof lost for seven days ends the ownership, with log, audit entry and 
   expect((await server.read('/v1/audit-log?action=domains_proved')).data).toHaveLength(1)
   const stored = await server.store().domains.get(domain.id)
   expect(stored).toMatchObject({ missingSince: null, provedBy: 'dkim' })
-}, 60_000)
+})
 
 test('scheduled mail is not sent in a name that was lost meanwhile', async () => {
   const at = new Date(server.clock.now() + 60_000).toISOString()

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
+import { until } from '../support/patience.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** When a relay takes over from direct delivery, and that nothing is sent twice then. */
 
 const BLOCKED = '554 5.7.1 Client host [127.0.0.1] blocked using zen.spamhaus.org'
 const MINUTE = 60_000
-setDefaultTimeout(30_000)
 
 let remote: RawMx
 let relay: RawMx

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,16 +7,16 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { createLog } from '../../src/os/log.ts'
 import { freePort } from '../support/free-port.ts'
+import { until } from '../support/patience.ts'
 import { POSTFIX_TOOLS, type Postfix, startPostfix } from '../support/postfix.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { type Move, type RawMx, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
 /** Mail through a real Postfix, with authentication and TLS. */
 
 const BLOCKED = '554 5.7.1 Client host [127.0.0.1] blocked using zen.spamhaus.org'
-setDefaultTimeout(60_000)
 
 describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
   let folder: string

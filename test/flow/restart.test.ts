@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
+import { until } from '../support/patience.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** A repeated request, and what a stop in the middle of deliveries must not lose. */
 

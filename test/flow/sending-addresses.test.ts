@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -8,7 +8,6 @@ import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/
 
 const BLOCKED = '554 5.7.1 Client host [127.0.0.2] blocked using zen.spamhaus.org'
 const MINUTE = 60_000
-setDefaultTimeout(30_000)
 
 let remote: RawMx
 let server: TestServer

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import type { Log } from '../../src/os/log.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { type Json, MAIL, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 
 const ADDRESSES = [
   { address: '127.0.0.2', node: 'one' },
@@ -67,7 +68,7 @@ describeWithPostgres('addresses of several nodes', () => {
       expect(await sources(ask, { stream: 'bulk' })).toEqual(new Set(['delivered 127.0.0.4']))
       expect(await sources(ask)).toEqual(new Set(['delivered 127.0.0.2']))
     }
-  }, 60_000)
+  })
 
   // threat: dedicated-address-of-another-organization
   test('the dedicated address of an organization is used at its node, and others send when that node has left', async () => {
@@ -85,7 +86,7 @@ describeWithPostgres('addresses of several nodes', () => {
     await until('a warning', () => warnings.some((each) => each.endsWith('sent from other addresses: two')))
     await addTwo()
     await untilAllFrom('127.0.0.9', server.ask)
-  }, 60_000)
+  })
 
   test('mail does not wait for a node that died with the address', async () => {
     await open({ takeover_seconds: 3 })
@@ -101,7 +102,7 @@ describeWithPostgres('addresses of several nodes', () => {
     expect((await server.read(`/v1/messages/${body.id}`)).status).toBe('queued')
     await server.ended(body.id)
     expect(await sourceOf(body.id)).toBe('delivered 127.0.0.2')
-  }, 60_000)
+  })
 
   test('the limits of a relay hold over both nodes: one connection, and 600 messages per minute', async () => {
     remote = await startRawMx({ script: () => null })
@@ -140,5 +141,5 @@ describeWithPostgres('addresses of several nodes', () => {
     expect(server.clock.now() - startedAt).toBeGreaterThanOrEqual(1_400)
     await server.stop()
     await relay.stop()
-  }, 60_000)
+  })
 })

@@ -150,7 +150,7 @@ test('signs in an existing user by address once, and then by subject whatever th
   const range = { createdAfter: null, createdBefore: null }
   const { records } = await server.store().auditLog.list({ ...all, ...range }, { limit: 9, after: null })
   expect(records[0]).toMatchObject({ actor: { id: 'usr_ann' }, fields: ['single_sign_on'] })
-}, 60_000)
+})
 
 test('sends PKCE, state and nonce to the provider, and sets a cookie that scripts and other sites cannot read', async () => {
   await open()
@@ -168,7 +168,7 @@ test('sends PKCE, state and nonce to the provider, and sets a cookie that script
     state: expect.stringMatching(/^[0-9A-Za-z]{40}$/),
     nonce: expect.stringMatching(/^[\w-]{43}$/),
   })
-}, 60_000)
+})
 
 test('sets the roles of the claim at every sign-in, and takes away what it no longer gives', async () => {
   await open(MAPPED)
@@ -189,7 +189,7 @@ test('sets the roles of the claim at every sign-in, and takes away what it no lo
   provider.current.groups = []
   expect(fault(await browser().signIn())).toBe('no_role')
   expect([(await roles()).roles, await before.session()]).toEqual([{}, null])
-}, 60_000)
+})
 
 test('refuses an account without a role or user, a disabled user, and to demote the last operator', async () => {
   await open(MAPPED)
@@ -202,14 +202,14 @@ test('refuses an account without a role or user, a disabled user, and to demote 
   provider.current = { sub: 'first', email: 'first@a.example', email_verified: true, groups: ['mail-readers'] }
   expect(fault(await browser().signIn())).toBe('last_operator')
   expect((await server.store().users.get(FIRST_USER))?.isOperator).toBe(true)
-}, 60_000)
+})
 
 test('without a claim for roles, signs in existing users only', async () => {
   await open()
   expect(fault(await browser().signIn())).toBe('no_account')
   provider.current = { sub: 'none' }
   expect(fault(await browser().signIn())).toBe('no_account')
-}, 60_000)
+})
 
 // threat: single-sign-on-takeover
 test('does not match an address that the provider has not verified', async () => {
@@ -219,7 +219,7 @@ test('does not match an address that the provider has not verified', async () =>
   expect(fault(await browser().signIn())).toBe('unverified')
   expect(await server.store().singleSignOn.userOf(provider.issuer, 'mallory')).toBeNull()
   expect((await server.store().users.get('usr_ann'))?.isOperator).toBe(true)
-}, 60_000)
+})
 
 // threat: single-sign-on-takeover
 test.each([
@@ -240,7 +240,6 @@ test.each([
     const end = await browser().signIn()
     expect(fault(end)).toBe(expected)
   },
-  60_000,
 )
 
 // threat: single-sign-on-forgery
@@ -263,7 +262,7 @@ test('refuses a callback with another state, a second time, and in another brows
   const lateCallback = await late.returning()
   await server.clock.advance(600_000)
   expect(fault(await late.follow(lateCallback, '/dashboard'))).toBe('expired')
-}, 60_000)
+})
 
 // threat: single-sign-on-forgery
 test('refuses ID tokens with another nonce, audience, issuer, signature, or past their time', async () => {
@@ -289,7 +288,7 @@ test('refuses ID tokens with another nonce, audience, issuer, signature, or past
   expect(fault(await browser().signIn())).toBe('invalid')
   provider.rewrite = (idToken) => provider.sign(claimsIn(idToken))
   expect(await browser().signIn()).toBe('/dashboard/')
-}, 60_000)
+})
 
 test('shows no text of a link, and redirects to its own pages and the provider only', async () => {
   await open()
@@ -305,7 +304,7 @@ test('shows no text of a link, and redirects to its own pages and the provider o
   expect([response.status, response.headers.get('location')?.includes('evil') ?? false]).not.toContain(true)
   const other = await fetch(`http://${server.running().listening.http}/session/oidc`, { redirect: 'manual' })
   expect(other.headers.get('location')).toBe(`${PUBLIC}/session/oidc`)
-}, 60_000)
+})
 
 test('says that the provider does not answer, and passwords go on', async () => {
   await open()
@@ -325,7 +324,7 @@ test('says that the provider does not answer, and passwords go on', async () => 
   const callback = await two.returning()
   provider.isDown = true
   expect(fault(await two.follow(callback, '/dashboard'))).toBe('unavailable')
-}, 60_000)
+})
 
 // threat: single-sign-on-bypass
 test('with only = true, refuses passwords, and accepts a link of the command line', async () => {
@@ -353,7 +352,7 @@ test('with only = true, refuses passwords, and accepts a link of the command lin
   await server.store().sessions.addLink(link)
   expect((await post('/session', { token })).status).toBe(201)
   expect(one.cookie(SESSION_COOKIE)).toMatch(/^[0-9A-Za-z]{43}$/)
-}, 60_000)
+})
 
 describeWithPostgres('on two nodes', () => {
   test('a sign-in that begins on one node ends on the other', async () => {
@@ -374,5 +373,5 @@ describeWithPostgres('on two nodes', () => {
       await postgres.stop()
       await open() // for afterEach
     }
-  }, 120_000)
+  })
 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
+import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
 /** Mail as it arrives with the links of its recipient, and the effect of using them. */

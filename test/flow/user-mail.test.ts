@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { unpackContent } from '../../src/mail/content.ts'
 import { INSTALLATION } from '../../src/model/organization.ts'
 import { ALL_MESSAGES } from '../storage/records.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres } from '../support/postgres.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 import {
   addUser,
   cookieOf,
@@ -22,7 +23,6 @@ import { dkimResults } from '../support/verify.ts'
 
 /** Invitations and password links by mail, with a real mail server. The organization `Shop` owns the sender's domain. */
 
-setDefaultTimeout(120_000)
 const OPERATOR = 'olivia@boss.remote.example'
 const MINUTE = 60_000
 const DAY = 1440 * MINUTE

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { complaintAbout, deliver } from '../support/late-reports.ts'
+import { until } from '../support/patience.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
-import { type Json, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 
 /** A sending address in warm-up, with real delivery over loopback: every address of 127.0.0.0/8 is one of this machine. The
  *  clock stands at noon of the first day: 28 of its 50 mails may be sent. */
@@ -10,7 +11,6 @@ import { type Json, startTestServer, type TestServer, until, untilInTime } from 
 const NEW = { address: '127.0.0.2', warmup: { started_on: '2026-11-21' } }
 const WARM = { address: '127.0.0.3' }
 const MINUTE = 60_000
-setDefaultTimeout(60_000)
 
 let remote: RawMx
 let relay: RawMx

@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatMailbox, parseMailbox, toALabel } from '../../src/mail/address.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Addresses from outside parse or are refused, and a parsed address keeps its meaning. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 

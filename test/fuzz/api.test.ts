@@ -1,15 +1,13 @@
 /** Requests generated from the OpenAPI document, valid, nearly valid and arbitrary, over the socket to every
  *  operation of a server. Returned ids are used again. Each response is documented for its operation, and none is a
  *  5xx. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import { readDocument } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
 import { type ApiRequest, requestsOf } from './api-request.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 let setup: ContractServer
 let read: ReturnType<typeof readDocument>

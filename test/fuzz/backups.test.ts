@@ -1,15 +1,13 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Readable } from 'node:stream'
 import { zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { openArchive, toBackupFailure } from '../../src/cli/backup/archive.ts'
 import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { CommandFailure } from '../../src/cli/failure.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Changed backups: a restore reads what the manifest lists, or reports what is wrong. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const FILES = [
   { name: 'config.toml', bytes: Buffer.from('hostname = "mail.example.com"\n') },

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { resend } from '../../src/compat/resend/resend.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Any request to the compatible API gets a response in its format, and never a 5xx. */
-
-setDefaultTimeout(LIMIT_MS)
 
 let remote: RemoteMx
 let server: TestServer

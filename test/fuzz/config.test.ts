@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readConfig } from '../../src/config/load.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Configuration from a file and from the environment: a config, or messages for all faults. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 

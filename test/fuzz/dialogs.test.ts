@@ -1,6 +1,6 @@
 /** Damaged SMTP dialogs over sockets, against the listeners with the real handlers: pipelined, cut anywhere, in
  *  cleartext and under TLS. After each, the connection accepts a valid mail or has announced its end. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,11 +14,9 @@ import { createInboundSetup, LOOP_TAG } from '../inbound/setup.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
 import { openRelay } from '../smtp-submission/setup.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 import { cutAt, type Dialog, dialogs } from './smtp-dialog.ts'
 import { Speaker } from './smtp-speaker.ts'
-
-setDefaultTimeout(LIMIT_MS)
 
 /** Concurrent connections: each new one waits for its greeting. */
 const LANES = 48

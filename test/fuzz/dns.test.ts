@@ -1,5 +1,5 @@
 /** A DNS server that sends damaged packets: every lookup ends soon, with records of its type, nothing or a failure. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type Answer } from 'dns-packet'
@@ -12,9 +12,7 @@ import { framedMessages, frameMessage } from '../../src/net/dns/frame.ts'
 import { createResolver, type Lookup, type Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 interface Damage {
   edits: { at: number; byte: number; isCut: boolean }[]

@@ -1,7 +1,7 @@
 /** Requests that match the OpenAPI document, over the socket to every operation with a body or a query. Such a
  *  request is refused as invalid only for reasons that no schema can express (CANNOT_SAY). Each response is
  *  documented, none is a 5xx. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import * as patterns from '../../src/api/patterns.ts'
 import { parseIsoTime } from '../../src/api/schema.ts'
@@ -15,9 +15,7 @@ import { readDocument } from '../support/documented.ts'
 import { textOf } from '../support/event-stream.ts'
 import { type FittingRequest, fittingRequests, TEXTS } from './fitting-request.ts'
 import type { Json } from './json-schema.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 let setup: ContractServer
 let read: ReturnType<typeof readDocument>

@@ -1,6 +1,6 @@
 /** Every parser of outside text, on a hundred kilobytes of the same few letters with a prefix and a suffix. A linear
  *  parser takes a millisecond; one that restarts at each letter takes a minute. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { colourOf } from '../../src/analysis/colour.ts'
 import { examineLinks } from '../../src/analysis/links.ts'
@@ -22,9 +22,7 @@ import { parseSpokenPath } from '../../src/smtp-server/envelope-address.ts'
 import { readAuthorMail } from '../../src/smtp-submission/author-mail.ts'
 import { createFilling, parseText } from '../../src/submission/template-engine.ts'
 import { machineOf } from '../../src/tracking/machines.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const LENGTH = 100_000
 const MOST_MS = 2_000

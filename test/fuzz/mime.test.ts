@@ -1,6 +1,6 @@
 /** Inbound mail in the reader threads: damaged MIME, damaged signatures, and arbitrary DNS records. It is read as
  *  far as possible, and nothing in it is an internal error. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readMail } from '../../src/inbound/read.ts'
 import { unpackParsed, unpackRaw } from '../../src/mail/inbound-content.ts'
@@ -10,9 +10,7 @@ import { systemClock } from '../../src/os/clock.ts'
 import { KEY_RECORD, mail, signed } from '../inbound/signed-mail.ts'
 import { loadFixtures } from '../support/fixtures.ts'
 import { silentResolver } from '../support/silent-resolver.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const NEVER = new Promise<never>(() => {})
 const SIGNED = signed(mail(['From: The Bank <ceo@bank.test>', 'To: b@b.test', 'Subject: Hello']), 'bank.test').toString(

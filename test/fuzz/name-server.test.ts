@@ -1,6 +1,6 @@
 /** Random and damaged packets for the name server: every answer is a whole message, within its limit, and not longer than it
  *  may be for what was asked. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import packet from 'dns-packet'
 import fc from 'fast-check'
 import { answer } from '../../src/name-server/answer.ts'
@@ -8,9 +8,7 @@ import { readAnswers, type WireRecord } from '../../src/name-server/transfer/rec
 import { ReplyVerifier, signMessage, TsigFailure } from '../../src/name-server/tsig.ts'
 import { isWhole } from '../../src/net/dns/frame.ts'
 import { edns, query, sampleZone, ZONE } from '../name-server/zone.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const zone = sampleZone()
 const out = Buffer.alloc(65_535)

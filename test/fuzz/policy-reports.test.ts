@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { AGGREGATE_LIMITS } from '../../src/mail/aggregate-report.ts'
@@ -6,9 +6,7 @@ import { type PolicyReport, readPolicyReport } from '../../src/mail/policy-repor
 import { unpackReport } from '../../src/mail/unpack-report.ts'
 import { readXml } from '../../src/mail/xml.ts'
 import { aggregateXml, mailWith, tlsJson, zipOf } from '../support/policy-reports.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const rows = [
   { ip: '192.0.2.1', count: 3 },

@@ -1,5 +1,5 @@
 /** An HTTPS endpoint that answers our posts with anything: each ends in time, with a status or an error text. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 import fc from 'fast-check'
@@ -7,9 +7,7 @@ import { createPost, type Post } from '../../src/net/https/requests.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
 import { silentResolver } from '../support/silent-resolver.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const TIMEOUT_MS = 500
 let server: tls.Server

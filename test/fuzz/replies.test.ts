@@ -1,13 +1,11 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { classifyReply } from '../../src/mail/bounce-class.ts'
 import { createReplyReader, formatReply, parseReplyLine, ReplyFault } from '../../src/mail/reply.ts'
 import { outcomeOf } from '../../src/outbound/outcome.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Server replies: any bytes become replies or a fault, and each reply an outcome. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readFeedbackReport } from '../../src/mail/arf.ts'
 import { isAutoReply } from '../../src/mail/auto-reply.ts'
@@ -6,9 +6,7 @@ import { readDsn } from '../../src/mail/dsn.ts'
 import { addressesOf, decodeWords, firstAddress, parameterOf, readHeaderFields } from '../../src/mail/header-fields.ts'
 import { leavesOf, readParts, readTexts } from '../../src/mail/mime-parts.ts'
 import { asMail, loadFixtures } from '../support/fixtures.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const fixtures = [...loadFixtures('dsn').values(), ...loadFixtures('arf').values()]
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']

@@ -18,8 +18,6 @@ const SEED = Number(process.env.FUZZ_SEED ?? 0)
 const PROGRESS = process.env.FUZZ_PROGRESS
 const CORPUS = join(import.meta.dir, 'corpus')
 
-/** For a test that runs properties. */
-export const LIMIT_MS = LONG_RUNS > 0 ? 24 * 3_600_000 : 120_000
 /** A longer run counts as hanging. */
 const HANG_MS = 5_000
 

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { simpleParser } from 'mailparser'
 import { openMessageApi } from '../api/messages-setup.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Bodies that no client should send, and some valid ones, through the whole of POST /v1/messages/send with a
  *  sandbox key: validation, composing, signing, storing, events. Each is accepted or refused with a reason. */
-
-setDefaultTimeout(LIMIT_MS)
 
 let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {

@@ -1,10 +1,8 @@
 /** Templates: a valid one renders to text, any other is a fault with a message, and nothing takes long. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFilling, parseText, TemplateFault } from '../../src/submission/template-engine.ts'
-import { LIMIT_MS, runs } from './runs.ts'
-
-setDefaultTimeout(LIMIT_MS)
+import { runs } from './runs.ts'
 
 const name = fc.constantFrom(
   'a',

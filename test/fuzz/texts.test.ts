@@ -1,14 +1,12 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseIsoTime } from '../../src/api/schema.ts'
 import { unpackContent } from '../../src/mail/content.ts'
 import { textFromHtml } from '../../src/mail/html-text.ts'
 import { decodeBase64 } from '../../src/submission/checks.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Base64, times, HTML and stored content. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 

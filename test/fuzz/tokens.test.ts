@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createAuth, mintKeyValue } from '../../src/api/authentication.ts'
 import { feedCursor, pageRequest, pageResponse } from '../../src/api/page.ts'
@@ -7,11 +7,9 @@ import { createVerp } from '../../src/mail/verp.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import { createMintId, isId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { LIMIT_MS, runs } from './runs.ts'
+import { runs } from './runs.ts'
 
 /** Return paths, cursors and links: ours round-trip, everything else is invalid. */
-
-setDefaultTimeout(LIMIT_MS)
 
 const binary = fc.string({ unit: 'binary', maxLength: 400 })
 

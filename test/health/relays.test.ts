@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,15 +9,14 @@ import { machineChecks } from '../../src/health/checks.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { freePort } from '../support/free-port.ts'
+import { until } from '../support/patience.ts'
 import { POSTFIX_TOOLS, type Postfix, startPostfix } from '../support/postfix.ts'
 import { describeWith } from '../support/real-tools.ts'
-import { until } from '../support/server.ts'
 import { INSTALLATION } from './setup.ts'
 
 /** The check `relays` of `postrider doctor` against a real Postfix. */
 
 type RelayRow = NonNullable<ConfigValues['relays']>[number]
-setDefaultTimeout(30_000)
 
 describeWith(POSTFIX_TOOLS, 'the check of relays', () => {
   let folder: string

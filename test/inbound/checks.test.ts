@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { authenticate, type DKIMResult } from 'mailauth'
@@ -14,8 +14,6 @@ import { systemRandom } from '../../src/os/random.ts'
 import { KEY_PEM, KEY_RECORD, mail, signed } from './signed-mail.ts'
 
 /** Our check of signatures gives the results of mailauth's. */
-
-setDefaultTimeout(60_000)
 
 const ed: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync('ed25519')
 const edText = ed.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')

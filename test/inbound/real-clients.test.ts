@@ -3,10 +3,11 @@ import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../support/patience.ts'
 import { describeWithPeers, dkimpySigned, swaks } from '../support/real-peers.ts'
 import type { ReceivedRequest } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../support/server.ts'
 import { KEY_PEM, KEY_RECORD } from './signed-mail.ts'
 
 /** A third-party mail client, through the whole server to the endpoint of a route. */

@@ -19,9 +19,9 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/real-tools.ts'
-import { until } from '../support/server.ts'
 import * as rotating from './rotating.ts'
 
 const { DAY, EVERY, HOSTNAME, HOUR, KEYS, MAX_AGE, MINUTE, publish, SETTINGS, START, startDns } = rotating

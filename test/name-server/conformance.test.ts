@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import packet from 'dns-packet'
 import { delegationQueries } from '../../src/checkup/delegation.ts'
@@ -8,12 +8,11 @@ import { framedMessages, frameMessage } from '../../src/net/dns/frame.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { until } from '../support/patience.ts'
 import { describeWith, run } from '../support/real-tools.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { startAuthority, startRecursive, type Unbound } from './unbound.ts'
 import { edns, query } from './zone.ts'
-
-setDefaultTimeout(60_000)
 
 const ZONE = 'pm.example.net'
 const CUSTOMER = 'shop.example'

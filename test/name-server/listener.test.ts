@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type DecodedPacket } from 'dns-packet'
@@ -6,10 +6,9 @@ import { makeConfig } from '../../src/config/load.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { startServer } from '../../src/server/server.ts'
 import { freePort } from '../support/free-port.ts'
-import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { query } from './zone.ts'
-
-setDefaultTimeout(30_000)
 
 const ZONE = 'pm.example.net'
 const LIMIT = 50

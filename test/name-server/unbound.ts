@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../support/server.ts'
+import { until } from '../support/patience.ts'
 
 /** Private instances of Unbound on loopback addresses of their own, because a delegation works with port 53 only. */
 

@@ -179,7 +179,7 @@ test('thirty busy days keep within 2 % of the plan for every group, and then the
   expect(engine.limits.states().map(({ state, allowance }) => [state, allowance])).toEqual(
     DESTINATION_GROUPS.map(() => ['finished', null]),
   )
-}, 240_000)
+})
 
 describe('on the first day', () => {
   test('an hour of the allowance is there at once, and the rest comes evenly until an hour before midnight', async () => {

@@ -6,10 +6,11 @@ import { hashToken } from '../../src/api/sessions.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { until } from '../support/patience.ts'
 import { changed, EXAMPLES, example, nginxMain, type RunningProxy, startProxy } from '../support/proxy.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { DOMAIN, MAIL, startTestServer, type TestServer, until } from '../support/server.ts'
+import { DOMAIN, MAIL, startTestServer, type TestServer } from '../support/server.ts'
 
 /** The configurations of proxies in the manual and in scripts/examples, checked by those proxies. */
 

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serviceUnit } from '../../src/cli/service-unit.ts'
-import { LIMIT_MS } from '../cli/command.ts'
 import { PROGRAM } from '../faults/setup.ts'
 import { buildOnce } from '../support/build-once.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 
-beforeAll(buildOnce, LIMIT_MS)
+beforeAll(buildOnce)
 
 const PLACES = { program: PROGRAM, file: '/etc/postrider/config.toml', dataDir: '/var/lib/postrider' }
 
@@ -65,76 +65,62 @@ describeWith(
     const python = readFileSync(join(import.meta.dir, 'confined.py'), 'utf8')
     const confined = (...command: string[]) => [...RIGHTS, '/usr/bin/python3', '-c', python, ...command]
 
-    test(
-      'runs the whole path of a mail as nobody, with only the right to low ports',
-      async () => {
-        // The filter holds: calls outside it are refused.
-        expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
-        const walked = await run(confined(program, 'try', '--once'), { input })
-        expect(walked.output).toContain('All stages passed in')
-        expect(walked.exitCode).toBe(0)
-      },
-      LIMIT_MS,
-    )
+    test('runs the whole path of a mail as nobody, with only the right to low ports', async () => {
+      // The filter holds: calls outside it are refused.
+      expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
+      const walked = await run(confined(program, 'try', '--once'), { input })
+      expect(walked.output).toContain('All stages passed in')
+      expect(walked.exitCode).toBe(0)
+    })
 
-    test(
-      'reads inbound mail in a confined process, as far as the kernel allows',
-      async () => {
-        const asked = (...command: string[]) =>
-          run([...command, 'doctor', '--config', '/none', '--hostname', 'mail.x.test', '--json'], { input })
-        const found = async (output: string) => {
-          const { checks } = JSON.parse(output.slice(output.indexOf('{'))) as {
-            checks: { name: string; message: string }[]
-          }
-          return checks.find(({ name }) => name === 'inbound_reading')?.message
+    test('reads inbound mail in a confined process, as far as the kernel allows', async () => {
+      const asked = (...command: string[]) =>
+        run([...command, 'doctor', '--config', '/none', '--hostname', 'mail.x.test', '--json'], { input })
+      const found = async (output: string) => {
+        const { checks } = JSON.parse(output.slice(output.indexOf('{'))) as {
+          checks: { name: string; message: string }[]
         }
-        const outside = await found((await asked(program)).output)
-        expect(await found((await asked(...confined(program))).output)).toBe(outside)
-        expect(outside).toContain('process')
-      },
-      LIMIT_MS,
-    )
+        return checks.find(({ name }) => name === 'inbound_reading')?.message
+      }
+      const outside = await found((await asked(program)).output)
+      expect(await found((await asked(...confined(program))).output)).toBe(outside)
+      expect(outside).toContain('process')
+    })
 
-    test(
-      'serves HTTP, HTTPS and SMTP on their usual ports, and stops on demand',
-      async () => {
-        const dataDir = join(folder, 'data')
-        mkdirSync(dataDir)
-        chownSync(dataDir, 65_534, 65_534)
-        const listeners = { http: 80, https: 443, smtp_inbound: 25, smtp_submission: 587, smtp_submission_tls: 465 }
-        const at = (port: number) => `127.83.25.1:${port}` // no other user's
-        const child = Bun.spawn(confined(program, 'serve', '--config', ''), {
-          env: {
-            ...process.env,
-            TMPDIR: dataDir,
-            POSTRIDER_HOSTNAME: 'mail.example.com',
-            POSTRIDER_DATA_DIR: dataDir,
-            POSTRIDER_HTTP_LISTEN: at(80),
-            POSTRIDER_HTTP_LISTEN_TLS: at(443),
-            POSTRIDER_SMTP_INBOUND_LISTEN: at(25),
-            POSTRIDER_SMTP_SUBMISSION_LISTEN: at(587),
-            POSTRIDER_SMTP_SUBMISSION_LISTEN_TLS: at(465),
-            POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false',
-          },
-          stdin: new Blob([input]),
-          stdout: 'pipe',
-          stderr: 'pipe',
-          timeout: LIMIT_MS,
-          killSignal: 'SIGKILL',
-        })
-        const log = new Response(child.stderr).text()
-        const { value } = await child.stdout.getReader().read()
-        const ready = JSON.parse(new TextDecoder().decode(value) || JSON.stringify(await log))
-        expect(ready).toMatchObject(
-          Object.fromEntries(Object.entries(listeners).map(([name, port]) => [name, at(port)])),
-        )
-        expect((await fetch(`http://${at(80)}/readyz`)).status).toBe(200)
-        child.kill('SIGTERM')
-        expect(await child.exited).toBe(0)
-        expect(await log).not.toContain('"level":"error"')
-      },
-      LIMIT_MS,
-    )
+    test('serves HTTP, HTTPS and SMTP on their usual ports, and stops on demand', async () => {
+      const dataDir = join(folder, 'data')
+      mkdirSync(dataDir)
+      chownSync(dataDir, 65_534, 65_534)
+      const listeners = { http: 80, https: 443, smtp_inbound: 25, smtp_submission: 587, smtp_submission_tls: 465 }
+      const at = (port: number) => `127.83.25.1:${port}` // no other user's
+      const child = Bun.spawn(confined(program, 'serve', '--config', ''), {
+        env: {
+          ...process.env,
+          TMPDIR: dataDir,
+          POSTRIDER_HOSTNAME: 'mail.example.com',
+          POSTRIDER_DATA_DIR: dataDir,
+          POSTRIDER_HTTP_LISTEN: at(80),
+          POSTRIDER_HTTP_LISTEN_TLS: at(443),
+          POSTRIDER_SMTP_INBOUND_LISTEN: at(25),
+          POSTRIDER_SMTP_SUBMISSION_LISTEN: at(587),
+          POSTRIDER_SMTP_SUBMISSION_LISTEN_TLS: at(465),
+          POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false',
+        },
+        stdin: new Blob([input]),
+        stdout: 'pipe',
+        stderr: 'pipe',
+        timeout: TEST_LIMIT_MS,
+        killSignal: 'SIGKILL',
+      })
+      const log = new Response(child.stderr).text()
+      const { value } = await child.stdout.getReader().read()
+      const ready = JSON.parse(new TextDecoder().decode(value) || JSON.stringify(await log))
+      expect(ready).toMatchObject(Object.fromEntries(Object.entries(listeners).map(([name, port]) => [name, at(port)])))
+      expect((await fetch(`http://${at(80)}/readyz`)).status).toBe(200)
+      child.kill('SIGTERM')
+      expect(await child.exited).toBe(0)
+      expect(await log).not.toContain('"level":"error"')
+    })
   },
 )
 

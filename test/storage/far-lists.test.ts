@@ -95,7 +95,7 @@ test('a filter finds few messages far behind the newest, and returns none when n
     { metadata: [{ key: 'order', value: '1' }], mode: 'test' },
   ]
   for (const filter of missing) expect([filter, await messages(filter)]).toEqual([filter, []])
-}, 60_000)
+})
 
 test('messages beyond the search index are found too, within the time for indexing', async () => {
   const seldom = { subject: 'Café Kaleidoscope', tags: ['often'], from: 'bob@a.example', templateId: 'tpl_1' }
@@ -132,7 +132,7 @@ test('messages beyond the search index are found too, within the time for indexi
     }
     expect(await listed({ text: 'kaleid', templateId: 'tpl_2' })).toEqual([])
   }
-}, 60_000)
+})
 
 test('maintenance indexes what waits, a batch at a time', async () => {
   await accept(store, ...Array.from({ length: 150 }, () => records.accepted()))
@@ -179,7 +179,7 @@ test('a rare kind of event is found in list and stream, whatever lies between', 
   expect(await events({ type, domainId: 'dom_none' })).toEqual([])
   expect(await events({ type: 'message.bounced' })).toEqual([])
   expect(await events({ type, createdBefore: START })).toEqual([])
-}, 60_000)
+})
 
 test('messages that match several filters are found, however far apart each match is', async () => {
   const both = { deliveries: [{ email: 'bob@dest.example' }], tags: ['blue', 'often'], status: 'scheduled' as const }
@@ -202,7 +202,7 @@ test('messages that match several filters are found, however far apart each matc
     expect([filter, await messages({ ...filter, subject: 'never' })]).toEqual([filter, []])
     expect([filter, await messages({ ...filter, text: 'dest.example' })]).toEqual([filter, all])
   }
-}, 60_000)
+})
 
 test('a list that has searched long enough ends its page, and the next page continues there', async () => {
   const seldom = { subject: 'Kaleidoscope', tags: ['often'], deliveries: [{ email: 'bob@dest.example' }] }
@@ -238,7 +238,7 @@ test('a list that has searched long enough ends its page, and the next page cont
     expect([filter, ids]).toEqual([filter, [young.message.id, old.message.id]])
     if (filter.to === undefined && filter.text === undefined) expect(pages).toBeGreaterThan(2)
   }
-}, 60_000)
+})
 
 test('deliveries of a webhook are found by their status, however many lie before them', async () => {
   const hook = records.webhook({ events: ['message.opened', 'message.complained'] })
@@ -266,7 +266,7 @@ test('deliveries of a webhook are found by their status, however many lie before
   expect(await listed({ createdAfter: at(700), createdBefore: at(703) })).toEqual([702, 701, 700])
   expect(await listed({ createdBefore: at(0) })).toEqual([])
   expect(await listed({ createdAfter: at(1500) })).toEqual([])
-}, 60_000)
+})
 
 test('events of a rare kind are found by further filters', async () => {
   const bounced = (change = {}) => records.event({ type: 'message.bounced', ...change })

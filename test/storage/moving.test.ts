@@ -90,7 +90,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
       await store.close()
       rmSync(dataDir, { recursive: true })
     }
-  }, 60_000)
+  })
 
   test('a changed, a missing and a strange row of PostgreSQL are found and repaired', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
@@ -116,7 +116,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
       await store.close()
       rmSync(dataDir, { recursive: true })
     }
-  }, 60_000)
+  })
 
   test('every table and column of both databases moves, or is known not to', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
@@ -188,7 +188,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
             await store.close()
             rmSync(dataDir, { recursive: true })
           }
-        }, 30_000)
+        })
       })
     })
   }

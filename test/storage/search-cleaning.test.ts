@@ -144,7 +144,7 @@ test('an erasure reads the ranges of its messages only', async () => {
   await erase(store, records, 'zebra@dest.example', START + DAY)
   expect(await search('zebra')).toEqual([])
   expect(new Set(writes)).toEqual(new Set([2]))
-}, 30_000)
+})
 
 test('a message that is not indexed yet leaves no trace when it is removed', async () => {
   await accept(store, records.accepted({ ...OVER, createdAt: START }))

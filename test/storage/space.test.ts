@@ -104,4 +104,4 @@ test('words of removed messages leave the search index at the end of a pass, how
   expect(words()).toBe(0)
   db.close()
   await store.close()
-}, 30_000)
+})

@@ -1,5 +1,5 @@
 import { createEventParser, type StreamEvent } from '../../src/cli/listen/event-parser.ts'
-import { until } from './server.ts'
+import { until } from './patience.ts'
 
 /** An open event stream, as a client reads it. */
 export interface OpenStream {

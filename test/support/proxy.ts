@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { freePort } from './free-port.ts'
+import { until } from './patience.ts'
 import { run } from './real-tools.ts'
-import { until } from './server.ts'
 
 /** The proxies of scripts/examples, in front of a server of a test. */
 

@@ -17,6 +17,7 @@ import type { Store } from '../../src/storage/store.ts'
 import { readDocument } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { addKey } from './keys.ts'
+import { until } from './patience.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** 2026-11-21T12:00:00.000Z */
@@ -243,16 +244,7 @@ export const MAIL = {
   tags: ['receipt'],
 }
 
-/** Polls every 2 ms until it holds. Throws after 30 s, which nothing here takes even on a busy machine. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + 30_000
-  while (!(await holds())) {
-    if (performance.now() > endsAt) throw new Error(`waited in vain for ${what}`)
-    await Bun.sleep(2)
-  }
-}
-
-/** The same, with the fake clock advancing by a second per poll, for work that sleeps before it retries. */
+/** Polls until it holds, with the fake clock advancing by a second per poll, for work that sleeps before it retries. */
 export async function untilInTime(
   clock: FakeClock,
   what: string,

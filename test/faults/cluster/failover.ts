@@ -1,6 +1,6 @@
+import { until } from '../../support/patience.ts'
 import { startPostgres, startStandby, type TestPostgres } from '../../support/postgres.ts'
 import { type Fault, unless } from '../long/fault.ts'
-import { until } from '../setup.ts'
 import { clusterFault, median, untilBothWork, untilMore } from './run.ts'
 import type { TestCluster } from './setup.ts'
 

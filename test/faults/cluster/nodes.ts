@@ -1,6 +1,7 @@
 import { slotOf } from '../../../src/storage/slots.ts'
+import { until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
-import { exitOf, until } from '../setup.ts'
+import { exitOf } from '../setup.ts'
 import { clusterFault, median, untilBothWork } from './run.ts'
 import { type ClusterNode, DESTINATIONS, domainOf, TAKEOVER_MS, type TestCluster } from './setup.ts'
 

@@ -1,5 +1,6 @@
+import { until } from '../../support/patience.ts'
 import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
-import { exitOf, until } from '../setup.ts'
+import { exitOf } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
 import { type Load, startLoad } from './load.ts'
 import { type ClusterNode, makeTestCluster, type TestCluster } from './setup.ts'

@@ -1,4 +1,5 @@
-import { type TestInstallation, until } from '../setup.ts'
+import { until } from '../../support/patience.ts'
+import type { TestInstallation } from '../setup.ts'
 import { openConnection } from '../smtp-client.ts'
 import { missingFrom, unless } from './fault.ts'
 import { type Seen, watch } from './observer.ts'

@@ -1,5 +1,6 @@
 import { freePort } from '../../support/free-port.ts'
-import { exitOf, makeTestInstallation, until } from '../setup.ts'
+import { until } from '../../support/patience.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { STORE, storedCount } from './inbound.ts'
 import { deliverUntilTaken, largeMail, largeMessage, otherAnswers, postUntilTaken } from './large.ts'

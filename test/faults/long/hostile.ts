@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
-import { exitOf, makeTestInstallation, type TestInstallation, until } from '../setup.ts'
+import { until } from '../../support/patience.ts'
+import { exitOf, makeTestInstallation, type TestInstallation } from '../setup.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { HOSTILE_ZONE, hostileAddresses, isHostile, startHostilePeers } from './hostile-peers.ts'
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { exitOf, makeTestInstallation, until } from '../setup.ts'
+import { until } from '../../support/patience.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { readStore, startClients, twice } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { inject } from './strace.ts'

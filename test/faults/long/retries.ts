@@ -1,4 +1,5 @@
-import { exitOf, makeTestInstallation, until } from '../setup.ts'
+import { until } from '../../support/patience.ts'
+import { exitOf, makeTestInstallation } from '../setup.ts'
 import { look } from './ask.ts'
 import { type Fault, unless } from './fault.ts'
 

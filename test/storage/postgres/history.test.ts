@@ -8,8 +8,8 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { adoptDatabase } from '../../../src/storage/postgres/adopt.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { until } from '../../support/server.ts'
 import { accept, claim, createRecords, found, START } from '../records.ts'
 
 describeWithPostgres('a database that is a copy, or went back', () => {
@@ -96,7 +96,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await noted(dataDir, 'cluster')
     await close(adopted)
     await close(await open(url, dataDir))
-  }, 60_000)
+  })
 
   test('a database restored to an earlier state while nodes run ends all of them, also those that wrote nothing', async () => {
     const records = createRecords()
@@ -122,7 +122,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await adoptDatabase(parseDatabaseUrl(url), START)
     await close(await open(url, first))
     await close(await open(url, second))
-  }, 60_000)
+  })
 
   test('a copy in another database does not serve, and lanes that were removed by age do not count', async () => {
     const records = createRecords()
@@ -150,5 +150,5 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await close(await open(copy, dataDir))
     // Its adoption is unknown to the database that it was copied from.
     await expect(open(url, dataDir)).rejects.toThrow('went back to an earlier state')
-  }, 60_000)
+  })
 })

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { accept, claim, createRecords, found, type Records, recordOf, START } from '../records.ts'
 
 /** Longer than any test: what these nodes hand over, they do not take over. */
 const TAKEOVER_MS = 300_000
-const PATIENCE_MS = 25_000
 
 describeWithPostgres('nodes of an installation', () => {
   let postgres: TestPostgres
@@ -47,11 +47,6 @@ describeWithPostgres('nodes of an installation', () => {
     stores.delete(store)
     await store.close()
   }
-  const until = async (step: () => boolean | Promise<boolean>) => {
-    for (const end = performance.now() + PATIENCE_MS; !(await step()); await Bun.sleep(20)) {
-      if (performance.now() > end) throw new Error('waited too long')
-    }
-  }
   /** Number of nodes that own slots, if every slot has an owner. */
   const owners = () => Number(sql('select count(distinct node_id) from slots having count(node_id) = 256') || 0)
   const namesOf = async (store: Store) => (await store.nodes.list()).map(({ name, state }) => `${name} ${state}`)
@@ -61,13 +56,13 @@ describeWithPostgres('nodes of an installation', () => {
     await found(one, records)
     await open('two')
     const command = await open('', { isCommand: true })
-    await until(() => owners() === 2)
+    await until('two owners', () => owners() === 2)
     for (let n = 0; n < 4; n++) {
       await accept(one, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
     }
     const claimed: string[] = []
-    await until(async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) > 0)
-    await until(async () => (await command.nodes.list())[0]?.underWay === claimed.length)
+    await until('a claim', async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) > 0)
+    await until('the attempts under way', async () => (await command.nodes.list())[0]?.underWay === claimed.length)
     const [first, second, ...others] = await command.nodes.list()
     expect(others).toEqual([])
     const recent = (ms: number) => Math.abs(ms - Date.now()) < 60_000
@@ -77,18 +72,18 @@ describeWithPostgres('nodes of an installation', () => {
     expect(first!.slots + second!.slots).toBe(256)
     expect(second).toMatchObject({ name: 'two', underWay: 0, keyName: first!.keyName })
     expect(first!.keyName).toMatch(/^[0-9a-f]{8}$/)
-  }, 60_000)
+  })
 
   test('a node that drains gives all its work to the other and is not ready', async () => {
     const one = await open('one')
     await found(one, records)
     const two = await open('two')
-    await until(() => owners() === 2)
+    await until('two owners', () => owners() === 2)
     expect([one.nodes.whyNotReady(), two.nodes.whyNotReady()]).toEqual([null, null])
     expect(await one.nodes.drain('three')).toBe('unknown')
     expect(await one.nodes.drain('two')).toBe('draining')
     expect(await one.nodes.drain('two')).toBe('unchanged')
-    await until(() => owners() === 1)
+    await until('one owner', () => owners() === 1)
     expect(two.nodes.whyNotReady()).toBe('this node drains')
     expect(one.nodes.whyNotReady()).toBeNull()
     const ids = []
@@ -97,7 +92,10 @@ describeWithPostgres('nodes of an installation', () => {
       ids.push(message.id)
     }
     const claimed: string[] = []
-    await until(async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) >= ids.length)
+    await until(
+      'all claims',
+      async () => claimed.push(...(await claim(one)).map(({ message }) => message.id)) >= ids.length,
+    )
     expect(claimed.sort()).toEqual(ids.sort())
     expect(await claim(two)).toEqual([])
     const list = await one.nodes.list()
@@ -105,7 +103,7 @@ describeWithPostgres('nodes of an installation', () => {
       ['one', 'active', 256],
       ['two', 'draining', 0],
     ])
-  }, 60_000)
+  })
 
   test('an attempt under way of a node that leaves is recorded; what it had only claimed goes on elsewhere', async () => {
     const one = await open('one')
@@ -115,16 +113,19 @@ describeWithPostgres('nodes of an installation', () => {
     }
     const [finishes, remains] = await claim(one)
     const two = await open('two')
-    await until(() => owners() === 2)
+    await until('two owners', () => owners() === 2)
     await one.nodes.leave()
     expect(await claim(one)).toEqual([])
     expect(await one.deliveries.record(recordOf(finishes!))).toBe('recorded')
     await close(one)
     const continued: string[] = []
-    await until(async () => continued.push(...(await claim(two)).map(({ message }) => message.id)) > 0)
+    await until(
+      'a claim of the other node',
+      async () => continued.push(...(await claim(two)).map(({ message }) => message.id)) > 0,
+    )
     expect(continued).toEqual([remains!.message.id])
-    await until(() => owners() === 1)
-  }, 60_000)
+    await until('one owner', () => owners() === 1)
+  })
 
   test('an ended node stays on the list until it is forgotten or one of its name starts', async () => {
     const one = await open('one')
@@ -139,7 +140,7 @@ describeWithPostgres('nodes of an installation', () => {
     expect(await one.nodes.forget('two')).toBe('forgotten')
     expect(await one.nodes.forget('two')).toBe('unknown')
     expect(await namesOf(one)).toEqual(['one active'])
-  }, 60_000)
+  })
 
   test('the facts are those of the server, with the oldest transaction of any session', async () => {
     const one = await open('one')
@@ -173,17 +174,17 @@ describeWithPostgres('nodes of an installation', () => {
     const startedAt = performance.now()
     await held`begin`
     await held`select 1`
-    await until(async () => ((await read()).oldestTransactionMs ?? 0) >= 300)
+    await until('an old transaction', async () => ((await read()).oldestTransactionMs ?? 0) >= 300)
     expect(performance.now() - startedAt).toBeGreaterThan(200)
     held.release()
     await holding.close({ timeout: 0 })
-  }, 60_000)
+  })
 
   test('a node without contact to the database is not ready, and is again with it', async () => {
     const one = await open('one')
     await postgres.halt('fast')
-    await until(() => one.nodes.whyNotReady() === 'this node has no contact with the database')
+    await until('the node to notice', () => one.nodes.whyNotReady() === 'this node has no contact with the database')
     await postgres.resume()
-    await until(() => one.nodes.whyNotReady() === null)
-  }, 60_000)
+    await until('the node to be ready', () => one.nodes.whyNotReady() === null)
+  })
 })

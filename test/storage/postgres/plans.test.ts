@@ -427,7 +427,7 @@ describeWithPostgres('statements for PostgreSQL', () => {
     postgres.psql(`select 'the last statement'`, 'mail')
     await untilLogged(() => log, 'the last statement')
     plans.push(...plansIn(log))
-  }, 60_000)
+  })
   afterAll(async () => {
     await postgres.stop()
     rmSync(dataDir, { recursive: true })
@@ -490,7 +490,7 @@ describeWithPostgres('statements that were planned for empty tables', () => {
       await postgres.stop()
       rmSync(dataDir, { recursive: true })
     }
-  }, 60_000)
+  })
 })
 
 /** Accepts, claims and records messages with an event each, and claims and records the posts of those. */

@@ -45,5 +45,5 @@ describeWithPostgres('a new key on PostgreSQL', () => {
     expect(await again.webhooks.secrets(webhook.id)).toMatchObject({ secret: 'whsec_a' })
     expect([...(await again.factors.totp(FIRST_USER))!.secret]).toEqual([7])
     await again.close()
-  }, 60_000)
+  })
 })

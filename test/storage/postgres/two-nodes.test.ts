@@ -17,6 +17,7 @@ import { slotOf } from '../../../src/storage/slots.ts'
 import { AlreadyRemembered, type ClaimedDelivery, type Store, StoreUnavailable } from '../../../src/storage/store.ts'
 import { ANY } from '../../support/claim.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
 import { reportOf } from '../contract-policy-reports.ts'
@@ -24,7 +25,6 @@ import { accept, claim, createRecords, found, ORGANIZATION, type Records, record
 
 /** Long enough for a busy machine to send a beat, short enough to wait for. */
 const TAKEOVER_MS = 2_500
-const PATIENCE_MS = 25_000
 
 describeWithPostgres('two nodes on one database', () => {
   let postgres: TestPostgres
@@ -76,13 +76,8 @@ describeWithPostgres('two nodes on one database', () => {
     stores.push(store)
     return store
   }
-  /** Repeats `step` until it returns true. */
-  const until = async (step: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS) => {
-    for (const end = performance.now() + patienceMs; !(await step()); await Bun.sleep(20)) {
-      if (performance.now() > end) throw new Error('waited too long')
-    }
-  }
-  const untilQuery = (statement: string, result: string) => until(() => sql(statement) === result)
+  const untilQuery = (statement: string, result: string) =>
+    until(`${statement}: ${result}`, () => sql(statement) === result)
   /** Both nodes own slots, and every slot has an owner. */
   const shared = () => untilQuery('select count(node_id) = 256 and count(distinct node_id) = 2 from slots', 't')
   const acceptTo = async (store: Store, destinations: number) => {
@@ -104,7 +99,7 @@ describeWithPostgres('two nodes on one database', () => {
   /** Claims these messages at two nodes → what each got. Each message is claimed once. */
   const claimedBy = async (one: Store, two: Store, ids: readonly string[]) => {
     const claimed: [string[], string[]] = [[], []]
-    await until(async () => {
+    await until('each node to plan its own', async () => {
       claimed[0].push(...(await claimAll(one)))
       claimed[1].push(...(await claimAll(two)))
       return claimed.flat().length >= ids.length
@@ -123,7 +118,7 @@ describeWithPostgres('two nodes on one database', () => {
     expect(claimed[0].length).toBeGreaterThan(5)
     expect(claimed[1].length).toBeGreaterThan(5)
     expect([await claimAll(one), await claimAll(two)]).toEqual([[], []])
-  }, 60_000)
+  })
 
   test('all queues of a destination are at one node, whichever node learned of it', async () => {
     const one = await open()
@@ -136,7 +131,7 @@ describeWithPostgres('two nodes on one database', () => {
       const domains = await planned(store)
       await Promise.all(domains.map((domain) => store.deliveries.shareLimits(domain, 'provider.example')))
     }
-    await until(async () => {
+    await until('each node to plan its own', async () => {
       await Promise.all([note(one), note(two)])
       return sql(`select count(*) from destinations where destination = 'provider.example'`) === '40'
     })
@@ -145,17 +140,17 @@ describeWithPostgres('two nodes on one database', () => {
     const [owner, other] = claimed[0].length > 0 ? [one, two] : [two, one]
     // Also new mail, through the node that does not handle it.
     const more = await acceptTo(other, 3)
-    await until(async () => (await planned(owner)).length === 3)
+    await until('three plans of the owner', async () => (await planned(owner)).length === 3)
     expect(await planned(other)).toEqual([])
     await owner.close()
     stores = stores.filter((store) => store !== owner)
     await untilQuery('select count(distinct node_id) from slots', '1')
     // With the claims of the node that ended.
-    await until(async () => (await planned(other)).length === 40)
+    await until('all plans of the other node', async () => (await planned(other)).length === 40)
     expect((await claimAll(other)).sort()).toEqual([...ids, ...more].sort())
     expect(await other.deliveries.shareLimits('d0.example', 'd0.example')).toBeUndefined()
     expect(sql(`select destination from destinations where domain = 'd0.example'`)).toBe('d0.example')
-  }, 60_000)
+  })
 
   test('where limits hold for each node, the mail of one domain is at both', async () => {
     const limits = { ofAll: null, areOfNode: true }
@@ -170,7 +165,7 @@ describeWithPostgres('two nodes on one database', () => {
     }
     const claimed = await claimedBy(one, two, ids)
     for (const { length } of claimed) expect(length).toBeGreaterThan(5)
-  }, 60_000)
+  })
 
   test('a revoked key is unknown to the other node when the answer comes', async () => {
     const one = await open()
@@ -184,7 +179,7 @@ describeWithPostgres('two nodes on one database', () => {
     expect(two.snapshot.apiKeyBySecret(other[1])?.id).toBe(other[0].id)
     await one.apiKeys.revoke(key.id, START)
     expect(two.snapshot.apiKeyBySecret(hash)?.revokedAt).toBe(START)
-  }, 60_000)
+  })
 
   test('two requests for the last of the volume have one winner', async () => {
     const one = await open()
@@ -196,7 +191,7 @@ describeWithPostgres('two nodes on one database', () => {
     )
     expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(10)
     expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(10)
-  }, 60_000)
+  })
 
   test('the limit of scheduled messages holds over both nodes, and what was cancelled makes room', async () => {
     const plans = () => ({ ...UNLIMITED_PLAN, scheduledMessages: 3 })
@@ -217,7 +212,7 @@ describeWithPostgres('two nodes on one database', () => {
     expect(await schedule(two)).toMatchObject({ kind: 'accepted' })
     expect(await schedule(one)).toMatchObject(refused)
     expect((await two.usage.of(ORGANIZATION, START)).scheduledMessages).toBe(3)
-  }, 60_000)
+  })
 
   test('a report that both nodes receive counts once, and the limits of reports hold over both', async () => {
     const one = await open()
@@ -264,7 +259,7 @@ describeWithPostgres('two nodes on one database', () => {
     await one.close()
     stores.splice(stores.indexOf(one), 1)
     expect(await two.policyReports.add(reports[0]!)).toBe(results[0] === 'limit' ? 'limit' : 'repeated')
-  }, 60_000)
+  })
 
   test('both nodes perform the steps of an erasure, and each record is counted once', async () => {
     const one = await open()
@@ -274,7 +269,7 @@ describeWithPostgres('two nodes on one database', () => {
     for (let n = 0; n < 25; n++) await accept(one, records.accepted({ status: 'delivered', deliveries: [closed] }))
     const { message } = await accept(two, records.accepted({ deliveries: [{ email: closed.email }] }))
     const claimed: ClaimedDelivery[] = []
-    await until(async () => claimed.push(...(await claim(one)), ...(await claim(two))) > 0)
+    await until('a claim of either node', async () => claimed.push(...(await claim(one)), ...(await claim(two))) > 0)
     const asked = { organizationId: ORGANIZATION, email: closed.email, now: START }
     const begun = await Promise.all(
       [one, two].map((node, n) => node.erasures.begin({ ...asked, id: `era_${n}`.padEnd(30, '0') })),
@@ -298,7 +293,7 @@ describeWithPostgres('two nodes on one database', () => {
       removed: { messages: 26 },
     })
     expect(sql('select count(*) from messages')).toBe('0')
-  }, 60_000)
+  })
 
   test('of requests with one idempotency key at both nodes one is accepted', async () => {
     const one = await open()
@@ -328,15 +323,14 @@ describeWithPostgres('two nodes on one database', () => {
     await one.usage.beginCount()
     while (await one.usage.countSome());
     expect((await one.usage.of(ORGANIZATION, START)).storedBytes).toBe(counted)
-  }, 60_000)
+  })
 
   describe('a leader', () => {
     /** Its lease ends before its node is ended. */
     const LONG_MS = 60_000
-    const LESS_THAN_A_LEASE_MS = 9_000
     const leader = async () => {
       const child = startChild('leads', LONG_MS)
-      await until(() => child.lines.includes('leads true'))
+      await until('the child to lead', () => child.lines.includes('leads true'))
       const other = await open({ takeoverMs: LONG_MS })
       await Bun.sleep(1_500)
       expect(other.leases.leads()).toBe(false)
@@ -348,36 +342,36 @@ describeWithPostgres('two nodes on one database', () => {
       const { child, other } = await leader()
       child.kill('SIGKILL')
       const killedAt = performance.now()
-      await until(() => other.leases.leads())
+      await until('the other node to lead', () => other.leases.leads())
       const tookMs = performance.now() - killedAt
       expect(tookMs).toBeGreaterThan(7_000)
       expect(tookMs).toBeLessThan(20_000)
-    }, 60_000)
+    })
 
     test('that stood still knows at once that it leads no more', async () => {
       const { child, other } = await leader()
       child.kill('SIGSTOP')
-      await until(() => other.leases.leads())
+      await until('the other node to lead', () => other.leases.leads())
       const seen = child.lines.length
       child.kill('SIGCONT')
-      await until(() => child.lines.length > seen)
+      await until('the child to print', () => child.lines.length > seen)
       await Bun.sleep(1_500)
       expect(child.lines.slice(seen - 1)).toEqual(['leads true', 'leads false'])
       expect(other.leases.leads()).toBe(true)
-    }, 60_000)
+    })
 
     test('that is ended or closed is followed at once', async () => {
       const one = await open()
-      await until(() => one.leases.leads())
+      await until('the first node to lead', () => one.leases.leads())
       const two = await open()
       sql(`update nodes set ended_at = now() where id = 1`)
-      await until(() => two.leases.leads(), LESS_THAN_A_LEASE_MS)
+      await until('the second node to lead', () => two.leases.leads())
       expect(await one.leases.take('anything', 1_000)).toBe(false)
       const three = await open()
       await two.close()
       stores.splice(1, 1)
-      await until(() => three.leases.leads(), LESS_THAN_A_LEASE_MS)
-    }, 60_000)
+      await until('the third node to lead', () => three.leases.leads())
+    })
   })
 
   test('a lease belongs to one node until it releases it or its time is over', async () => {
@@ -393,7 +387,7 @@ describeWithPostgres('two nodes on one database', () => {
     expect(await (first ? two : one).leases.take('a report', 1)).toBe(true)
     await Bun.sleep(5)
     expect(await (first ? one : two).leases.take('a report', 600_000)).toBe(true)
-  }, 60_000)
+  })
 
   test('rates of the nodes are exchanged, and taken together', async () => {
     const [one, two] = [(await open()).rates!, (await open()).rates!]
@@ -420,7 +414,7 @@ describeWithPostgres('two nodes on one database', () => {
     )
     // 'few' was due at START + 3,000 already.
     expect(all.filter((wait) => wait === 0)).toHaveLength(7)
-  }, 60_000)
+  })
 
   test('who follows events sees those of both nodes in one order, soon', async () => {
     const arrived = new Map<string, number>()
@@ -454,7 +448,7 @@ describeWithPostgres('two nodes on one database', () => {
         written.set(event.id, performance.now())
         await Bun.sleep(n % 7)
       }
-      await until(() => [...written.keys()].every((id) => arrived.has(id)))
+      await until('every written event to arrive', () => [...written.keys()].every((id) => arrived.has(id)))
       const delays = [...written].map(([id, at]) => arrived.get(id)! - at)
       return delays.sort((a, b) => a - b)[40]!
     }
@@ -470,8 +464,8 @@ describeWithPostgres('two nodes on one database', () => {
       await Bun.sleep(1_000)
       return Number(sql('select sum(n_tup_upd) from pg_stat_user_tables where relname = $$nodes$$')) - before < 12
     }
-    await until(untilQuiet)
-  }, 60_000)
+    await until('the queues to be quiet', untilQuiet)
+  })
 
   test('a clock that was set back moves the waits of its own node only', async () => {
     const one = await open()
@@ -496,39 +490,35 @@ describeWithPostgres('two nodes on one database', () => {
     expect(due()).toBe(30)
     const [first, second] = [await claimAll(one), await claimAll(two)]
     expect([first.length, second.length]).toEqual([ofOne, 30 - ofOne])
-  }, 60_000)
+  })
 
   test.each([
     ['was committed, repeats it', 'commit', 'rejected'],
     ['was not, makes its change', 'rollback', 'fulfilled'],
-  ] as const)(
-    'a request whose key another node is just writing waits, and if that %s',
-    async (_, end, status) => {
-      const one = await open()
-      await found(one, records)
-      const answer = records.remember()
-      const other = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
-      await other.query('begin')
-      await other.run(`insert into idempotency values ($1, $2, $3, 202, '', $4)`, [
-        ORGANIZATION,
-        answer.keyHash,
-        answer.requestHash,
-        START,
-      ])
-      const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: -1 }
-      const accepted = Promise.allSettled([one.messages.accept([records.accepted()], volume, answer)])
-      await untilQuery(
-        `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'into idempotency'`,
-        '1',
-      )
-      await other.query(end)
-      other.close()
-      expect((await accepted)[0]).toMatchObject({ status })
-      expect(sql('select count(*) from messages')).toBe(status === 'fulfilled' ? '1' : '0')
-      expect(sql('select count(*) from idempotency')).toBe('1')
-    },
-    60_000,
-  )
+  ] as const)('a request whose key another node is just writing waits, and if that %s', async (_, end, status) => {
+    const one = await open()
+    await found(one, records)
+    const answer = records.remember()
+    const other = await connect({ address: parseDatabaseUrl(url), name: 'a group of the other node' })
+    await other.query('begin')
+    await other.run(`insert into idempotency values ($1, $2, $3, 202, '', $4)`, [
+      ORGANIZATION,
+      answer.keyHash,
+      answer.requestHash,
+      START,
+    ])
+    const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: -1 }
+    const accepted = Promise.allSettled([one.messages.accept([records.accepted()], volume, answer)])
+    await untilQuery(
+      `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'into idempotency'`,
+      '1',
+    )
+    await other.query(end)
+    other.close()
+    expect((await accepted)[0]).toMatchObject({ status })
+    expect(sql('select count(*) from messages')).toBe(status === 'fulfilled' ? '1' : '0')
+    expect(sql('select count(*) from idempotency')).toBe('1')
+  })
 
   test('a node that closes leaves its work to the other at once', async () => {
     const one = await open()
@@ -539,10 +529,10 @@ describeWithPostgres('two nodes on one database', () => {
     stores.shift()
     const ids = await acceptTo(two, 20)
     const claimed: string[] = []
-    await until(async () => claimed.push(...(await claimAll(two))) >= ids.length)
+    await until('the second node to claim all', async () => claimed.push(...(await claimAll(two))) >= ids.length)
     expect(claimed.sort()).toEqual(ids)
     expect(sql('select count(*) from lanes where ended_at is null and node_id = 1')).toBe('0')
-  }, 60_000)
+  })
 
   test('what a killed node had claimed is claimed again after the takeover time', async () => {
     const one = await open()
@@ -551,20 +541,23 @@ describeWithPostgres('two nodes on one database', () => {
     await shared()
     const ids = await acceptTo(one, 40)
     const mine: string[] = []
-    await until(async () => mine.push(...(await claimAll(one))) + child.lines.length >= ids.length + 1)
+    await until(
+      'both nodes to claim all',
+      async () => mine.push(...(await claimAll(one))) + child.lines.length >= ids.length + 1,
+    )
     const theirs = child.lines.slice(1)
     expect(theirs.length).toBeGreaterThan(5)
     tookOver = 0
     child.kill('SIGKILL')
     const killedAt = performance.now()
     const again: string[] = []
-    await until(async () => again.push(...(await claimAll(one))) >= theirs.length)
+    await until('the claims of the child', async () => again.push(...(await claimAll(one))) >= theirs.length)
     expect(again.sort()).toEqual(theirs.sort())
     expect(tookOver).toBe(1)
     // The time counts from its last beat, which was a while before.
     expect(performance.now() - killedAt).toBeGreaterThan(0.6 * TAKEOVER_MS)
     expect(sql('select count(distinct node_id) from slots')).toBe('1')
-  }, 60_000)
+  })
 
   test('a node that stood still is ended, writes nothing when it continues, and stops', async () => {
     const one = await open()
@@ -576,12 +569,12 @@ describeWithPostgres('two nodes on one database', () => {
     await untilQuery('select count(distinct node_id) from slots where node_id is not null', '1')
     const ids = await acceptTo(one, 20)
     const claimed: string[] = []
-    await until(async () => claimed.push(...(await claimAll(one))) >= ids.length)
+    await until('the first node to claim all', async () => claimed.push(...(await claimAll(one))) >= ids.length)
     child.kill('SIGCONT')
     expect(await child.exited).toBe(4)
     expect(claimed.sort()).toEqual(ids)
     expect(child.lines).toEqual(['ready'])
-  }, 60_000)
+  })
 
   describe('what the other node was about to write', () => {
     /** Runs `insert` in a group of the other node, which is committed once `remove` waits for it. */
@@ -618,7 +611,7 @@ describeWithPostgres('two nodes on one database', () => {
       )
       expect(sql('select status from inbound_deliveries')).toBe('failed')
       expect(sql('select count(*) from inbound_queue')).toBe('0')
-    }, 60_000)
+    })
 
     test('to a removed webhook is removed', async () => {
       const one = await open()
@@ -635,7 +628,7 @@ describeWithPostgres('two nodes on one database', () => {
         () => one.webhooks.remove(hook.id),
       )
       expect(sql('select (select count(*) from webhook_deliveries) + (select count(*) from webhook_queue)')).toBe('0')
-    }, 60_000)
+    })
   })
 
   test('both nodes continue after the database was away for longer than the takeover time', async () => {
@@ -651,12 +644,18 @@ describeWithPostgres('two nodes on one database', () => {
     // Another node could have revoked it.
     for (const { snapshot } of [one, two]) expect(() => snapshot.apiKeyBySecret(hash)).toThrow(StoreUnavailable)
     await postgres.resume()
-    await until(async () => (await accept(one, records.accepted()).catch(() => null)) !== null)
-    await until(async () => (await accept(two, records.accepted()).catch(() => null)) !== null)
+    await until(
+      'the first node to accept',
+      async () => (await accept(one, records.accepted()).catch(() => null)) !== null,
+    )
+    await until(
+      'the second node to accept',
+      async () => (await accept(two, records.accepted()).catch(() => null)) !== null,
+    )
     await Bun.sleep(1.5 * TAKEOVER_MS)
     expect(sql('select count(*) from nodes where ended_at is null')).toBe('2')
     expect(two.snapshot.apiKeyBySecret(hash)?.id).toBe(key.id)
-  }, 60_000)
+  })
 
   test('a record of a node that was ended is not written', async () => {
     const one = await open()
@@ -666,7 +665,7 @@ describeWithPostgres('two nodes on one database', () => {
     sql('update nodes set ended_at = now(); update lanes set ended_at = now()')
     await expect(one.deliveries.record(recordOf(claimed!))).rejects.toThrow('another node ended this one')
     expect(sql('select count(*) from delivery_outcomes')).toBe('0')
-  }, 60_000)
+  })
 
   /** Starts a node as a process of its own. */
   function startChild(what: 'claims' | 'leads' = 'claims', takeoverMs = TAKEOVER_MS) {

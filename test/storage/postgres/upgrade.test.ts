@@ -8,9 +8,9 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
-import { LIMIT_MS, postrider, start, testFolder } from '../../cli/command.ts'
+import { postrider, start, testFolder } from '../../cli/command.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { until } from '../../support/server.ts'
 
 const ROOT = join(import.meta.dir, '../../..')
 const WIDEN: Migration = { name: '9001_widen', sql: `alter table messages add column extra int not null default 7` }
@@ -84,59 +84,55 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     await holding.unsafe('commit')
     holding.release()
     expect(await migrating).toEqual(['9001_widen'])
-  }, 30_000)
+  })
 
-  test(
-    'a node of the version before goes on beside a newer one, and does not start again',
-    async () => {
-      const url = await created()
-      const place = testFolder('[sending]\nrequire_verified_domain = false\n')
-      undo.push(() => place.remove())
-      place.writeConfig()
-      writeFileSync(place.file, `database.url = "${url}"\n${readFileSync(place.file, 'utf8')}`)
-      const made = await postrider('init', '--domain', 'example.com', '--skip-checks', '--config', place.file)
-      expect(made.stderr).toBe('')
-      const permission = ['--permission', 'send', '--mode', 'test']
-      const key = await postrider(
-        'key',
-        'create',
-        '--domain',
-        'example.com',
-        ...permission,
-        '--config',
-        place.file,
-        '--json',
-      )
-      expect(key.stderr).toBe('')
-      const old = await start('serve', '--config', place.file)
-      undo.push(() => old.kill('SIGKILL'))
-      const { http } = JSON.parse(await old.line)
-      const send = async () => {
-        const response = await fetch(`http://${http}/v1/messages/send`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${JSON.parse(key.stdout).key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ from: 'a@example.com', to: 'b@example.net', subject: 'x', text: 'y' }),
-        })
-        return response.status
-      }
-      expect(await send()).toBe(202)
+  test('a node of the version before goes on beside a newer one, and does not start again', async () => {
+    const url = await created()
+    const place = testFolder('[sending]\nrequire_verified_domain = false\n')
+    undo.push(() => place.remove())
+    place.writeConfig()
+    writeFileSync(place.file, `database.url = "${url}"\n${readFileSync(place.file, 'utf8')}`)
+    const made = await postrider('init', '--domain', 'example.com', '--skip-checks', '--config', place.file)
+    expect(made.stderr).toBe('')
+    const permission = ['--permission', 'send', '--mode', 'test']
+    const key = await postrider(
+      'key',
+      'create',
+      '--domain',
+      'example.com',
+      ...permission,
+      '--config',
+      place.file,
+      '--json',
+    )
+    expect(key.stderr).toBe('')
+    const old = await start('serve', '--config', place.file)
+    undo.push(() => old.kill('SIGKILL'))
+    const { http } = JSON.parse(await old.line)
+    const send = async () => {
+      const response = await fetch(`http://${http}/v1/messages/send`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${JSON.parse(key.stdout).key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ from: 'a@example.com', to: 'b@example.net', subject: 'x', text: 'y' }),
+      })
+      return response.status
+    }
+    expect(await send()).toBe(202)
 
-      const newer = newerVersion(undo)
-      const listed = Bun.spawn([process.execPath, newer, 'message', 'list', '--json', '--config', place.file])
-      expect(JSON.parse(await new Response(listed.stdout).text()).data).toHaveLength(1)
-      expect(sql('select extra from messages')).toBe('7')
-      expect(await send()).toBe(202)
-      expect(sql('select count(*) from messages where extra = 7')).toBe('2')
+    const newer = newerVersion(undo)
+    const listed = Bun.spawn([process.execPath, newer, 'message', 'list', '--json', '--config', place.file])
+    expect(JSON.parse(await new Response(listed.stdout).text()).data).toHaveLength(1)
+    expect(sql('select extra from messages')).toBe('7')
+    expect(await send()).toBe(202)
+    expect(sql('select count(*) from messages where extra = 7')).toBe('2')
 
-      const again = await postrider('message', 'list', '--config', place.file)
-      expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a newer Postrider wrote the database')])
-      old.kill('SIGTERM')
-      expect((await old.ended).code).toBe(0)
-      const restarted = await postrider('serve', '--config', place.file)
-      expect([restarted.code, restarted.stderr]).toEqual([1, expect.stringContaining('Run that version.')])
-    },
-    3 * LIMIT_MS,
-  )
+    const again = await postrider('message', 'list', '--config', place.file)
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a newer Postrider wrote the database')])
+    old.kill('SIGTERM')
+    expect((await old.ended).code).toBe(0)
+    const restarted = await postrider('serve', '--config', place.file)
+    expect([restarted.code, restarted.stderr]).toEqual([1, expect.stringContaining('Run that version.')])
+  })
 })
 
 /** This version with one more step of the schema → its main file. */

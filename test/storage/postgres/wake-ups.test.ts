@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { createWakeUps } from '../../../src/storage/postgres/wake-ups.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { until } from '../../support/server.ts'
 
 const UNUSED = { offered: () => {}, destinations: () => {}, happened: () => {}, changed: () => {}, missed: () => {} }
 
@@ -39,5 +39,5 @@ describeWithPostgres('wake-ups', () => {
       await sender.close()
       await other.close({ timeout: 0 })
     }
-  }, 60_000)
+  })
 })

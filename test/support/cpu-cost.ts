@@ -1,6 +1,9 @@
-/** The cost of a piece of work: CPU milliseconds of this process, the minimum of `tries`. Other programs do not
- *  count, and the minimum excludes most of the garbage collector and the compiler. (The CPU time of a single thread
- *  is only known to some milliseconds.) */
+/** What a piece of work costs: CPU milliseconds of this process. Other programs do not count, but they make caches
+ *  colder; so a limit is at least five times the usual cost, and grows with how much slower the machine is now. */
+import { expect } from 'bun:test'
+
+/** → the least cost of `tries`, which excludes most of the garbage collector and the compiler. (The CPU time of a single
+ *  thread is only known to some milliseconds.) */
 export async function costMs(work: () => unknown, tries: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let index = 0; index < tries; index++) {
@@ -12,10 +15,16 @@ export async function costMs(work: () => unknown, tries: number): Promise<number
   return least
 }
 
+/** Fails when the work costs `mostMs` or more, on a machine as fast as the one that the limits were set on. */
+export async function expectCostUnder(mostMs: number, work: () => unknown, tries = 3): Promise<void> {
+  const ms = await costMs(work, tries)
+  if (ms >= mostMs) expect(ms).toBeLessThan(mostMs * (await slowness()))
+}
+
 /** The CPU time of the reference work on the machine that the limits were set on. */
 const REFERENCE_MS = 0.3
 
-/** → how many times slower this machine is than the one that the limits were set on, at least 1. */
+/** → how many times slower this machine is now than the one that the limits were set on, at least 1. */
 export async function slowness(): Promise<number> {
   return Math.max(1, (await costMs(referenceWork, 100)) / REFERENCE_MS)
 }

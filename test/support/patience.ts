@@ -1,0 +1,16 @@
+/** How long tests wait. A limit only ends what hangs: what a test waits for comes much earlier on any machine. */
+
+/** The limit of a test in milliseconds. scripts/run-tests.ts multiplies it on a slow machine. */
+export const TEST_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 300_000)
+
+/** The limit of one wait of a test, so that its message appears before the test is ended. */
+export const PATIENCE_MS = 0.8 * TEST_LIMIT_MS
+
+/** Polls every 2 ms until it holds. Throws after PATIENCE_MS. */
+export async function until(what: string, holds: () => unknown): Promise<void> {
+  const endsAt = performance.now() + PATIENCE_MS
+  while (!(await holds())) {
+    if (performance.now() > endsAt) throw new Error(`waited in vain for ${what}`)
+    await Bun.sleep(2)
+  }
+}
