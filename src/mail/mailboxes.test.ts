@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { expectCostUnder } from '../../test/support/cpu-cost.ts'
 import { formatMailbox, parseMailbox } from './address.ts'
 import { mailboxesOf, onlyMailbox } from './mailboxes.ts'
 
@@ -38,11 +39,13 @@ test('a list gives what can be understood, in order', () => {
   expect(shown('"never closed, a@x.example, b@x.example')).toEqual([])
 })
 
-test.each(['"\\', '(\\', '"(', '(', 'a,', '<', '=?utf-8?q?'])('is found quickly in a header full of %p', (piece) => {
-  const startedAt = performance.now()
-  mailboxesOf(piece.repeat(200_000 / piece.length))
-  expect(performance.now() - startedAt).toBeLessThan(4_000)
-})
+test.each(['"\\', '(\\', '"(', '(', 'a,', '<', '=?utf-8?q?'])(
+  'is found quickly in a header full of %p',
+  async (piece) => {
+    const header = piece.repeat(200_000 / piece.length)
+    await expectCostUnder(1_000, () => mailboxesOf(header), 2)
+  },
+)
 
 test('round-trips once it is read from any header', () => {
   const piece = fc.constantFrom(

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { expectCostUnder } from '../../test/support/cpu-cost.ts'
 import { type PathKind, parseSpokenPath } from './envelope-address.ts'
 import { SmtpReply } from './reply.ts'
 
@@ -96,8 +97,8 @@ test('a recipient’s domain has no underscore', () => {
   expect(spoken('<a@my_host.example>')).toBe('501 5.5.4')
 })
 
-test('refuses an endless path quickly', () => {
-  const from = performance.now()
-  for (const bit of ['"', '\\', '"\\', 'a.', '@', ' ', '"a"', '<', 'a@']) spoken(`<${bit.repeat(8_000)}`)
-  expect(performance.now() - from).toBeLessThan(4_000) // a backtracking one never ends
+test('refuses an endless path quickly', async () => {
+  for (const bit of ['"', '\\', '"\\', 'a.', '@', ' ', '"a"', '<', 'a@']) {
+    await expectCostUnder(1_000, () => spoken(`<${bit.repeat(8_000)}`)) // a backtracking one never ends
+  }
 })
