@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import net from 'node:net'
+import { until } from '../../test/support/patience.ts'
 import { connectionLimits, openClientConnections, watchClientConnections } from './client-connections.ts'
 
 const fetchPort = (server: Bun.Server<unknown>) => server.port!
@@ -22,11 +23,6 @@ async function connections(port: number, count: number, localAddress: string, ho
 const serve = (hostname = '127.0.0.1') =>
   Bun.serve({ hostname, port: 0, idleTimeout: 60, fetch: () => new Response('ok') })
 
-/** Until the server has accepted what the kernel holds for it. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
-}
-
 // threat: half-open-requests
 test('a client that opens more connections than its share loses the newest; others keep theirs', async () => {
   const server = serve()
@@ -40,14 +36,15 @@ test('a client that opens more connections than its share loses the newest; othe
   expect(await fetch(`http://127.0.0.1:${server.port}/`).then((response) => response.text())).toBe('ok')
 
   let closed = 0
-  await until(() => {
+  // Until the server has accepted what the kernel holds for it.
+  await until('40 connections to be closed', () => {
     for (const [client, count] of closeBeyond(20, [fetchPort(server)], isExempt)) {
       expect(client).toBe('127.0.0.2')
       closed += count
     }
     return closed >= 40
   })
-  await until(() => crowd.closed.size === 40)
+  await until('the crowd to see it', () => crowd.closed.size === 40)
   expect([few.closed.size, elsewhere.closed.size, exempt.closed.size]).toEqual([0, 0, 0])
   expect(await fetch(`http://127.0.0.1:${server.port}/`).then((response) => response.text())).toBe('ok')
   for (const each of [crowd, few, elsewhere, exempt]) each.end()
@@ -59,7 +56,7 @@ test('an IPv6 client is its /64', async () => {
   const crowd = await connections(fetchPort(server), 30, '::1', '::1')
   const { closeBeyond } = openClientConnections()
   const seen = new Set<string>()
-  await until(() => {
+  await until('20 connections to be closed', () => {
     for (const client of closeBeyond(10, [fetchPort(server)], () => false).keys()) seen.add(client)
     return crowd.closed.size >= 20
   })
@@ -83,7 +80,7 @@ test('no client is limited while few descriptors are open', async () => {
   await fetch(`http://127.0.0.1:${server.port}/`)
   expect(crowd.closed.size).toBe(0)
   used = 300
-  await until(() => crowd.closed.size === 100 - 64)
+  await until('the newest to be closed', () => crowd.closed.size === 100 - 64)
   expect(closed.every(([client]) => client === '127.0.0.2')).toBe(true)
   stop()
   crowd.end()

@@ -1,4 +1,9 @@
-import { expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
+
+const children: Bun.Subprocess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
 
 /** A child process that prints its steps line by line; `terminate` ends when `goOn` does. */
 function start(goOn: string) {
@@ -13,6 +18,7 @@ function start(goOn: string) {
     setInterval(() => {}, 1000)
     say('ready')`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+  children.push(child)
   const reader = child.stdout.getReader()
   let text = ''
   const until = async (word: string) => {

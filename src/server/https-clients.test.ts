@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { TEST_LIMIT_MS } from '../../test/support/patience.ts'
 import { makeConfig } from '../config/load.ts'
 import { silentLog } from '../os/log.ts'
 import { openHttps } from './https-clients.ts'
@@ -17,7 +18,7 @@ test('files are downloaded in a thread that nothing else uses', async () => {
       headers: {},
       body: null,
       maxBytes: 1,
-      timeoutMs: 5_000,
+      timeoutMs: TEST_LIMIT_MS,
     } as const
     expect((await https.files({ ...job, as: 'file' })).kind).toBe('blocked')
     expect([https.state().runners, https.fileState().runners]).toEqual([0, 1])

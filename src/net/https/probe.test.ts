@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import net from 'node:net'
+import { TEST_LIMIT_MS } from '../../../test/support/patience.ts'
 import { probeHttp } from './probe.ts'
 
 /** A cleartext server that sends `answer` to any request, endlessly if it says so. */
@@ -34,7 +35,7 @@ const job = (port: number) => ({
   host: 'a.example',
   path: '/.well-known/x',
   maxBytes: 8,
-  timeoutMs: 5_000,
+  timeoutMs: 2 * TEST_LIMIT_MS, // what ends a probe here is the answer
 })
 
 test('reads a page up to the requested size; any other status is not a page', async () => {
@@ -51,8 +52,6 @@ test('reads a page up to the requested size; any other status is not a page', as
 // threat: endless-interim-answers
 test('leaves the host of a tenant’s name at once when it sends endless interim answers', async () => {
   const endless = await startServer('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), true)
-  const startedAt = performance.now()
-  expect(await probeHttp({ ...job(endless.port), timeoutMs: 60_000 })).toBeNull()
-  expect(performance.now() - startedAt).toBeLessThan(30_000)
+  expect(await probeHttp(job(endless.port))).toBeNull()
   endless.stop()
 })

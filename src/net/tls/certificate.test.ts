@@ -61,7 +61,7 @@ describe('in use', () => {
     const url = `https://127.0.0.1:${server.port}/`
     const get = (more: object) => fetch(url, { tls: { ca: certificatePem }, proxy: false, ...more } as RequestInit)
     expect(await (await get({})).text()).toBe('ok')
-    expect(get({ tls: {} })).rejects.toThrow()
+    await expect(get({ tls: {} })).rejects.toThrow()
     await expect(get({ tls: { ca: certificatePem, serverName: 'other.test' } })).rejects.toThrow()
     await server.stop(true)
   })
