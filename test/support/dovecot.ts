@@ -1,9 +1,10 @@
-import { describe } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { startDaemon } from './daemon.ts'
 import { freePort } from './free-port.ts'
+import { until } from './patience.ts'
+import { describeWith } from './real-tools.ts'
 
 /** A Dovecot of Debian's packages with one mailbox, which an unprivileged user runs from a temporary folder. */
 export interface TestDovecot {
@@ -25,13 +26,10 @@ export interface TestDovecot {
 }
 
 const PROGRAM = '/usr/sbin/dovecot'
-const isHere = existsSync(PROGRAM) && existsSync('/usr/lib/dovecot/imap') && existsSync('/usr/lib/dovecot/lmtp')
 
-/** `describe` for tests that require Dovecot: skipped without it, and an error with REAL_PEERS=required. */
+/** `describe` for tests that require Dovecot: see describeWith. */
 export function describeWithDovecot(what: string, tests: () => void): void {
-  if (!isHere && process.env.REAL_PEERS === 'required') throw new Error('missing: dovecot-imapd, dovecot-lmtpd')
-  if (!isHere) console.warn(`skipped without dovecot-imapd and dovecot-lmtpd: ${what}`)
-  describe.skipIf(!isHere)(what, tests)
+  describeWith(['dovecot'], what, tests)
 }
 
 /** Starts it. Throws with its log if it does not start. */
@@ -57,15 +55,12 @@ export async function startDovecot(): Promise<TestDovecot> {
   writeFileSync(file('dovecot.conf'), configOf(folder, owner, { port, tlsPort, lmtpPort }))
   for (const name of ['key.pem', 'cert.pem', 'users', 'dovecot.conf']) own(file(name))
 
-  let log = ''
-  const child = spawn(PROGRAM, ['-F', '-c', file('dovecot.conf')], {
-    uid: owner.uid,
-    gid: owner.gid,
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const daemon = startDaemon([PROGRAM, '-F', '-c', file('dovecot.conf')], { folder, uid: owner.uid, gid: owner.gid })
+  await until('dovecot to start', async () => {
+    if (!daemon.isRunning()) throw new Error(`dovecot does not start: ${daemon.log()}`)
+    const open = await Promise.all([port, tlsPort, lmtpPort].map(isOpen))
+    return open.every(Boolean)
   })
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk))
-  await untilOpen([port, tlsPort, lmtpPort], child, () => log)
   const count = (name?: 'Junk') => {
     const base = join(folder, 'mail', ...(name === undefined ? [] : [`.${name}`]))
     return ['new', 'cur'].flatMap((part) => (existsSync(join(base, part)) ? readdirSync(join(base, part)) : [])).length
@@ -90,9 +85,7 @@ export async function startDovecot(): Promise<TestDovecot> {
       own(path)
     },
     stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      if (child.exitCode === null && child.signalCode === null) await ended
+      await daemon.end('SIGTERM')
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -176,20 +169,12 @@ protocol lmtp {
 `
 }
 
-async function untilOpen(ports: number[], child: ChildProcess, log: () => string): Promise<void> {
-  const endsAt = performance.now() + 20_000
-  for (const port of ports) {
-    for (;;) {
-      const isOpen = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
-        (socket) => {
-          socket.end()
-          return true
-        },
-        () => false,
-      )
-      if (isOpen) break
-      if (child.exitCode !== null || performance.now() > endsAt) throw new Error(`dovecot does not start: ${log()}`)
-      await Bun.sleep(20)
-    }
-  }
+function isOpen(port: number): Promise<boolean> {
+  return Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
+    (socket) => {
+      socket.end()
+      return true
+    },
+    () => false,
+  )
 }

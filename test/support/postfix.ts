@@ -2,7 +2,9 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { startDaemon } from './daemon.ts'
 import { freePort } from './free-port.ts'
+import { until } from './patience.ts'
 
 /** Programs that a private Postfix needs, for describeWith. */
 export const POSTFIX_TOOLS = ['root', 'postfix', 'saslpasswd2', 'openssl']
@@ -35,9 +37,9 @@ export async function startPostfix(options: { next: number; returns: number; ret
   const [port, plainPort] = [await freePort(), await freePort()]
   const certificate = await selfSignedCertificate({ names: ['relay.provider.example'], now: Date.now() })
   await writeFolder(folder, { ...options, port, plainPort, certificate })
-  const child = Bun.spawn(['postfix', '-c', folder, 'start-fg'], { stdout: 'ignore', stderr: 'ignore' })
+  const daemon = startDaemon(['postfix', '-c', folder, 'start-fg'], { folder })
   const log = () => readFileSync(join(folder, 'log'), 'utf8')
-  await greeted(port, log)
+  await until('Postfix to start', () => greets(port))
   return {
     port,
     plainPort,
@@ -48,7 +50,7 @@ export async function startPostfix(options: { next: number; returns: number; ret
     log,
     stop: async () => {
       Bun.spawnSync(['postfix', '-c', folder, 'abort'])
-      await child.exited
+      await until('Postfix to end', () => !daemon.isRunning())
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -154,26 +156,21 @@ function fingerprintOf(certificatePem: string): string {
   return stdout.toString().trim().split('=')[1]!
 }
 
-/** Waits until the port says 220. */
-async function greeted(port: number, log: () => string): Promise<void> {
-  const endsAt = performance.now() + 20_000
-  for (;;) {
-    const heard = Promise.withResolvers<boolean>()
-    await Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        data: (socket, bytes) => {
-          heard.resolve(bytes.toString().startsWith('220'))
-          socket.end('QUIT\r\n')
-        },
-        close: () => heard.resolve(false),
-        error: () => heard.resolve(false),
-        connectError: () => heard.resolve(false),
+/** Whether the port says 220. */
+async function greets(port: number): Promise<boolean> {
+  const heard = Promise.withResolvers<boolean>()
+  await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data: (socket, bytes) => {
+        heard.resolve(bytes.toString().startsWith('220'))
+        socket.end('QUIT\r\n')
       },
-    }).catch(() => heard.resolve(false))
-    if (await heard.promise) return
-    if (performance.now() > endsAt) throw new Error(`Postfix did not start:\n${log()}`)
-    await Bun.sleep(50)
-  }
+      close: () => heard.resolve(false),
+      error: () => heard.resolve(false),
+      connectError: () => heard.resolve(false),
+    },
+  }).catch(() => heard.resolve(false))
+  return heard.promise
 }

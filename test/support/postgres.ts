@@ -1,9 +1,11 @@
-import { describe } from 'bun:test'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { type Daemon, startDaemon } from './daemon.ts'
 import { freePort } from './free-port.ts'
+import { until } from './patience.ts'
+import { describeWith } from './real-tools.ts'
 
 /** A PostgreSQL server of Debian's package. Its data goes with it. */
 export interface TestPostgres {
@@ -17,6 +19,8 @@ export interface TestPostgres {
   /** `fast` ends sessions, `immediate` crashes. Returns when the server has ended. */
   halt(mode: 'fast' | 'immediate'): Promise<void>
   isRunning(): boolean
+  /** What the server has logged since it was started or resumed. */
+  log(): string
   /** Process ID of the running server, whose sessions are its children. */
   pid(): number
   /** Starts a halted server again on the same data and port. */
@@ -46,18 +50,14 @@ export function postgresPrograms(): string | null {
   return newest === undefined ? null : join(PROGRAMS, newest, 'bin')
 }
 
-/** `describe` for tests that require PostgreSQL: skipped without its programs, and an error with REAL_PEERS=required. */
+/** `describe` for tests that require PostgreSQL: see describeWith. */
 export function describeWithPostgres(what: string, tests: () => void): void {
-  const isMissing = postgresPrograms() === null
-  if (isMissing && process.env.REAL_PEERS === 'required') throw new Error('missing: postgresql')
-  describe.skipIf(isMissing)(what, tests)
+  describeWith(['postgresql'], what, tests)
 }
 
 export interface PostgresOptions {
   /** With fsync. */
   isDurable?: boolean
-  /** Gets what the server logs. */
-  onLog?: (text: string) => void
   /** Where its folder is made: in memory by default. */
   parent?: string
   settings?: Readonly<Record<string, string>>
@@ -105,10 +105,10 @@ function programFile(name: string): string {
 /** Starts the server of a folder that has its data. */
 async function serve(
   folder: string,
-  { isDurable = false, onLog, settings: further = {} }: PostgresOptions,
+  { isDurable = false, settings: further = {} }: PostgresOptions,
 ): Promise<TestPostgres> {
   const port = await freePort()
-  let server: ChildProcess | null = null
+  let server: Daemon | null = null
 
   const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   const psql = (statement: string, database = 'postgres') => {
@@ -130,33 +130,19 @@ async function serve(
       shared_buffers: '32MB',
       ...further,
     }
-    const started = spawn(
-      programFile('postgres'),
-      ['-D', join(folder, 'data'), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      { ...ownerOfServer(), cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-    )
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const command = [programFile('postgres'), '-D', join(folder, 'data'), ...args]
+    const started = startDaemon(command, { folder, ...ownerOfServer() })
     server = started
-    await new Promise<void>((resolve, reject) => {
-      let log = ''
-      started.stderr.setEncoding('utf8').on('data', (text: string) => {
-        onLog?.(text)
-        log = (log + text).slice(-10_000)
-        if (/database system is ready to accept (?:read-only )?connections/.test(log)) resolve()
-      })
-      started.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${log}`)))
+    await until('PostgreSQL to start', () => {
+      if (!started.isRunning()) throw new Error(`PostgreSQL ended: ${started.log()}`)
+      return /database system is ready to accept (?:read-only )?connections/.test(started.log())
     })
   }
   const halt = async (mode: 'fast' | 'immediate') => {
-    const running = server
-    if (running === null || !isRunning()) return
-    server = null
-    const ended = new Promise((resolve) => running.once('exit', resolve))
-    running.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
-    await ended
+    await server?.end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
   }
-
-  const isRunning = () => server !== null && server.exitCode === null && server.signalCode === null
-  process.once('exit', () => server?.kill('SIGQUIT'))
+  const isRunning = () => server?.isRunning() ?? false
   await resume()
   return {
     port,
@@ -168,7 +154,8 @@ async function serve(
     psql,
     halt,
     isRunning,
-    pid: () => server!.pid!,
+    log: () => server!.log(),
+    pid: () => server!.pid,
     resume,
     resumeAsStandby: async (primary) => {
       rmSync(join(folder, 'data'), { recursive: true })

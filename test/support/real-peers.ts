@@ -1,6 +1,5 @@
-import { describe } from 'bun:test'
-import { spawnSync } from 'node:child_process'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
+import { describeWith } from './real-tools.ts'
 
 /** Third-party mail programs, so that the protocol is not tested against ourselves only. `.ci/run` installs them:
  *  swaks, a client in Perl, and two verifiers of DKIM: dkimpy in Python and Mail::DKIM in Perl. */
@@ -9,15 +8,9 @@ import type { Zone } from '../../src/cli/try/zone-server.ts'
 const PYTHON = '/usr/bin/python3'
 const PERL = '/usr/bin/perl'
 
-/** `describe` for tests that require them: skipped where one is missing, and an error with REAL_PEERS=required. */
+/** `describe` for tests that require them: see describeWith. */
 export function describeWithPeers(what: string, tests: () => void): void {
-  const missing = [
-    ...(Bun.which('swaks') === null ? ['swaks'] : []),
-    ...(spawnSync(PYTHON, ['-c', 'import dkim, nacl']).status === 0 ? [] : ['dkimpy']),
-    ...(spawnSync(PERL, ['-MMail::DKIM::Verifier', '-e', '1']).status === 0 ? [] : ['Mail::DKIM']),
-  ]
-  if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
-  describe.skipIf(missing.length > 0)(what, tests)
+  describeWith(['swaks', 'dkimpy', 'Mail::DKIM'], what, tests)
 }
 
 /** The output of a program, both streams together. */

@@ -17,7 +17,7 @@ import type { Store } from '../../src/storage/store.ts'
 import { readDocument } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { addKey } from './keys.ts'
-import { until } from './patience.ts'
+import { PATIENCE_MS, until } from './patience.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** 2026-11-21T12:00:00.000Z */
@@ -56,8 +56,9 @@ export interface TestServer {
   toNextAttempt(messageId: string): Promise<void>
   /** Starts another node on the same PostgreSQL database, with a data directory of its own. `close` stops it. */
   addNode(config?: ConfigValues): Promise<{ server: Server; ask: TestServer['ask'] }>
-  /** Stops the server; time goes on while it does. */
-  stop(): Promise<void>
+  /** Stops the server. Work that is under way gets all the real time that it needs, unless it hangs: then time goes on until
+   *  the server gives it up. */
+  stop(how?: 'with work that hangs'): Promise<void>
   /** Starts it again on the same directory. */
   reopen(): Promise<void>
   /** Stops everything. Throws if something of the server remains (leak check), or if a webhook body does not match the OpenAPI
@@ -139,10 +140,10 @@ export async function startTestServer(options: {
     return message
   }
 
-  const stop = async () => {
+  const stop = async (stillMs: number) => {
     if (!isOpen) return
     isOpen = false
-    await whileTimePasses(clock, server.stop())
+    await whileTimePasses(clock, server.stop(), stillMs)
   }
 
   const { body } = await ask('POST', '/v1/webhooks', { url: receiver.url, events: [...STANDARD_EVENT_TYPES] })
@@ -190,15 +191,15 @@ export async function startTestServer(options: {
       nodes.push(node)
       return { server: node, ask: askOf(() => node) }
     },
-    stop,
+    stop: (how) => stop(how === undefined ? PATIENCE_MS / 10 : STILL_MS),
     reopen: async () => {
       server = await startServer(config, { log, clock, random, settings })
       isOpen = true
     },
     close: async () => {
       const address = server.listening.http!
-      for (const node of nodes) await whileTimePasses(clock, node.stop())
-      await stop()
+      for (const node of nodes) await whileTimePasses(clock, node.stop(), STILL_MS)
+      await stop(STILL_MS)
       const leaks = [
         ...(await threads.leaks()),
         ...(await listens(address)),
@@ -244,7 +245,8 @@ export const MAIL = {
   tags: ['receipt'],
 }
 
-/** Polls until it holds, with the fake clock advancing by a second per poll, for work that sleeps before it retries. */
+/** Polls until it holds, with the fake clock advancing by a second per poll, for work that sleeps before it retries. A slow
+ *  machine makes more polls, so nothing may depend on how much time has passed then: wait for work under way first. */
 export async function untilInTime(
   clock: FakeClock,
   what: string,
@@ -322,21 +324,22 @@ function watchThreads(preload?: string) {
   }
 }
 
-/** Advances the clock while a shutdown waits on it. */
-async function whileTimePasses(clock: FakeClock, work: Promise<void>): Promise<void> {
+/** Advances the clock while a shutdown waits on it, but not in its first `stillMs` of real time. */
+async function whileTimePasses(clock: FakeClock, work: Promise<void>, stillMs: number): Promise<void> {
   let isOver = false
   const over = work.finally(() => {
     isOver = true
   })
-  for (let turn = 0; !isOver; turn++) {
+  const stillUntil = performance.now() + stillMs
+  while (!isOver) {
     await Bun.sleep(1)
-    if (turn > STILL_TURNS) await clock.advance(100)
+    if (performance.now() > stillUntil) await clock.advance(100)
   }
   await over
 }
 
-/** Milliseconds that work in flight gets before the clock advances. */
-const STILL_TURNS = 250
+/** Where it does not matter whether work under way still ends. */
+const STILL_MS = 250
 
 async function unless(what: string, holds: () => boolean | Promise<boolean>): Promise<string[]> {
   return until(what, holds).then(

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startDaemon } from './daemon.ts'
 import { freePort } from './free-port.ts'
+import { until } from './patience.ts'
 import { run } from './real-tools.ts'
 
 /** A name server of Debian's packages with one zone that a TSIG key may change, in a folder of its own. */
@@ -75,25 +76,20 @@ zone:
 }
 
 async function started(command: string[], port: number, zone: string, folder: string): Promise<RealNameServer> {
-  const child: ChildProcess = spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] })
-  let log = ''
-  child.stdout?.on('data', (bytes) => (log += bytes))
-  child.stderr?.on('data', (bytes) => (log += bytes))
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const daemon = startDaemon(command, { folder })
   const dig = async (name: string, type: string) =>
     (
       await run(['dig', '@127.0.0.1', '-p', String(port), name, type, '+short', '+norec', '+time=1', '+tries=1'])
     ).output.trim()
-  const until = performance.now() + 20_000
-  while ((await dig(zone, 'NS')) !== 'ns.invalid.') {
-    if (child.exitCode !== null || performance.now() > until) throw new Error(`${command[0]} does not answer:\n${log}`)
-  }
+  await until(`${command[0]} to answer`, async () => {
+    if (!daemon.isRunning()) throw new Error(`${command[0]} ended:\n${daemon.log()}`)
+    return (await dig(zone, 'NS')) === 'ns.invalid.'
+  })
   return {
     port,
     dig,
     stop: async () => {
-      child.kill('SIGTERM')
-      await ended
+      await daemon.end('SIGTERM')
       rmSync(folder, { recursive: true })
     },
   }

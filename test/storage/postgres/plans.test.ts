@@ -12,6 +12,7 @@ import type {
   WebhookDeliveryFilter,
 } from '../../../src/storage/store.ts'
 import { claimDue } from '../../support/claim.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { FIRST, idOf, mailOf } from '../../support/postgres-mail.ts'
 import {
@@ -392,16 +393,11 @@ function listCalls(): typeof CALLS {
 describeWithPostgres('statements for PostgreSQL', () => {
   let postgres: TestPostgres
   let dataDir: string
-  let log = ''
   const plans: { statement: string; plan: PlanNode }[] = []
   const sizes = new Map<string, number>()
 
   beforeAll(async () => {
-    postgres = await startPostgres({
-      onLog: (text) => {
-        log += text
-      },
-    })
+    postgres = await startPostgres()
     dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     const url = await postgres.createDatabase('mail')
     const open = () => openPostgresStore({ url, dataDir, now: FIRST, plans: () => LIMITED })
@@ -420,13 +416,13 @@ describeWithPostgres('statements for PostgreSQL', () => {
       sizes.set(table, Number(rows))
     }
     for (const setting of EXPLAINED) postgres.psql(`alter database mail set ${setting}`)
-    log = ''
+    const earlier = postgres.log().length
     const store = await open()
     for (const call of Object.values(CALLS)) await call(store)
     await store.close()
     postgres.psql(`select 'the last statement'`, 'mail')
-    await untilLogged(() => log, 'the last statement')
-    plans.push(...plansIn(log))
+    await untilLogged(postgres, 'the last statement')
+    plans.push(...plansIn(postgres.log().slice(earlier)))
   })
   afterAll(async () => {
     await postgres.stop()
@@ -458,13 +454,7 @@ const NEW_MAIL = 1_600
 
 describeWithPostgres('statements that were planned for empty tables', () => {
   test('read few rows when the tables are filled', async () => {
-    let log = ''
-    const postgres = await startPostgres({
-      onLog: (text) => {
-        log += text
-      },
-      settings: { autovacuum: 'off' },
-    })
+    const postgres = await startPostgres({ settings: { autovacuum: 'off' } })
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     try {
       const url = await postgres.createDatabase('new')
@@ -475,12 +465,12 @@ describeWithPostgres('statements that were planned for empty tables', () => {
       const webhook = records.webhook({ events: ['message.delivered'] })
       await store.webhooks.create(webhook, 'whsec_a')
       await sendAll(store, records, NEW_MAIL)
-      log = ''
+      const earlier = postgres.log().length
       await sendAll(store, records, 20)
       await store.close()
       postgres.psql(`select 'the last statement'`, 'new')
-      await untilLogged(() => log, 'the last statement')
-      const plans = plansIn(log)
+      await untilLogged(postgres, 'the last statement')
+      const plans = plansIn(postgres.log().slice(earlier))
       for (const table of ['messages', 'contents', 'delivery_outcomes', 'webhook_deliveries']) {
         expect(plans.some(({ statement }) => statement.includes(table))).toBe(true)
       }
@@ -551,8 +541,8 @@ function plansIn(log: string): { statement: string; plan: PlanNode }[] {
   })
 }
 
-async function untilLogged(log: () => string, text: string): Promise<void> {
-  while (!log().includes(text)) await new Promise((resolve) => setTimeout(resolve, 10))
+function untilLogged(postgres: TestPostgres, text: string): Promise<void> {
+  return until(`${text} in the log`, () => postgres.log().includes(text))
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

@@ -1,0 +1,82 @@
+/** What `bun test` prints → the results of its tests, and the tests that have none. */
+
+export type Outcome = 'passed' | 'failed' | 'skipped'
+
+export interface Result {
+  /** Path of the test file, as Bun prints it. */
+  file: string
+  /** Its groups and its name, joined by ` > `; only the first line. */
+  name: string
+  outcome: Outcome
+}
+
+const OUTCOMES: Record<string, Outcome> = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' }
+/** Behind a name, for a test that took a measurable time. */
+const DURATION = / \[[\d.]+m?s\]$/
+
+/** Reads the lines of standard error of `bun test --parallel`. */
+export class ResultReader {
+  readonly results: Result[] = []
+  /** Test file → why the process that ran it ended before its tests did. */
+  readonly crashed = new Map<string, string>()
+  /** The file of the next results. */
+  file = ''
+
+  /** → what the line is: a result, the name of the file that the next results belong to, or anything else. */
+  read(line: string): Outcome | 'file' | 'crash' | null {
+    const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
+    if (file !== undefined) {
+      this.file = file
+      return 'file'
+    }
+    const crash = /^✗ (\S+\.test\.tsx?) \(worker crashed: (.+)\)$/.exec(line)
+    if (crash !== null) {
+      this.crashed.set(crash[1]!, crash[2]!)
+      return 'crash'
+    }
+    const [, word, name] = /^\((pass|fail|skip|todo)\) (.*)$/.exec(line) ?? []
+    const outcome = OUTCOMES[word ?? '']
+    if (outcome === undefined || name === undefined) return null
+    this.results.push({ file: this.file, name: name.replace(DURATION, ''), outcome })
+    return outcome
+  }
+}
+
+/** A JUnit report of Bun → the names of the tests of each file, in the form of `Result.name`. */
+export function namesOf(junit: string): Map<string, string[]> {
+  const names = new Map<string, string[]>()
+  const groups: string[] = []
+  for (const [tag, kind] of junit.matchAll(/<\/?(testsuite|testcase)\b[^>]*>/g)) {
+    const attribute = (name: string) => decoded(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+    if (tag.startsWith('</')) {
+      if (kind === 'testsuite') groups.pop()
+    } else if (kind === 'testsuite') {
+      groups.push(attribute('name'))
+    } else {
+      // The outermost group is the file. A crash is reported as a test of this name.
+      const [file = '', ...inner] = groups
+      const name = [...inner, attribute('name')].join(' > ').split('\n', 1)[0]!
+      if (attribute('name') !== '(worker crashed)') names.set(file, [...(names.get(file) ?? []), name])
+    }
+  }
+  return names
+}
+
+/** The tests of a file that have no result. Tests may share a name. */
+export function withoutResult(names: readonly string[], results: readonly Result[]): string[] {
+  const left = new Map<string, number>()
+  for (const { name } of results) left.set(name, (left.get(name) ?? 0) + 1)
+  return names.filter((name) => {
+    const count = left.get(name) ?? 0
+    left.set(name, count - 1)
+    return count <= 0
+  })
+}
+
+function decoded(text: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+  return text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return named[name] ?? whole
+    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16))
+  })
+}

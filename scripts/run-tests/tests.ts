@@ -1,0 +1,164 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { namesOf, type Outcome, type Result, ResultReader, withoutResult } from './results.ts'
+
+export interface TestRun {
+  results: Result[]
+  /** What ended without a result, by name. */
+  notRun: { file: string; name: string }[]
+  /** Failures that belong to no test, such as a file that cannot be loaded. */
+  otherFailures: string[]
+}
+
+export interface TestRunOptions {
+  /** The checkout. */
+  root: string
+  /** Where the log and reports go. */
+  out: string
+  /** Test files, or folders with them, relative to `root`. */
+  paths: readonly string[]
+  env: Record<string, string>
+  /** Milliseconds. Ends a test. */
+  testLimitMs: number
+  /** Milliseconds. Ends the run. */
+  runLimitMs: number
+}
+
+/** They start first, so that no process is still busy when the others have ended. */
+const LONGEST = [
+  'test/storage/postgres/contract.test.ts',
+  'test/storage/contract.test.ts',
+  'test/release/release.test.ts',
+  'test/cost/cost.test.ts',
+]
+/** No test has this name. */
+const NO_TEST = '\\0'
+const REPORT_EVERY_MS = 30_000
+
+/** Runs test files with `bun test`, as many at a time as the machine has processors. Each file has a global object of its
+ *  own, and its timers, sockets and processes end with it. Prints failures when they occur, and writes everything to
+ *  `tests.log`. A file whose process dies or never answers again loses only its own tests; those are reported by name. */
+export async function runTests(options: TestRunOptions): Promise<TestRun> {
+  const { root, out, paths, env, testLimitMs, runLimitMs } = options
+  const files = paths.flatMap((path) => testFilesOf(root, path))
+  const log = join(out, 'tests.log')
+  writeFileSync(log, '')
+  const timings = join(out, 'timings.json')
+  writeFileSync(
+    timings,
+    JSON.stringify({ version: 1, files: Object.fromEntries(LONGEST.map((file) => [file, 1_000_000])) }),
+  )
+  const workers = Math.max(2, Math.min(8, availableParallelism()))
+  const args = [`--parallel=${workers}`, '--no-orphans', `--timeout=${testLimitMs}`, `--timings=${timings}`]
+  const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const reader = new ResultReader()
+  const watch = watchProgress(child.pid, reader, 2 * testLimitMs)
+  const limit = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
+  const show = createDisplay(reader)
+  const standardOutput = eachLine(child.stdout, (line) => appendFileSync(log, `${line}\n`))
+  await eachLine(child.stderr, (line) => {
+    appendFileSync(log, `${line}\n`)
+    const kind = reader.read(line)
+    if (kind !== null) watch.progressed()
+    show(line, kind)
+  })
+  await standardOutput
+  const code = await child.exited
+  clearTimeout(limit)
+  watch.stop()
+
+  const otherFailures: string[] = []
+  const byFile = Map.groupBy(reader.results, ({ file }) => file)
+  const isComplete = (file: string) => {
+    const results = byFile.get(file) ?? []
+    return results.length > 0 && !reader.crashed.has(file) && results.every(({ outcome }) => outcome !== 'failed')
+  }
+  const names = await listTests(options, child.signalCode === null ? files.filter((file) => !isComplete(file)) : files)
+  const notRun = [...names].flatMap(([file, all]) =>
+    withoutResult(all, byFile.get(file) ?? []).map((name) => ({ file, name })),
+  )
+  for (const file of files) {
+    if (!isComplete(file) && !byFile.has(file) && !names.has(file)) otherFailures.push(`${file}: cannot be loaded`)
+  }
+  const isFailed = notRun.length > 0 || otherFailures.length > 0 || reader.results.some(isFailure)
+  if (code !== 0 && !isFailed) otherFailures.push(`bun test ended with ${child.signalCode ?? code}`)
+  return { results: reader.results, notRun, otherFailures }
+}
+
+const isFailure = ({ outcome }: Result) => outcome === 'failed'
+
+function testFilesOf(root: string, path: string): string[] {
+  if (path.endsWith('.ts')) return [path]
+  const names = readdirSync(join(root, path), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => /\.test\.tsx?$/.test(name)).map((name) => `${path}/${name}`).sort() // biome-ignore format: one step
+}
+
+/** The names of all tests of files, without running them. A file that cannot be loaded is missing. */
+async function listTests({ root, out, env }: TestRunOptions, files: readonly string[]): Promise<Map<string, string[]>> {
+  if (files.length === 0) return new Map()
+  const report = join(out, 'names.xml')
+  const args = ['test', '--parallel=2', '--no-orphans', `--test-name-pattern=${NO_TEST}`, '--reporter=junit']
+  const child = Bun.spawn(
+    [process.execPath, ...args, `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`)],
+    { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore'], timeout: 300_000, killSignal: 'SIGKILL' },
+  )
+  await child.exited
+  return existsSync(report) ? namesOf(readFileSync(report, 'utf8')) : new Map()
+}
+
+/** Ends the processes that run test files when none of them has had a result for `silenceMs`: a loop that never returns
+ *  to the event loop has no time limit in Bun. Bun then continues with other files. */
+function watchProgress(pid: number, { results }: ResultReader, silenceMs: number) {
+  let lastAt = performance.now()
+  const startedAt = lastAt
+  const timer = setInterval(() => {
+    const counts = `${count(results, 'passed')} passed, ${count(results, 'failed')} failed`
+    console.log(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
+    if (performance.now() - lastAt < silenceMs) return
+    lastAt = performance.now()
+    for (const child of childrenOf(pid)) process.kill(child, 'SIGKILL')
+  }, REPORT_EVERY_MS)
+  return {
+    progressed: () => {
+      lastAt = performance.now()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** proc(5), `/proc/pid/task/tid/children`. */
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.split(' ').filter(Boolean).map(Number)
+}
+
+export function count(results: readonly Result[], outcome: Outcome): number {
+  return results.filter((result) => result.outcome === outcome).length
+}
+
+/** → prints a line unless it is of a test that passed or was skipped. */
+function createDisplay(reader: ResultReader): (line: string, kind: ReturnType<ResultReader['read']>) => void {
+  let shownFile = ''
+  return (line, kind) => {
+    if (kind === 'passed' || kind === 'skipped' || kind === 'file' || line.trim() === '') return
+    if (reader.file !== shownFile) console.log(`${reader.file}:`)
+    shownFile = reader.file
+    console.log(line)
+  }
+}
+
+async function eachLine(stream: ReadableStream<Uint8Array>, use: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const part of stream) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) use(line)
+  }
+  if (rest !== '') use(rest)
+}
