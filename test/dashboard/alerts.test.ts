@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Alert } from '../../src/model/alert.ts'
 import { START } from '../support/server.ts'
 import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
@@ -46,6 +46,7 @@ describe.skipIf(!hasBrowser)('alerts in the dashboard', () => {
     }
     board = await startDashboard(seed, { alerts: { channels }, health: { look_outside: false } })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   for (const [theme, width] of [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import { clientOptions } from '../smtp-submission/setup.ts'
 import { DOMAIN, type TestServer } from '../support/server.ts'
@@ -14,6 +14,7 @@ describe.skipIf(!hasBrowser)('the page of a sent message', () => {
   beforeAll(async () => {
     board = await startDashboard(async () => {}, { smtp: SMTP })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test('misses a List-Unsubscribe header only of mail without one', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { START } from '../support/server.ts'
 import { MAIL_FROM } from '../support/user-mail.ts'
 import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
@@ -31,6 +31,7 @@ describe.skipIf(!hasBrowser)('canary messages in the dashboard', () => {
       health: { look_outside: false },
     })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   for (const [theme, width] of [

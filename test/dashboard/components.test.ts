@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openComponents } from './components/open.ts'
@@ -27,6 +27,7 @@ describe.skipIf(!hasBrowser)('the components', () => {
   beforeAll(async () => {
     board = await startDashboard()
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
   const open = async (view: View) => {
     const page = await board.blank({ ...view, expected: /./, elsewhere: ['components.test'] })

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { brokenWords } from './broken-words.ts'
 import { addSample, PAGE_NAMES, pagesOf, type Sample } from './sample.ts'
-import { axeFaults, hasBrowser, overflow, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, hasBrowser, layoutShift, overflow, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. */
 
 describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   let board: TestDashboard
   let sample: Sample
-  let phone: Page | undefined
+  /** The page of one test after the other: a new one would load everything again. A test that fails leaves none. */
+  let phone: Page | null = null
   beforeAll(async () => {
     board = await startDashboard(async (server) => {
       sample = await addSample(server)
@@ -23,8 +24,9 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
   // One visit of a page for all checks: loading it takes longer than most of them.
   for (const name of PAGE_NAMES)
     test(`${name}: whole words, no sideways scrolling, under 120 kB, no accessibility faults, all of it by keyboard`, async () => {
-      phone ??= await board.open('/', { expected: FRAMES })
-      const page = phone
+      if (phone === null) await board.closePages()
+      const page = phone ?? (await board.open('/', { expected: FRAMES }))
+      phone = null
       const asked = new Set<string>()
       const note = (request: { url(): string }) => asked.add(request.url())
       await page.emulateMedia({ colorScheme: 'light' })
@@ -53,6 +55,7 @@ describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
         expect([colorScheme, ...(await axeFaults(page))]).toEqual([colorScheme])
       }
       expect(await unreachedByTab(page)).toEqual([])
+      phone = page
     })
 
   test('shows 24 recipients of a message on one screen', async () => {
@@ -152,15 +155,3 @@ function squeezed(): string[] {
 
 /** Notes of the browser about the frame that shows a message. */
 const FRAMES = /Blocked/
-
-/** Sum of the layout shifts since the page opened (Layout Instability, buffered entries). */
-function layoutShift(): Promise<number> {
-  return new Promise((resolve) => {
-    const sum = (entries: PerformanceEntryList) =>
-      entries.reduce((total, entry) => total + (entry as unknown as { value: number }).value, 0)
-    const observer = new PerformanceObserver((list) => resolve(sum(list.getEntries())))
-    observer.observe({ type: 'layout-shift', buffered: true })
-    // Without a shift the observer is never called.
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum(observer.takeRecords()))))
-  })
-}

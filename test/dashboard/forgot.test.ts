@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '../support/patience.ts'
 import { untilInTime } from '../support/server.ts'
 import { addUser, MAIL_FROM, tokenIn } from '../support/user-mail.ts'
@@ -16,6 +16,7 @@ describe.skipIf(!hasBrowser)('links by mail', () => {
       users: { mail_from: MAIL_FROM },
     })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test('a user asks for a link on the sign-in page, gets it by mail, sets a password, and signs in', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
@@ -12,6 +12,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone, a user', () => {
       await server.ended(body.id)
     })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
   const task = (name: string, work: (page: Page) => Promise<void>, path = '/') =>
     test(name, async () => work(await board.open(path, { expected: STREAM_ENDS })))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { TOPICS } from '../../src/manual/contents.ts'
 import {
   axeFaults,
@@ -16,6 +16,7 @@ describe.skipIf(!hasBrowser)('the manual', () => {
   beforeAll(async () => {
     board = await startDashboard()
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   const WIDTHS = [360, 768, 1280]

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { until } from '../support/patience.ts'
 import type { TestServer } from '../support/server.ts'
@@ -74,6 +74,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
   beforeAll(async () => {
     board = await startDashboard(seed, { quality: { min_sent: 3 } })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test('the overview shows statistics and the queue, and its chart as a table', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +28,7 @@ describeWithPostgres('the health page of an installation on PostgreSQL', () => {
     const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
     await until('both to own slots', () => postgres.psql(sql, 'dashboard') === 't')
   })
+  afterEach(() => board?.closePages())
   afterAll(async () => {
     await second?.close()
     await board?.close()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import type { Page } from 'playwright-core'
 import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
       sample = await addSample(server)
     })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   const isLoaded = async (page: Page) => {

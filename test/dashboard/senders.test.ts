@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { addSample, pagesOf, type Sample } from './sample.ts'
 import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
@@ -10,6 +10,7 @@ describe.skipIf(!hasBrowser)('the page of senders', () => {
       sample = await addSample(server)
     })
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   for (const [theme, width] of [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { brokenWords } from './broken-words.ts'
 import { ADDRESSES, addAddresses } from './sample.ts'
@@ -11,6 +11,7 @@ describe.skipIf(!hasBrowser)('the page of sending addresses', () => {
   beforeAll(async () => {
     board = await startDashboard(addAddresses, ADDRESSES)
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test.each([

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { hashToken, mintToken } from '../../src/api/sessions.ts'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { FIRST_USER, type Role } from '../../src/model/user.ts'
@@ -13,8 +13,9 @@ import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 /** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each test has a
- *  separate context without cookies and stored data. `close` throws for script errors, console messages, and requests
- *  to other hosts. */
+ *  separate context without cookies and stored data. A Chromium that has ended, as after a test that ran into its time
+ *  limit, is replaced when the next page opens. `close` throws for script errors, console messages, and requests to
+ *  other hosts. */
 export interface TestDashboard {
   server: TestServer
   /** Receives mail for `*.remote.example`. */
@@ -68,7 +69,18 @@ export async function startDashboard(
   const mintId = createMintId(server.clock, systemRandom)
   const contexts: BrowserContext[] = []
   await seed(server)
-  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: PATIENCE_MS })
+  const launch = () => chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: PATIENCE_MS })
+  let browser: Browser = await launch()
+  const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
+    try {
+      return await browser.newContext(options)
+    } catch (error) {
+      // The reason may arrive before the browser counts as disconnected.
+      if (browser.isConnected() && !/has been closed|crash/.test(String(error))) throw error
+    }
+    browser = await launch()
+    return browser.newContext(options)
+  }
 
   const blank = async ({
     width = 1280,
@@ -78,7 +90,7 @@ export async function startDashboard(
     elsewhere = [],
     hasJavaScript = true,
   }: View = {}) => {
-    const context = await browser.newContext({
+    const context = await newContext({
       viewport: { width, height },
       colorScheme: theme,
       reducedMotion: 'reduce',
@@ -122,7 +134,8 @@ export async function startDashboard(
   }
 
   const closePages = async () => {
-    for (const context of contexts.splice(0)) await context.close()
+    // A context of a browser that has ended cannot be closed.
+    for (const context of contexts.splice(0)) await context.close().catch(() => {})
   }
 
   return {
@@ -144,7 +157,7 @@ export async function startDashboard(
     closePages,
     async close() {
       await closePages()
-      await browser.close()
+      await browser.close().catch(() => {})
       await server.close()
       await remote.stop()
       if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'))
@@ -204,6 +217,18 @@ export function overflow(page: Page): Promise<string[]> {
   })
 }
 
+/** Runs in the page: sum of the layout shifts since the page opened (Layout Instability, buffered entries). */
+export function layoutShift(): Promise<number> {
+  return new Promise((resolve) => {
+    const sum = (entries: PerformanceEntryList) =>
+      entries.reduce((total, entry) => total + (entry as unknown as { value: number }).value, 0)
+    const observer = new PerformanceObserver((list) => resolve(sum(list.getEntries())))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    // Without a shift the observer is never called.
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum(observer.takeRecords()))))
+  })
+}
+
 /** Chooses the theme in the account menu. */
 export async function chooseTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   await page.getByRole('button', { name: 'Account' }).click()
@@ -234,7 +259,7 @@ export function describeJourneys(journeys: (helpers: Helpers) => void): void {
     beforeAll(async () => {
       board = await startDashboard()
     })
-    afterEach(() => board.closePages())
+    afterEach(() => board?.closePages())
     afterAll(() => board?.close())
     journeys({
       board: () => board,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import {
@@ -18,6 +18,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   beforeAll(async () => {
     board = await startDashboard()
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test('signs in with a link that works once and disappears from the address', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)('single sign-on', () => {
       { oidc: { issuer, client_id, client_secret, ca_file: join(folder, 'ca.pem') } },
     )
   })
+  afterEach(() => board?.closePages())
   afterAll(async () => {
     await board?.close()
     await provider?.stop()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { createMintId } from '../../src/os/ids.ts'
@@ -58,6 +58,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     board = await startDashboard(seed)
     server = board.server
   })
+  afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
