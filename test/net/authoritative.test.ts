@@ -4,6 +4,7 @@ import { createAuthoritativeResolver } from '../../src/net/dns/authoritative.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 
 describe('a resolver that asks authoritative servers', () => {
   /** A caching resolver, and the present content of the zone. */
@@ -21,7 +22,7 @@ describe('a resolver that asks authoritative servers', () => {
     ])
     authority = await startZone([{ name: 'key._domainkey.acme.example', type: 'TXT', data: 'fresh' }])
     const deps = { clock: systemClock, random: systemRandom }
-    const base = createResolver({ ...deps, servers: [memory.address], maxCacheEntries: 0, timeoutMs: 200, tries: 1 })
+    const base = createResolver({ ...deps, servers: [memory.address], maxCacheEntries: 0, timeoutMs: TEST_LIMIT_MS })
     const port = Number(authority.address.split(':')[1])
     resolver = createAuthoritativeResolver({ ...deps, base, port, mayAsk: (ip) => mayAsk(ip) })
   })

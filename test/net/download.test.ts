@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { type Download, type Downloaded, downloadBy } from '../../src/net/https/download.ts'
@@ -13,6 +13,7 @@ import { systemRandom } from '../../src/os/random.ts'
 import { threadRunner } from '../../src/os/thread-pool.ts'
 import { type FileServer, fileAnswer, redirectTo, startFileServer } from '../support/file-server.ts'
 import { MISBEHAVIOURS, startHostilePeer } from '../support/hostile-peer.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 
 /** Only 127.0.0.1 counts as public here. */
 const PUBLIC = ['127.0.0.1/32']
@@ -56,9 +57,15 @@ afterAll(async () => {
   await zone.stop()
 })
 
+/** Run after each test. */
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+
 const granted = async () => true
 const get = (url: string, change: Partial<Parameters<Download>[1]> = {}) =>
-  download(url, { maxBytes: 1_000_000, timeoutMs: 5_000, enter: granted, ...change })
+  download(url, { maxBytes: 1_000_000, timeoutMs: TEST_LIMIT_MS, enter: granted, ...change })
 const at = (path: string, change?: Partial<Parameters<Download>[1]>) => get(server.url(path), change)
 const textOf = (result: Downloaded) => (result.kind === 'file' ? Buffer.from(result.bytes).toString() : result)
 const failed = (why: string): Downloaded => ({ kind: 'failed', why })
@@ -243,19 +250,19 @@ describe('an answer', () => {
   })
 
   test('that drips ends with the time', async () => {
-    const timers: Timer[] = []
     server.set('/drip', (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')
-      timers.push(setInterval(() => socket.write('x'), 10))
+      const timer = setInterval(() => socket.write('x'), 10)
+      socket.on('close', () => clearInterval(timer))
     })
     expect(await at('/drip', { timeoutMs: 150 })).toEqual(failed('timeout'))
-    for (const timer of timers) clearInterval(timer)
   })
 })
 
 // threat: endless-interim-answers
 test('a server that misbehaves in any way ends its own download', async () => {
   const hostile = await startHostilePeer({ key: certificate.keyPem, cert: certificate.certificatePem })
+  stops.push(hostile.close)
   const results = await Promise.all(
     Object.keys(MISBEHAVIOURS).map((_, number) =>
       get(`https://127.0.0.1:${hostile.port}/${number}`, { maxBytes: 100_000, timeoutMs: 1_000 }),
@@ -263,15 +270,14 @@ test('a server that misbehaves in any way ends its own download', async () => {
   )
   const causes = results.map((result) => (result.kind === 'failed' ? result.why : result.kind))
   expect(causes.filter((cause) => !HOSTILE.test(cause))).toEqual([])
-  hostile.close()
 })
 
 const HOSTILE =
   /^(?:too many interim responses|response (?:headers are too large|has (?:too many (?:headers|chunks)|no length)|chunks are malformed|switches protocols|arrives in too many pieces)|timeout)$/
 
 describe('in the HTTPS thread', () => {
-  const thread = () =>
-    createHttpsThread({
+  const thread = () => {
+    const files = createHttpsThread({
       start: threadRunner(
         () => new Worker(new URL('../../src/net/https/worker.ts', import.meta.url).href, { smol: true }),
       ),
@@ -287,6 +293,9 @@ describe('in the HTTPS thread', () => {
       clock: systemClock,
       log: silentLog,
     })
+    stops.push(files.stop)
+    return files
+  }
 
   test('a large file waits for its memory, and nothing is read meanwhile', async () => {
     const files = thread()
@@ -299,7 +308,7 @@ describe('in the HTTPS thread', () => {
     const asked = Promise.withResolvers<number>()
     const result = inThread(server.url('/large'), {
       maxBytes: 25_000_000,
-      timeoutMs: 20_000,
+      timeoutMs: TEST_LIMIT_MS,
       enter: (sizeBytes) => {
         asked.resolve(sizeBytes)
         return grant.promise
@@ -308,23 +317,23 @@ describe('in the HTTPS thread', () => {
     expect(await asked.promise).toBe(12_000_000)
     // Another request goes on meanwhile.
     server.set('/end', fileAnswer('end'))
-    expect(textOf(await inThread(server.url('/end'), { maxBytes: 10, timeoutMs: 5_000, enter: granted }))).toBe('end')
+    expect(textOf(await inThread(server.url('/end'), { maxBytes: 10, timeoutMs: TEST_LIMIT_MS, enter: granted }))).toBe(
+      'end',
+    )
     expect(isFlushed).toBe(false)
     grant.resolve(true)
     const file = await result
     expect(file.kind === 'file' && Bun.hash(file.bytes)).toEqual(Bun.hash(content))
-    files.stop()
   })
 
   test('a file that gets no memory is not read, and one whose wait is too long ends in time', async () => {
     const files = thread()
     const inThread = downloadBy(files.exchange('files'), systemClock.steady.now)
     server.set('/known', fileAnswer(new Uint8Array(600_000)))
-    const limits = { maxBytes: 1_000_000, timeoutMs: 5_000 }
+    const limits = { maxBytes: 1_000_000, timeoutMs: TEST_LIMIT_MS }
     expect(await inThread(server.url('/known'), { ...limits, enter: async () => false })).toEqual({ kind: 'busy' })
     const never = () => new Promise<boolean>(() => {})
     expect(await inThread(server.url('/known'), { ...limits, timeoutMs: 100, enter: never })).toEqual(failed('timeout'))
     expect(files.state().underWay).toBe(0)
-    files.stop()
   })
 })

@@ -13,11 +13,10 @@ import {
   threadRunner,
 } from '../../src/os/thread-pool.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { TEST_LIMIT_MS, until } from '../support/patience.ts'
 import type { TestJob } from './pool-worker.ts'
 
 const COMPUTE_MS = 300
-/** About 150 ms on an idle machine; this limit is for a busy one. */
-const REPLACED_MS = 20_000
 
 const pools: ThreadPool<TestJob, unknown>[] = []
 let events: PoolEvent[] = []
@@ -36,7 +35,7 @@ function openPool(options: Partial<ThreadPoolOptions<TestJob>> = {}): ThreadPool
     count: 1,
     perRunner: 100,
     computeMs: COMPUTE_MS,
-    totalMs: 10_000,
+    totalMs: TEST_LIMIT_MS,
     clock: systemClock.steady,
     log: silentLog,
     onEvent: (event) => events.push(event),
@@ -67,19 +66,18 @@ test('settings reach each thread at its start', async () => {
   expect(await openPool({ settings: { limit: 3 } }).run({ kind: 'settings' })).toEqual({ limit: 3 })
 })
 
-for (const [name, start] of [
-  ['a thread', spawnThread],
-  ['a runner that shares no memory', spawnByMessages],
+for (const [name, start, computeMs] of [
+  ['a thread', spawnThread, COMPUTE_MS],
+  // Its CPU time is unknown, so that the time that it waits for a processor counts as well.
+  ['a runner that shares no memory', spawnByMessages, 1_000],
 ] as const) {
   for (const kind of ['loop', 'regex'] as const) {
-    test(`${name} that a ${kind} job blocks is ended and replaced at once`, async () => {
-      const pool = openPool({ start })
+    test(`${name} that a ${kind} job blocks is ended and replaced`, async () => {
+      const pool = openPool({ start, computeMs })
       await pool.run({ kind: 'echo', value: 1 })
-      const began = performance.now()
       const poisonous = failure(pool.run({ kind }))
       const healthy = pool.run({ kind: 'echo', value: 'healthy' })
       expect(await healthy).toBe('healthy')
-      expect(performance.now() - began).toBeLessThan(COMPUTE_MS + REPLACED_MS)
       expect(await poisonous).toBeInstanceOf(PoisonousJob)
       expect(ends('over_budget')).toBe(2)
       expect(events.filter(({ kind: of }) => of === 'poisonous_job')).toHaveLength(1)
@@ -111,9 +109,10 @@ test('a job that yields may compute longer than a stretch', async () => {
 })
 
 test('a job that never answers is given up after its time, and those beside it are answered', async () => {
-  const pool = openPool({ totalMs: 500 })
+  const pool = openPool({ totalMs: 1_500 })
+  await pool.run({ kind: 'echo', value: 1 })
   const hung = failure(pool.run({ kind: 'never' }))
-  const healthy = pool.run({ kind: 'wait', ms: 300 })
+  const healthy = pool.run({ kind: 'wait', ms: 100 })
   expect(await hung).toBeInstanceOf(PoisonousJob)
   expect(await healthy).toBe('waited')
   expect(ends('over_budget')).toBe(2)
@@ -183,8 +182,7 @@ test('no more threads start than there may be, and idle ones end', async () => {
   const jobs = Array.from({ length: 8 }, () => pool.run({ kind: 'wait', ms: 30 }))
   expect(pool.state()).toEqual({ runners: 2, waiting: 4, underWay: 4 })
   await Promise.all(jobs)
-  for (let i = 0; i < 200 && pool.state().runners > 0; i++) await systemClock.sleep(20)
-  expect(pool.state().runners).toBe(0)
+  await until('the idle threads to end', () => pool.state().runners === 0)
   expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
 })
 
