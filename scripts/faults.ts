@@ -6,12 +6,13 @@
  *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
  *  With --short, faults without limits of time run first, in two processes: those of the cluster beside the others.
+ *  Limits of time, which other programs of the machine may violate, are then only reported.
  *
  *  Prints one line for each fault with its figures and the violated promises. A fault that violates nothing but limits
- *  that other programs of the machine may violate is injected once more. Without --short it takes long: 200 kills, 20
- *  power losses, 50 corruptions, a soak of two hours. A fault that the machine cannot inject is skipped with a line
- *  that says why; REAL_PEERS=required makes that a failure. --plant violates the promise of `kill`, to show that the
- *  check detects it. Exit code 1 with violated promises. */
+ *  of time is injected once more. Without --short it takes long: 200 kills, 20 power losses, 50 corruptions, a soak of
+ *  two hours. A fault that the machine cannot inject is skipped with a line that says why; REAL_PEERS=required makes
+ *  that a failure. --plant violates the promise of `kill`, to show that the check detects it. Exit code 1 with violated
+ *  promises. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -128,12 +129,13 @@ async function make({ name, needs, rounds, run }: Fault): Promise<void> {
       isPlanted: options.plant,
     }
     let verdict = await run(bench)
-    if (verdict.broken.length === 0 && verdict.slow?.length) {
+    if (!options.short && verdict.broken.length === 0 && verdict.slow?.length) {
       notes.push(`once more after: ${verdict.slow.join('; ')}`)
       verdict = await run(bench)
     }
-    const { figures } = verdict
-    const broken = [...verdict.broken, ...(verdict.slow ?? [])]
+    const { figures, slow = [] } = verdict
+    if (options.short) notes.push(...slow.map((line) => `slow: ${line}`))
+    const broken = options.short ? verdict.broken : [...verdict.broken, ...slow]
     const seconds = ((performance.now() - beganAt) / 1000).toFixed(0)
     console.log(`${name.padEnd(WIDTH)} ${broken.length === 0 ? 'ok    ' : 'BROKEN'}  ${figures} (${seconds} s)`)
     for (const line of broken) console.log(`${' '.repeat(WIDTH + 1)}✗ ${line}`)

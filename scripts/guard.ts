@@ -1,6 +1,7 @@
-/** Fails when a kind of work costs over 15 % more CPU than scripts/guard-baseline.json says.
+/** Reports the kinds of work that cost over 15 % more CPU than scripts/guard-baseline.json says.
  *
  *    bun scripts/guard.ts            measures dist/postrider, or --binary FILE, and compares
+ *    bun scripts/guard.ts --strict   the same, with exit code 1 when a cost grew
  *    bun scripts/guard.ts --renew    measures, and writes the baseline: commit it with the change of the cost
  *    bun scripts/guard.ts --against FILE    compares with an earlier build, phase by phase, and nothing else
  *
@@ -8,8 +9,7 @@
  *  receiving a signed mail by SMTP. It measures CPU, not time, so other programs may run; and in signatures with
  *  RSA-2048 measured in turn with it, so that the speed of the machine does not matter. Other programs still make caches
  *  colder: accepting costs 0.51 to 0.60 on a calm machine and cost 0.72 in CI. The baseline is set for CI; a renewed one
- *  of a calm machine is too low. A kind that fails is measured up to five times more, and its lowest cost counts. Exit
- *  code 1 when a cost grew. */
+ *  of a calm machine is too low. A kind that grew is measured up to five times more, and its lowest cost counts. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     renew: { type: 'boolean', default: false },
     binary: { type: 'string', default: DEFAULT_BINARY },
     against: { type: 'string' },
+    strict: { type: 'boolean', default: false },
   },
 })
 if (options.against !== undefined) {
@@ -37,7 +38,7 @@ if (options.against !== undefined) {
 const dearer = await compare()
 if (dearer.length > 0)
   console.log(`${dearer.join(', ')} became dearer; if that is intended: bun scripts/guard.ts --renew`)
-process.exit(dearer.length > 0 ? 1 : 0)
+process.exit(options.strict && dearer.length > 0 ? 1 : 0)
 
 /** → the kinds of work that cost too much; none with `--renew`. */
 async function compare(): Promise<Cost[]> {
@@ -53,7 +54,7 @@ async function compare(): Promise<Cost[]> {
       costs = lower(costs, await measureCosts(program, signatureMs))
     }
     console.log(
-      `CPU in RSA-2048 signatures, of ${signatureMs().toFixed(3)} ms here; at most ${MAY_GROW} of the baseline passes`,
+      `CPU in RSA-2048 signatures, of ${signatureMs().toFixed(3)} ms here; over ${MAY_GROW} of the baseline is dearer`,
     )
     for (const name of COSTS) console.log(line(name, costs[name], known[name]))
     return tooMuch()

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { freePort } from '../../support/free-port.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { type PostgresOptions, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { exitOf, NeverReady, startSink } from '../setup.ts'
@@ -20,7 +21,6 @@ export const CONNECTIONS = 4
 const REPLY_MS = 5
 /** How long a client waits for an answer. */
 const ANSWER_MS = 2_000
-const READY_LIMIT_MS = 30_000
 const DATABASE = 'postrider'
 
 /** A process of the built program. */
@@ -116,7 +116,7 @@ export async function makeTestCluster({
         })
         closeSync(output)
         node.process = child
-        const limit = setTimeout(() => child.kill('SIGKILL'), READY_LIMIT_MS)
+        const limit = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
         try {
           for await (const line of createInterface({ input: child.stdout! })) {
             if (JSON.parse(line).event === 'ready') return

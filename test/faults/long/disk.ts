@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../support/free-port.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { exitOf, makeTestInstallation, type TestInstallation } from '../setup.ts'
 import { openConnection } from '../smtp-client.ts'
 import { isUnavailable, look, send } from './ask.ts'
@@ -82,7 +83,7 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     rmSync(ballast)
     const freedAt = performance.now()
     let again = await send(installation, 'again')
-    while (again.status !== 202 && performance.now() - freedAt < 3 * BACK_MS) {
+    while (again.status !== 202 && performance.now() - freedAt < PATIENCE_MS) {
       await Bun.sleep(100)
       again = await send(installation, 'again')
     }
@@ -101,11 +102,12 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
         ...unless(reply.startsWith('452 4.3.1'), `452 4.3.1, not ${reply}`),
         ...unless(ready.status === 503 || sections !== '', `/readyz is 503, not ${ready.status}`),
         ...unless(alive.status === 200 && read.status === 200, 'it answers and can be read'),
-        ...unless(again.status === 202 && backMs <= BACK_MS, 'it accepts mail again within 5 s'),
+        ...unless(again.status === 202, 'it accepts mail again'),
         ...unless(replyAgain.startsWith('250'), `it accepts mail by SMTP again, not ${replyAgain}`),
         ...unless(lost.length === 0, `${lost.length} acknowledged messages are gone`),
         ...unless(integrity === 'ok' && code === 0, `integrity ${integrity}, exit code ${code}`),
       ],
+      slow: unless(backMs <= BACK_MS, `it accepts mail again after ${backMs.toFixed(0)} ms`),
     }
   } finally {
     await installation?.close()

@@ -48,8 +48,9 @@ async function suffer({ program, scratch }: Bench, { call, error, from, count }:
     const alive = await look(installation as TestInstallation, '/healthz')
     server.kill('SIGKILL') // promised data must not depend on a clean shutdown
     await exitOf(server)
-    await (await installation.serve()).kill('SIGTERM')
-    await Bun.sleep(500)
+    const again = await installation.serve()
+    again.kill('SIGTERM')
+    await exitOf(again)
     const { integrity, ids } = readStore(installation.dataDir)
     const promised = answers.flatMap(({ status, id }) => (status === 202 ? [id!] : []))
     const refused = answers.filter(({ status }) => status !== 202)
