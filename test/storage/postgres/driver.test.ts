@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { textArray } from '../../../src/storage/postgres/arrays.ts'
 import { type Connection, connect, NoAnswer, Refused } from '../../../src/storage/postgres/connection.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 /** What the store relies on in the runtime's driver, Bun.SQL. Its earlier versions failed some of this: they gave one
@@ -23,17 +24,22 @@ describeWithPostgres('the driver', () => {
     await postgres.stop()
   })
 
-  test('a host that is silent or closes the connection delays the next one by a fraction of a second', async () => {
+  test('the next host is tried beside one that is silent, and after one that closes the connection', async () => {
     for (const isSilent of [true, false]) {
+      let asked = 0
+      let closed = 0
       const server = createServer((socket) => {
+        asked++
+        socket.on('close', () => closed++).on('error', () => {})
         if (!isSilent) socket.destroy()
       }).listen(0, '127.0.0.1')
       await once(server, 'listening')
       const { port } = server.address() as AddressInfo
       const address = parseDatabaseUrl(postgres.url('postgres').replace('127.0.0.1', `127.0.0.1:${port},127.0.0.1`))
-      const beganAt = performance.now()
       const second = await connect({ address, name: 'driver test' })
-      expect(performance.now() - beganAt).toBeLessThan(2_000)
+      expect(asked).toBeGreaterThan(0)
+      // The silent one was not given up first.
+      if (isSilent) expect(closed).toBe(0)
       expect(await second.query('select 1 as one')).toEqual([{ one: 1 }])
       second.close()
       server.close()
@@ -128,7 +134,7 @@ describeWithPostgres('the driver', () => {
     for (let n = 0; n < 5; n++) await slow()
     const before = descriptors()
     for (let n = 0; n < 40; n++) await slow()
-    expect(descriptors()).toBeLessThanOrEqual(before + 2)
+    await until('the descriptors to be closed', () => descriptors() <= before + 2)
   })
 
   test('a terminated session has no answer; a refused statement has a code', async () => {

@@ -12,6 +12,9 @@ import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { accept, claim, createRecords, found, START } from '../records.ts'
 
+/** Longer than any test: no node ends another. */
+const TAKEOVER_MS = 3_600_000
+
 describeWithPostgres('a database that is a copy, or went back', () => {
   let postgres: TestPostgres
   const folders: string[] = []
@@ -35,7 +38,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     return made
   }
   const open = async (url: string, dataDir: string): Promise<Store> => {
-    const node = { name: dataDir, takeoverMs: 2_500, onEnded: (reason: string) => reasons.push(reason) }
+    const node = { name: dataDir, takeoverMs: TAKEOVER_MS, onEnded: (reason: string) => reasons.push(reason) }
     const store = await openPostgresStore({ url, dataDir, now: START, clock: () => START, node })
     stores.add(store)
     return store
@@ -57,7 +60,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
         return false
       }
     })
-  const ended = (database: string) => postgres.psql(`update nodes set seen_at = now() - interval '1 hour'`, database)
+  const silent = (database: string) => postgres.psql(`update nodes set seen_at = now() - interval '1 hour'`, database)
 
   test('a copy of the whole cluster that lacks commits is served by no node, and held once it is adopted', async () => {
     const records = createRecords()
@@ -143,7 +146,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await expect(open(copy, dataDir)).rejects.toThrow('a copy of one in another server or database')
     postgres.psql('delete from lanes', 'original')
     await close(await open(url, dataDir))
-    ended('copied')
+    silent('copied')
     const { lastSeenAt } = await adoptDatabase(parseDatabaseUrl(copy), START)
     expect(Date.now() - lastSeenAt).toBeGreaterThan(3_000_000)
     expect(postgres.psql('select count(*) from login_links', 'copied')).toBe('0')

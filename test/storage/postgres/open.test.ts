@@ -6,6 +6,7 @@ import { EncryptionKeyUnusable } from '../../../src/storage/encryption.ts'
 import { StoreMismatch } from '../../../src/storage/errors.ts'
 import { MIGRATIONS } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('opening a store in PostgreSQL', () => {
@@ -69,18 +70,16 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
   test('nodes learn the time of the database, before they register and with each beat', async () => {
     const url = await postgres.createDatabase('times')
     const times: { time: number; tookMs: number; at: number }[] = []
-    const beats = Promise.withResolvers<void>()
     const onTime = (time: number, tookMs: number) => {
       times.push({ time, tookMs, at: Date.now() })
-      if (times.length === 4) beats.resolve()
     }
     const store = await openPostgresStore({ url, dataDir: folder(), now: 1, node: { onTime } })
-    await beats.promise
+    expect(times.length).toBeGreaterThanOrEqual(2)
+    // On a busy machine, some time passes between the end of the exchange and its report.
+    const reportedAtOnce = () => times.filter(({ time, tookMs, at }) => time >= at - tookMs - 1)
+    await until('some beats', () => times.length >= 4 && reportedAtOnce().length >= 3)
     await store.close()
-    for (const { time, tookMs, at } of times) {
-      expect(time).toBeLessThanOrEqual(at + 1)
-      expect(time).toBeGreaterThanOrEqual(at - tookMs - 1)
-    }
+    for (const { time, at } of times) expect(time).toBeLessThanOrEqual(at + 1)
   })
 
   test('a database with another encoding is refused', async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect, Refused } from '../../../src/storage/postgres/connection.ts'
 import { createReads, type Reads } from '../../../src/storage/postgres/reads.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('reads', () => {
@@ -12,13 +13,20 @@ describeWithPostgres('reads', () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
+  afterEach(async () => {
+    for (const each of all.splice(0)) each.close()
+    if (!postgres.isRunning()) await postgres.resume() // a failed test may have halted it
+  })
 
-  const open = (settings: Record<string, string> = {}, patienceMs?: number): Reads => {
+  const all: Reads[] = []
+  const open = (settings: Record<string, string> = {}, patienceMs = PATIENCE_MS): Reads => {
     opened = 0
-    return createReads(() => {
+    const reads = createReads(() => {
       opened++
       return connect({ address: parseDatabaseUrl(postgres.url('postgres')), name: 'reads', settings })
     }, patienceMs)
+    all.push(reads)
+    return reads
   }
 
   test('share four connections, which open when they are needed', async () => {
@@ -28,27 +36,26 @@ describeWithPostgres('reads', () => {
     const rows = await Promise.all(Array.from({ length: 40 }, (_, n) => reads.query('select $1::int as n', [n])))
     expect(rows).toEqual(Array.from({ length: 40 }, (_, n) => [{ n }]))
     expect(opened).toBe(4)
-    reads.close()
   })
 
   test('are repeated when their session ends', async () => {
     const reads = open()
-    const read = reads.query<{ n: number }>('select pg_sleep(2), 7 as n')
-    while (postgres.backendsOf('reads').length === 0) await Bun.sleep(10)
-    for (const pid of postgres.backendsOf('reads')) postgres.psql(`select pg_terminate_backend(${pid})`)
+    postgres.psql('create sequence reading')
+    const read = reads.query<{ n: number }>(`select pg_sleep(case nextval('reading') when 1 then 9 else 0 end), 7 as n`)
+    const sleeping = `from pg_stat_activity where application_name = 'reads' and wait_event = 'PgSleep'`
+    await until('the read to run', () => postgres.psql(`select count(*) ${sleeping}`) === '1')
+    expect(postgres.psql(`select pg_terminate_backend(pid) ${sleeping}`)).toBe('t')
     expect((await read).map(({ n }) => n)).toEqual([7])
     expect(opened).toBe(2)
-    reads.close()
   })
 
   test('wait for a server that restarts', async () => {
     const reads = open()
     await postgres.halt('fast')
     const read = reads.query<{ n: number }>('select 1 as n')
-    while (opened < 4) await Bun.sleep(5)
+    await until('four attempts', () => opened >= 4)
     await postgres.resume()
     expect(await read).toEqual([{ n: 1 }])
-    reads.close()
   })
 
   test('reject as unavailable when the server stays away or they are closed, and work again after it', async () => {
@@ -61,13 +68,11 @@ describeWithPostgres('reads', () => {
     await expect(reads.query('select 1')).rejects.toBeInstanceOf(StoreUnavailable)
     await postgres.resume()
     expect(await reads.query('select 1 as n')).toEqual([{ n: 1 }])
-    reads.close()
   })
 
   test('reject as unavailable when the server ends the statement, and with its error when the statement is wrong', async () => {
-    const reads = open({ statement_timeout: '50ms' })
-    await expect(reads.query('select pg_sleep(5)')).rejects.toBeInstanceOf(StoreUnavailable)
-    await expect(reads.query('select 1 / 0')).rejects.toBeInstanceOf(Refused)
-    reads.close()
+    const hurried = open({ statement_timeout: '50ms' })
+    await expect(hurried.query('select pg_sleep(5)')).rejects.toBeInstanceOf(StoreUnavailable)
+    await expect(open().query('select 1 / 0')).rejects.toBeInstanceOf(Refused)
   })
 })

@@ -7,6 +7,7 @@ import { connect } from '../../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { claimDue } from '../../support/claim.ts'
+import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import {
   accept,
@@ -152,13 +153,14 @@ describeWithPostgres('retention in PostgreSQL', () => {
   test('an opening that is being recorded is removed with its message', async () => {
     const { deliveries } = await accept(store, records.accepted(OVER))
     const id = deliveries[0]!.id
-    const other = await connect({ address: parseDatabaseUrl(postgres.url(database)), name: 'opening' })
+    const settings = { idle_in_transaction_session_timeout: '0' }
+    const other = await connect({ address: parseDatabaseUrl(postgres.url(database)), name: 'opening', settings })
     await other.query('begin')
     await other.query('select id from deliveries where id = $1 for no key update', [id])
     await other.query('insert into engagement (delivery_id, organization_id, opens) values ($1, $2, 1)', [id, 'org_a'])
     const removing = step()
     const waiting = `select count(*) from pg_stat_activity where wait_event_type = 'Lock'`
-    while (sql(waiting) === '0') await new Promise(setImmediate)
+    await until('the removal to wait', () => sql(waiting) !== '0')
     await other.query('commit')
     other.close()
     await removing

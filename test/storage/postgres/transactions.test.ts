@@ -3,6 +3,7 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect, Refused } from '../../../src/storage/postgres/connection.ts'
 import { createTransactions, type Transactions, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
 import { createWriteLane, LaneEnded } from '../../../src/storage/postgres/write-lane.ts'
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('transactions', () => {
@@ -28,11 +29,12 @@ describeWithPostgres('transactions', () => {
   const sql = (statement: string) => postgres.psql(statement, `transactions${databases}`)
   const words = () => sql('select word from notes order by word').split('\n').filter(Boolean)
   const application = () => `transactions ${databases}`
-  const open = () =>
+  const open = (settings: Record<string, string> = {}) =>
     createTransactions({
-      connect: () => connect({ address: parseDatabaseUrl(url), name: application() }),
+      connect: () => connect({ address: parseDatabaseUrl(url), name: application(), settings }),
       laneId,
       writtenTo: () => 0,
+      patienceMs: PATIENCE_MS,
     })
   const add = (word: string) =>
     transactions.write(async (queries) => {
@@ -77,7 +79,7 @@ describeWithPostgres('transactions', () => {
       runs++
       await queries.query('insert into notes values ($1)', ['one'])
       if (runs === 1) process.kill(postgres.backendsOf(application())[0]!)
-      while (runs === 1 && postgres.backendsOf(application()).length > 0) await Bun.sleep(1)
+      if (runs === 1) await until('the session to end', () => postgres.backendsOf(application()).length === 0)
       await queries.query('insert into notes values ($1)', ['two'])
     })
     expect(runs).toBe(2)
@@ -87,6 +89,7 @@ describeWithPostgres('transactions', () => {
   test('a change whose commit has no answer keeps its result and is not written again', async () => {
     let runs = 0
     const opened: { close(): void }[] = []
+    await transactions.close()
     transactions = createTransactions({
       connect: async () => {
         const connection = await connect({ address: parseDatabaseUrl(url), name: application() })
@@ -105,6 +108,7 @@ describeWithPostgres('transactions', () => {
       },
       laneId,
       writtenTo: () => 0,
+      patienceMs: PATIENCE_MS,
     })
     expect(
       await transactions.write(async (queries) => {
@@ -159,6 +163,7 @@ describeWithPostgres('transactions', () => {
       writtenTo: () => 0,
       gatherMs: 0,
       most: 10,
+      patienceMs: PATIENCE_MS,
     })
     return { lane, sent }
   }
@@ -232,8 +237,11 @@ describeWithPostgres('transactions', () => {
   test('a change that PostgreSQL ends because of a deadlock is run again', async () => {
     await add('a')
     await add('b')
-    const other = await connect({ address: parseDatabaseUrl(url), name: 'other' })
-    await other.query(`set deadlock_timeout = '30s'`) // the server ends our transaction, not this one
+    await transactions.close()
+    transactions = open({ deadlock_timeout: '10ms', idle_in_transaction_session_timeout: '0' })
+    // The server ends our transaction, not this one.
+    const settings = { deadlock_timeout: '1h', lock_timeout: '0', idle_in_transaction_session_timeout: '0' }
+    const other = await connect({ address: parseDatabaseUrl(url), name: 'other', settings })
     await other.query('begin')
     await other.query(`update notes set word = 'b' where word = 'b'`)
     let runs = 0
@@ -242,11 +250,14 @@ describeWithPostgres('transactions', () => {
       runs++
       await otherEnded // or the second run could collide with it too
       await queries.query(`update notes set word = 'a' where word = 'a'`)
-      if (runs === 1)
+      if (runs === 1) {
         otherEnded = other.query(`update notes set word = 'a' where word = 'a'`).then(
           () => other.query('commit'),
           () => other.query('rollback'),
         )
+        const waiting = `select count(*) from pg_stat_activity where wait_event_type = 'Lock'`
+        await until('the other transaction to wait', () => sql(waiting) === '1')
+      }
       await queries.query(`update notes set word = 'b' where word = 'b'`)
       return runs
     })

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
 import { type Perform, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
 import { createWriteLane, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 const LANES = `create table lanes (id int generated always as identity primary key, group_no bigint not null default 0,
@@ -37,6 +38,9 @@ describeWithPostgres('a writing lane', () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
+  afterEach(async () => {
+    if (!postgres.isRunning()) await postgres.resume() // a failed test may have halted it
+  })
   beforeEach(async () => {
     url = await postgres.createDatabase(`lane${++databases}`)
     sql(`${LANES}; ${NOTES}`)
@@ -47,7 +51,8 @@ describeWithPostgres('a writing lane', () => {
   const words = () => sql('select word from notes order by word').split('\n').filter(Boolean)
   const groups = () => Number(sql(`select group_no from lanes where id = ${laneId}`))
   const application = () => `lane ${databases}`
-  const open = (to = url, options: { patienceMs?: number; gatherMs?: number } = {}): WriteLane<Note, number> =>
+  /** `patience.ms` may change later. */
+  const open = (to = url, patience = { ms: PATIENCE_MS }): WriteLane<Note, number> =>
     createWriteLane({
       connect: () => connect({ address: parseDatabaseUrl(to), name: application() }),
       laneId,
@@ -55,7 +60,9 @@ describeWithPostgres('a writing lane', () => {
       writtenTo: () => 7,
       gatherMs: 0,
       most: 100,
-      ...options,
+      get patienceMs() {
+        return patience.ms
+      },
     })
   const note = (word: string): Note => ({ word, size: word.length })
 
@@ -85,11 +92,13 @@ describeWithPostgres('a writing lane', () => {
   test('an ended lane writes nothing, also if it is ended while its group waits for the row', async () => {
     const lane = open()
     await lane.write(note('a'))
-    const ending = await connect({ address: parseDatabaseUrl(url), name: 'ending' })
+    const settings = { idle_in_transaction_session_timeout: '0' }
+    const ending = await connect({ address: parseDatabaseUrl(url), name: 'ending', settings })
     await ending.query('begin')
     await ending.query('update lanes set ended_at = clock_timestamp()')
     const written = lane.write(note('b')).catch((error) => error)
-    while (sql(`select count(*) from pg_stat_activity where wait_event_type = 'Lock'`) === '0') await Bun.sleep(5)
+    const waiting = `select count(*) from pg_stat_activity where wait_event_type = 'Lock'`
+    await until('the group to wait', () => sql(waiting) !== '0')
     await ending.query('commit')
     // Clients get 503, and repeat at another node.
     expect(await written).toMatchObject({ name: 'LaneEnded', isUncertain: false })
@@ -127,7 +136,7 @@ describeWithPostgres('a writing lane', () => {
   })
 
   test('a crash of the server loses nothing that was answered', async () => {
-    const lane = open(url, { patienceMs: 30_000 })
+    const lane = open()
     await lane.write(note('before'))
     await postgres.halt('immediate')
     const written = lane.write(note('during'))
@@ -138,8 +147,10 @@ describeWithPostgres('a writing lane', () => {
   })
 
   test('without a database a change is rejected in time and not written later', async () => {
-    const lane = open(url, { patienceMs: 300 })
+    const patience = { ms: PATIENCE_MS }
+    const lane = open(url, patience)
     await lane.write(note('a'))
+    patience.ms = 300
     await postgres.halt('fast')
     const error = await lane.write(note('b')).catch((reason) => reason)
     expect(error).toBeInstanceOf(StoreUnavailable)
@@ -151,7 +162,7 @@ describeWithPostgres('a writing lane', () => {
 
   test('an answer that is cut at any byte is found out: nothing is lost, nothing is written twice', async () => {
     const proxy = await startCuttingProxy(postgres.port)
-    const lane = open(url.replace(`:${postgres.port}`, `:${proxy.port}`), { patienceMs: 30_000 })
+    const lane = open(url.replace(`:${postgres.port}`, `:${proxy.port}`))
     await lane.write(note('warm'))
     await lane.write(note('warmer'))
     const answered = await proxy.answerBytesOf(() => lane.write(note('measured')))
