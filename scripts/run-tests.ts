@@ -68,7 +68,8 @@ async function stage(name: string, ...args: string[]): Promise<void> {
 
 function runAllTests(paths: string[]): Promise<TestRun> {
   console.log(`\n── tests (all output: dist/test/tests.log)`)
-  return runTests({ root: ROOT, out: OUT, paths, env: environment(), testLimitMs, runLimitMs: TESTS_LIMIT_MS })
+  const limits = { testLimitMs, runLimitMs: TESTS_LIMIT_MS }
+  return runTests({ root: ROOT, out: OUT, paths, env: environment(), ...limits, print: console.log })
 }
 
 /** Without settings of Postrider. CI makes a forgotten test.only an error. PROGRAM: see test/cli/command.ts. */

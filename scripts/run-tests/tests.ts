@@ -23,6 +23,8 @@ export interface TestRunOptions {
   testLimitMs: number
   /** Milliseconds. Ends the run. */
   runLimitMs: number
+  /** Gets the failures and how far the run is. */
+  print: (line: string) => void
 }
 
 /** They start first, so that no process is still busy when the others have ended. */
@@ -40,7 +42,7 @@ const REPORT_EVERY_MS = 30_000
  *  own, and its timers, sockets and processes end with it. Prints failures when they occur, and writes everything to
  *  `tests.log`. A file whose process dies or never answers again loses only its own tests; those are reported by name. */
 export async function runTests(options: TestRunOptions): Promise<TestRun> {
-  const { root, out, paths, env, testLimitMs, runLimitMs } = options
+  const { root, out, paths, env, testLimitMs, runLimitMs, print } = options
   const files = paths.flatMap((path) => testFilesOf(root, path))
   const log = join(out, 'tests.log')
   writeFileSync(log, '')
@@ -57,9 +59,9 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const reader = new ResultReader()
-  const watch = watchProgress(child.pid, reader, 2 * testLimitMs)
+  const watch = watchProgress(child.pid, reader, print, 2 * testLimitMs)
   const limit = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
-  const show = createDisplay(reader)
+  const show = createDisplay(reader, print)
   const standardOutput = eachLine(child.stdout, (line) => appendFileSync(log, `${line}\n`))
   await eachLine(child.stderr, (line) => {
     appendFileSync(log, `${line}\n`)
@@ -113,16 +115,19 @@ async function listTests({ root, out, env }: TestRunOptions, files: readonly str
 
 /** Ends the processes that run test files when none of them has had a result for `silenceMs`: a loop that never returns
  *  to the event loop has no time limit in Bun. Bun then continues with other files. */
-function watchProgress(pid: number, { results }: ResultReader, silenceMs: number) {
+function watchProgress(pid: number, { results }: ResultReader, print: TestRunOptions['print'], silenceMs: number) {
   let lastAt = performance.now()
   const startedAt = lastAt
-  const timer = setInterval(() => {
-    const counts = `${count(results, 'passed')} passed, ${count(results, 'failed')} failed`
-    console.log(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
-    if (performance.now() - lastAt < silenceMs) return
-    lastAt = performance.now()
-    for (const child of childrenOf(pid)) process.kill(child, 'SIGKILL')
-  }, REPORT_EVERY_MS)
+  const timer = setInterval(
+    () => {
+      const counts = `${count(results, 'passed')} passed, ${count(results, 'failed')} failed`
+      print(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
+      if (performance.now() - lastAt < silenceMs) return
+      lastAt = performance.now()
+      for (const child of childrenOf(pid)) process.kill(child, 'SIGKILL')
+    },
+    Math.min(REPORT_EVERY_MS, silenceMs),
+  )
   return {
     progressed: () => {
       lastAt = performance.now()
@@ -142,13 +147,16 @@ export function count(results: readonly Result[], outcome: Outcome): number {
 }
 
 /** → prints a line unless it is of a test that passed or was skipped. */
-function createDisplay(reader: ResultReader): (line: string, kind: ReturnType<ResultReader['read']>) => void {
+function createDisplay(
+  reader: ResultReader,
+  print: TestRunOptions['print'],
+): (line: string, kind: ReturnType<ResultReader['read']>) => void {
   let shownFile = ''
   return (line, kind) => {
     if (kind === 'passed' || kind === 'skipped' || kind === 'file' || line.trim() === '') return
-    if (reader.file !== shownFile) console.log(`${reader.file}:`)
+    if (reader.file !== shownFile) print(`${reader.file}:`)
     shownFile = reader.file
-    console.log(line)
+    print(line)
   }
 }
 
