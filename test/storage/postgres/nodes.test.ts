@@ -9,7 +9,7 @@ import { describeWithPostgres, startPostgres, type TestPostgres } from '../../su
 import { accept, claim, createRecords, found, type Records, recordOf, START } from '../records.ts'
 
 /** Longer than any test: what these nodes hand over, they do not take over. */
-const TAKEOVER_MS = 300_000
+const TAKEOVER_MS = 3_600_000
 
 describeWithPostgres('nodes of an installation', () => {
   let postgres: TestPostgres
@@ -23,6 +23,7 @@ describeWithPostgres('nodes of an installation', () => {
   })
   afterAll(() => postgres.stop())
   beforeEach(async () => {
+    if (!postgres.isRunning()) await postgres.resume() // a failed test may have halted it
     url = await postgres.createDatabase(`list${++databases}`)
     folders = []
     stores = new Set()
@@ -52,6 +53,7 @@ describeWithPostgres('nodes of an installation', () => {
   const namesOf = async (store: Store) => (await store.nodes.list()).map(({ name, state }) => `${name} ${state}`)
 
   test('are listed with their slots and attempts under way; commands are not', async () => {
+    const beganAt = Date.now()
     const one = await open('one')
     await found(one, records)
     await open('two')
@@ -65,7 +67,7 @@ describeWithPostgres('nodes of an installation', () => {
     await until('the attempts under way', async () => (await command.nodes.list())[0]?.underWay === claimed.length)
     const [first, second, ...others] = await command.nodes.list()
     expect(others).toEqual([])
-    const recent = (ms: number) => Math.abs(ms - Date.now()) < 60_000
+    const recent = (ms: number) => ms >= beganAt - 1 && ms <= Date.now() + 1
     expect(first).toMatchObject({ name: 'one', hostname: 'one.example.com', version: '1.2.3', state: 'active' })
     expect([first!.startedAt, first!.seenAt].map(recent)).toEqual([true, true])
     expect(first!.endedAt).toBeNull()
@@ -166,7 +168,11 @@ describeWithPostgres('nodes of an installation', () => {
     expect(before.sizeBytes).toBeGreaterThan(1e6)
     expect(before.frozenAge).toBeGreaterThan(0)
     expect(before.roundTripMs).toBeGreaterThan(0)
-    expect(Math.abs(before.clockAheadMs)).toBeLessThan(1_000)
+    // The same clock, read at some time of the round trip; on a busy machine it can be compared a while later.
+    await until('equal clocks', async () => {
+      const { clockAheadMs, roundTripMs } = await read()
+      return Math.abs(clockAheadMs) <= roundTripMs / 2 + 2
+    })
     expect((await one.nodes.database(() => Date.now() + 90_000))!.clockAheadMs).toBeGreaterThan(80_000)
 
     const holding = new Bun.SQL(url, { max: 1 })
