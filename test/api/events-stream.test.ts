@@ -169,6 +169,7 @@ test('an event of another process, without a notification, is sent after the nex
   await api.store.events.append([silent])
   expect(stream.events).toEqual([])
   api.happened = happened
+  await api.clock.untilSleeping(2) // the poll and the heartbeat
   await api.clock.advance(1_000)
   await stream.received(1)
   expect(stream.ids()).toEqual([silent.id])
@@ -274,9 +275,11 @@ test('a quiet stream sends something every 15 seconds, and ends at the first aft
   await api.clock.advance(15_000)
   await until('a comment', () => one!.text().endsWith('\n:\n\n'))
   await api.store.apiKeys.revoke(revoked!.record.id, api.clock.now())
+  await api.clock.untilSleeping(4) // each stream sends its comment and sleeps again
   await api.clock.advance(15_000)
   await one!.ended
   await until('two comments', () => two!.text().endsWith(':\n\n:\n\n'))
+  await api.clock.untilSleeping(3)
   await api.clock.advance(15_000)
   await two!.ended
   const [last] = await addEvents(api, 1)

@@ -6,6 +6,7 @@ import type { Page } from '../../src/api/route-table.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import type { Supply } from '../../src/os/descriptors.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { until } from '../support/patience.ts'
 
 /** The API over HTTPS, and a change of its certificate while it runs. */
 
@@ -129,20 +130,31 @@ describe('a change of certificate', () => {
   })
 
   test('resets only connections that the old socket has not accepted yet', async () => {
+    let served = 0
     const listener = createListener({
-      fetch: () => new Response('ok'),
+      fetch: () => {
+        served++
+        return new Response('ok')
+      },
       maxBodyBytes: 1,
       idleSeconds: 10,
       watch: () => () => {},
       onShut: () => {},
     })
     const { port } = listener.open({ host: '127.0.0.1', port: 0 }, one)
-    const client = Bun.spawn([process.execPath, '-e', CLIENT, String(port), String(CONNECTIONS)], { stdout: 'pipe' })
+    await using client = Bun.spawn([process.execPath, '-e', CLIENT, String(port), String(CONNECTIONS)], {
+      stdout: 'pipe',
+    })
     const reported = new Response(client.stdout).text()
+    let isOver = false
+    void client.exited.then(() => {
+      isOver = true
+    })
     let changes = 0
-    while (client.exitCode === null) {
+    while (!isOver) {
       listener.useCertificate(changes++ % 2 === 0 ? other : one)
-      await Bun.sleep(100)
+      const next = served + SERVED_BY_EACH
+      await until('more connections', () => isOver || served >= next)
     }
     await listener.cut()
     const { answered, serials } = JSON.parse(await reported)
@@ -155,6 +167,8 @@ describe('a change of certificate', () => {
 
 const CONNECTIONS = 1_000
 const AT_ONCE = 8
+/** Connections before the next change of certificate. */
+const SERVED_BY_EACH = 50
 
 /** Connects repeatedly, eight at a time, and counts the answered connections. In a separate process, like a real
  *  client. */

@@ -207,7 +207,7 @@ describe('a file that cannot be had', () => {
   test('makes the request wait ten seconds at most', async () => {
     const slow = await openMessageApi({ download: () => new Promise(() => {}) })
     const answer = slow.send(withFiles({ url: 'https://a.example/x' }))
-    await Bun.sleep(1) // until it waits
+    await slow.clock.untilSleeping()
     while ((await Promise.race([answer, slow.clock.advance(1_000)])) === undefined);
     const { status, body } = await answer
     expect([status, body.error.message]).toEqual([

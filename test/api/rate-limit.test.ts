@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { until } from '../support/patience.ts'
 
 let made: TestApi | null = null
 
@@ -59,6 +60,8 @@ test('after 100 refusals in a window, each further one of that key takes half a 
     refused('large', { body: 'x', headers: { 'content-length': String(20 * 2 ** 20) } }),
     refused('other key', { key: own.keys.admin }),
   ]
+  await until('the others', () => settled.length === 2)
+  await clock.untilSleeping()
   await clock.advance(499)
   expect(settled.sort()).toEqual(['large 429', 'other key 400'])
   await clock.advance(1)

@@ -56,11 +56,12 @@ export async function openTenancies() {
   }
 
   const ask: Ask = async (key, method, path, body) => {
+    const marks = path.startsWith('/v1/events/stream') ? await addMarks(setup, tenancies) : []
     const headers = new Headers(body === undefined ? {} : { 'content-type': 'application/json' })
     if (key !== null) headers.set('authorization', `Bearer ${key}`)
     const sent = body === undefined ? null : JSON.stringify(body)
     const response = await setup.api.fetch(new Request(`http://localhost${path}`, { method, headers, body: sent }))
-    return { status: response.status, text: await beginningOf(response) }
+    return { status: response.status, text: await beginningOf(response, marks) }
   }
   const addRecord = recordMakers(setup, { tenancies, keys: makers, ask })
   for (const place of PLACES) {
@@ -230,21 +231,32 @@ const EVER = { limit: 100_000, after: null, createdAfter: null, createdBefore: n
 const NEWEST: PageRequest = { limit: 1, after: null }
 const ALL_DELIVERIES = { status: null, type: null, createdAfter: null, createdBefore: null }
 
-/** The text of a response; for an event stream, the text until none arrives for STREAM_MS. */
-async function beginningOf(response: Response): Promise<string> {
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
-  const reader = response.body!.getReader()
-  let text = ''
-  for (;;) {
-    const read = await Promise.race([reader.read(), Bun.sleep(STREAM_MS).then(() => null)])
-    if (read === null || read.done) break
-    text += Buffer.from(read.value).toString()
-  }
-  await reader.cancel()
-  return text
+/** Publishes an event without a marker text in each place and mode → their IDs. Every key sees some of them. */
+async function addMarks(
+  { store, mintId, clock }: ContractServer,
+  tenancies: Record<Place, Tenancy>,
+): Promise<readonly string[]> {
+  const events = PLACES.flatMap((place) =>
+    MODES.map((mode) => {
+      const { organizationId, domain } = tenancies[place]
+      const about = { organizationId, domainId: domain.id, messageId: null, mode, createdAt: clock.now() }
+      return createEvent({ id: mintId('evt'), type: 'message.delivered', ...about }, { to: 'ann@customer.example' })
+    }),
+  )
+  await store.events.append(events)
+  return events.map(({ id }) => id)
 }
 
-/** Enough, because the store in memory returns all events at once. */
-const STREAM_MS = 10
+/** The text of a response; of an event stream up to a mark, which comes after all events from before. */
+async function beginningOf(response: Response, marks: readonly string[]): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body!) {
+    text += decoder.decode(bytes, { stream: true })
+    if (marks.some((id) => text.includes(id))) return text
+  }
+  throw new Error(`the stream ended early: ${text}`)
+}
 
 export type { ContractServer }
