@@ -101,5 +101,5 @@ test('a preview compiles MJML, and names the line of a fault', async () => {
 test('MJML that occupies a thread too long is refused', async () => {
   const { templateEngine } = createParsing(() => Promise.reject(new PoisonousJob('over_budget')))
   const refused = templateEngine.compile('<mjml></mjml>', '', 'org_1')
-  expect(refused).rejects.toMatchObject({ reason: 'template_error', details: { reason: 'took_too_long' } })
+  await expect(refused).rejects.toMatchObject({ reason: 'template_error', details: { reason: 'took_too_long' } })
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { camelCased, snakeCased } from '../../src/client/camel.ts'
 import { Postrider, type PostriderCamel, ValidationError } from '../../src/client/index.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { type Json, MAIL, startTestServer, type TestServer } from '../support/server.ts'
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
   const baseUrl = `http://${server.running().listening.http}`
-  client = new Postrider({ baseUrl, apiKey: server.keys.test, camelCase: true })
+  client = new Postrider({ baseUrl, apiKey: server.keys.test, camelCase: true, timeoutMs: PATIENCE_MS })
 })
 afterAll(async () => {
   await server.close()

@@ -3,14 +3,13 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReceivedRequest } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
+import { MAIL, startTestServer, type TestServer } from '../support/server.ts'
 import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
 /** Runs scripts/examples with the packed client, and sends them the webhook requests of a real server. */
 let installed: Installed
 let remote: RemoteMx
 let server: TestServer
-let reported: ReceivedRequest
 const undo: (() => unknown)[] = []
 
 beforeAll(async () => {
@@ -18,11 +17,6 @@ beforeAll(async () => {
   for (const name of EXAMPLES) copyFileSync(join(ROOT, 'scripts/examples', name), join(installed.folder, name))
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
-  server.clock.jump(Date.now() - START) // the examples use the real clock
-  await server.clock.advance(10_000) // runs the server's timers after the jump
-  await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
-  await server.receiver.received(1)
-  reported = server.receiver.requests[0]!
 })
 afterAll(async () => {
   for (const step of undo) await step()
@@ -30,6 +24,16 @@ afterAll(async () => {
   await remote.stop()
   installed.remove()
 })
+
+/** A webhook request that is signed now: the examples use the real clock, and refuse one that is older than five minutes. */
+async function report(): Promise<ReceivedRequest> {
+  const { clock, receiver } = server
+  clock.jump(Date.now() - clock.now())
+  const before = receiver.requests.length
+  await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
+  await receiver.received(before + 1)
+  return receiver.requests.at(-1)!
+}
 
 const EXAMPLES = ['express.mjs', 'hono.mjs', 'elysia.mjs', 'next-route.mjs']
 const bun = RUNTIMES.filter(([name]) => name === 'Bun')
@@ -42,10 +46,12 @@ for (const [file, runtimes] of [
     // threat: forged-webhooks-at-receiver
     test(`${file} on ${runtime} accepts genuine calls, and answers 401 to all others`, async () => {
       const { post, prints } = await start(command, file)
-      expect(await post(reported.body)).toEqual([204, ''])
+      const { body, headers } = await report()
+      const signature = signatureOf(headers)
+      expect(await post(body, signature)).toEqual([204, ''])
       await prints('message.bounced')
-      expect(await post(reported.body.replace('hard', 'soft'))).toEqual([401, WRONG])
-      expect((await post(reported.body, {}))[0]).toBe(401)
+      expect(await post(body.replace('hard', 'soft'), signature)).toEqual([401, WRONG])
+      expect((await post(body, {}))[0]).toBe(401)
     })
   }
 }
@@ -53,7 +59,8 @@ for (const [file, runtimes] of [
 for (const [runtime, command] of RUNTIMES) {
   test(`next-route.mjs on ${runtime} does the same`, async () => {
     writeFileSync(join(installed.folder, 'next.mjs'), NEXT)
-    const env = { ...environment(), REQUEST: JSON.stringify([signatureOf(reported), reported.body]) }
+    const { body, headers } = await report()
+    const env = { ...environment(), REQUEST: JSON.stringify([signatureOf(headers), body]) }
     const child = Bun.spawn([...command, 'next.mjs'], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'inherit' })
     expect(await new Response(child.stdout).text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
   })
@@ -77,7 +84,7 @@ const environment = () => ({
   PORT: '0',
 })
 
-function signatureOf({ headers }: ReceivedRequest): Record<string, string> {
+function signatureOf(headers: ReceivedRequest['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(x-service|webhook|content-type)/.test(name)))
 }
 
@@ -96,7 +103,7 @@ async function start(runtime: string[], file: string) {
     async prints(text: string) {
       expect((await lines.next()).value).toBe(text)
     },
-    async post(body: string, headers = signatureOf(reported)): Promise<[number, string]> {
+    async post(body: string, headers: Record<string, string>): Promise<[number, string]> {
       const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', headers, body })
       return [answer.status, await answer.text()]
     },

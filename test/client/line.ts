@@ -12,6 +12,7 @@ export interface Line {
   /** Closes a connection in place of its next response, `count` times. The server still handles the requests. */
   loseAnswers(count: number): void
   stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** Starts a proxy to the server at `host:port`. */
@@ -40,6 +41,10 @@ export async function startLine(address: string): Promise<Line> {
   const cut = () => {
     for (const [near] of pairs) near.destroy()
   }
+  const stop = (): Promise<void> => {
+    cut()
+    return new Promise((resolve) => server.close(() => resolve()))
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     open: () => pairs.size,
@@ -50,9 +55,7 @@ export async function startLine(address: string): Promise<Line> {
     loseAnswers: (count) => {
       toLose = count
     },
-    stop: () => {
-      cut()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }

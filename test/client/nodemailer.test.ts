@@ -170,13 +170,13 @@ describe('unsupported fields are refused, and nothing is sent', () => {
 
 test('API errors and missing files are errors of the send', async () => {
   const refused = transport().sendMail({ ...MAIL, from: 'shop@elsewhere.example' })
-  expect(refused).rejects.toMatchObject({ name: 'ForbiddenError', status: 403 })
+  await expect(refused).rejects.toMatchObject({ name: 'ForbiddenError', status: 403 })
   const owned = transport().sendMail({ ...MAIL, list: { unsubscribe: 'https://shop.example/stop' } })
-  expect(owned).rejects.toMatchObject({ code: 'validation_error', field: 'headers.List-Unsubscribe' })
+  await expect(owned).rejects.toMatchObject({ code: 'validation_error', field: 'headers.List-Unsubscribe' })
   const missing = transport().sendMail({ ...MAIL, attachments: [{ path: join(folder, 'none') }] })
-  expect(missing).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(missing).rejects.toMatchObject({ code: 'ENOENT' })
   const ended = transport().sendMail({ ...MAIL, signal: AbortSignal.abort() })
-  expect(ended).rejects.toMatchObject({ name: 'AbortError' })
+  await expect(ended).rejects.toMatchObject({ name: 'AbortError' })
 })
 
 test('a signal aborts a send', async () => {
@@ -197,5 +197,5 @@ test('verify reports whether the server accepts the key', async () => {
   const baseUrl = `http://${server.running().listening.http}`
   expect(await createTransport(postriderTransport({ baseUrl, apiKey: key })).verify()).toBe(true)
   const stranger = createTransport(postriderTransport({ baseUrl, apiKey: 'svc_live_x' }))
-  expect(stranger.verify()).rejects.toMatchObject({ code: 'unauthorized' })
+  await expect(stranger.verify()).rejects.toMatchObject({ code: 'unauthorized' })
 })

@@ -184,7 +184,7 @@ echo json_encode([
     'redirect' => hostile('redirect', fn ($each) => $each->messages->get('msg_1')),
     'page of a proxy' => hostile('page of a proxy', fn ($each) => $each->messages->get('msg_1')),
     'foreign error' => hostile('foreign error', fn ($each) => $each->messages->get('msg_1', maxRetries: 0)),
-    'silent' => failure(fn () => (new Postrider($given['hostile']['silent'], 'k', 0.1))->messages->send($mail)),
+    'silent' => failure(fn () => (new Postrider($given['hostile']['silent'], 'k', 2))->messages->send($mail)),
     'no such code' => hostile('no such code', fn ($each) => $each->messages->get('msg_1')),
     'escaped' => hostile('escaped', fn ($each) => $each->messages->get('../api-keys?x=1')),
     'bad ids' => array_map(fn ($bad) => hostile('escaped', fn ($each) => $each->messages->get($bad))['field'], $badIds),

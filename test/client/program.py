@@ -116,7 +116,7 @@ print(json.dumps({
     "redirect": hostile("redirect", lambda each: each.messages.get("msg_1")),
     "page of a proxy": hostile("page of a proxy", lambda each: each.messages.get("msg_1")),
     "foreign error": hostile("foreign error", lambda each: each.messages.get("msg_1", max_retries=0)),
-    "silent": failure(lambda: Postrider(given["hostile"]["silent"], "k", timeout=0.1).messages.send(MAIL)),
+    "silent": failure(lambda: Postrider(given["hostile"]["silent"], "k", timeout=2).messages.send(MAIL)),
     "no such code": hostile("no such code", lambda each: each.messages.get("msg_1")),
     "escaped": hostile("escaped", lambda each: each.messages.get("../api-keys?x=1")),
     "bad ids": [hostile("escaped", lambda each: each.messages.get(bad))["field"] for bad in ["", ".", ".."]],

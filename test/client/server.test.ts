@@ -11,6 +11,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/index.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { startLine } from './line.ts'
@@ -24,8 +25,8 @@ beforeAll(async () => {
   remote = await startRemoteMx()
   server = await startTestServer({ remote })
   const baseUrl = `http://${server.running().listening.http}`
-  live = new Postrider({ baseUrl, apiKey: server.keys.live })
-  sandbox = new Postrider({ baseUrl, apiKey: server.keys.test })
+  live = new Postrider({ baseUrl, apiKey: server.keys.live, timeoutMs: PATIENCE_MS })
+  sandbox = new Postrider({ baseUrl, apiKey: server.keys.test, timeoutMs: PATIENCE_MS })
 })
 afterAll(async () => {
   await server.close()
@@ -59,7 +60,7 @@ test('an answer that is not JSON is text or bytes, empty or not', async () => {
   const { id } = await sandbox.messages.send({ ...SANDBOX, attachments })
   expect(await sandbox.messages.attachment(id, 1)).toEqual(new Uint8Array())
   expect(await sandbox.messages.attachment(id, 2)).toEqual(Uint8Array.of(0, 255))
-  expect(sandbox.messages.attachment(id, 3)).rejects.toBeInstanceOf(NotFoundError)
+  await expect(sandbox.messages.attachment(id, 3)).rejects.toBeInstanceOf(NotFoundError)
   expect((await sandbox.messages.content(id, { part: 'text' })).trim()).toBe('Hi Ann')
 })
 
@@ -80,7 +81,7 @@ test('the same key gives the first answer again, and with another body a Conflic
 })
 
 test('a lost answer costs a repetition and no second mail', async () => {
-  const line = await startLine(server.running().listening.http!)
+  await using line = await startLine(server.running().listening.http!)
   const unlucky = new Postrider({
     baseUrl: line.url,
     apiKey: server.keys.test,
@@ -96,7 +97,6 @@ test('a lost answer costs a repetition and no second mail', async () => {
   expect(error).toBeInstanceOf(ConnectionError)
   await unlucky.messages.send({ ...SANDBOX, tags }, { idempotencyKey: error!.idempotencyKey! })
   expect(await Array.fromAsync(sandbox.messages.list({ tag: 'lost' }))).toHaveLength(3)
-  await line.stop()
 })
 
 test('a list is read over all its pages, in order, and one page is one page', async () => {
@@ -142,9 +142,9 @@ test('a scheduled message is moved and cancelled', async () => {
   const { id } = await live.messages.send({ ...MAIL, scheduled_at: at(1) })
   expect((await live.messages.reschedule(id, new Date(START + 7_200_000))).scheduled_at).toBe(at(2))
   expect((await live.messages.reschedule(id, at(3))).scheduled_at).toBe(at(3))
-  expect(live.messages.waitFor(id, { timeoutMs: 0 })).rejects.toBeInstanceOf(TimeoutError)
+  await expect(live.messages.waitFor(id, { timeoutMs: 0 })).rejects.toBeInstanceOf(TimeoutError)
   expect((await live.messages.cancel(id)).status).toBe('cancelled')
-  expect(live.messages.cancel(id)).rejects.toBeInstanceOf(InvalidStateError)
+  await expect(live.messages.cancel(id)).rejects.toBeInstanceOf(InvalidStateError)
 })
 
 test('a webhook is managed from its creation to its deletion', async () => {

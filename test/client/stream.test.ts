@@ -88,6 +88,7 @@ test('break ends it, after sets its start, and a revoked key ends it with the se
 
 test('a stream that never connected fails like any other call', async () => {
   const server = await startHostile('cut')
+  undo.push(server.stop)
   const still = createFakeClock(0)
   const stranger = new Postrider({ baseUrl: server.url, apiKey: 'svc_test_x', clock: { ...still, random: () => 0.5 } })
   const walk = Array.fromAsync(stranger.events.stream({ after: '' })).catch((error) => error)
@@ -97,5 +98,4 @@ test('a stream that never connected fails like any other call', async () => {
   }
   expect(await walk).toBeInstanceOf(ConnectionError)
   expect(server.requests).toHaveLength(3)
-  await server.stop()
 })
