@@ -1,4 +1,4 @@
-/** An HTTPS endpoint that answers our posts with anything: each ends in time, with a status or an error text. */
+/** An HTTPS endpoint that answers our posts with anything: each ends with it, with a status or an error text. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
@@ -6,10 +6,10 @@ import fc from 'fast-check'
 import { createPost, type Post } from '../../src/net/https/requests.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { silentResolver } from '../support/silent-resolver.ts'
 import { runs } from './runs.ts'
 
-const TIMEOUT_MS = 500
 let server: tls.Server
 let post: Post
 let url: string
@@ -101,16 +101,14 @@ const answers = fc
   )
   .map(([first, headers, end, rest]) => [first, ...headers].join('\r\n') + end + rest)
 
-test('every post ends in time', async () => {
+test('every post ends with its answer', async () => {
   const run = fc.asyncProperty(answers, async (given) => {
     answer = given
-    const startedAt = performance.now()
     const result = await post(url, {
       headers: { 'content-type': 'application/json' },
       body: '{}',
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: 2 * TEST_LIMIT_MS,
     })
-    expect(performance.now() - startedAt).toBeLessThan(4_000)
     if (result.kind === 'answered') {
       expect(result.status).toBeWithin(0, 1_000)
       expect(result.excerpt).toMatch(/^[^\x00-\x1f\x7f-\x9f]{0,4096}$/)

@@ -5,6 +5,7 @@ import { isAutoReply } from '../../src/mail/auto-reply.ts'
 import { readDsn } from '../../src/mail/dsn.ts'
 import { addressesOf, decodeWords, firstAddress, parameterOf, readHeaderFields } from '../../src/mail/header-fields.ts'
 import { leavesOf, readParts, readTexts } from '../../src/mail/mime-parts.ts'
+import { expectCostUnder } from '../support/cpu-cost.ts'
 import { asMail, loadFixtures } from '../support/fixtures.ts'
 import { runs } from './runs.ts'
 
@@ -192,14 +193,15 @@ describe('a megabyte is read within three seconds:', () => {
       bodyOf(`Delivery has failed to these recipients or groups:\n${million(`${'a('.repeat(480)}\n`)}`),
     ],
     ['a bounce in html', bodyOf('').replace('\n\n', '\nContent-Type: text/html\n\n') + million('<p><')],
-  ])('%s', (_, text) => {
+  ])('%s', async (_, text) => {
     const raw = asMail(text)
-    const start = performance.now()
-    readDsn(raw)
-    readFeedbackReport(raw)
-    readTexts(raw)
-    isAutoReply(readHeaderFields(raw).fields)
-    for (const field of readHeaderFields(raw).fields.slice(0, 1)) addressesOf(field.value)
-    expect(performance.now() - start).toBeLessThan(3_000)
+    const readAll = () => {
+      readDsn(raw)
+      readFeedbackReport(raw)
+      readTexts(raw)
+      isAutoReply(readHeaderFields(raw).fields)
+      for (const field of readHeaderFields(raw).fields.slice(0, 1)) addressesOf(field.value)
+    }
+    await expectCostUnder(2_000, readAll, 2)
   })
 })

@@ -18,8 +18,9 @@ const SEED = Number(process.env.FUZZ_SEED ?? 0)
 const PROGRESS = process.env.FUZZ_PROGRESS
 const CORPUS = join(import.meta.dir, 'corpus')
 
-/** A longer run counts as hanging. */
-const HANG_MS = 5_000
+/** CPU time of the process, which includes the runs beside this one; most runs take a few milliseconds. More counts as
+ *  endless work. */
+const MOST_CPU_MS = 10_000
 
 /** Parameters of `fc.assert`: `short` runs with the seed `fixed`, or long ones. `share` is the part of the long runs
  *  for this property, if several lanes run it at once. `fixed` also distinguishes lanes and properties in long runs.
@@ -80,44 +81,22 @@ function revive(_key: string, value: unknown): unknown {
 const counts = new Map<string, number>()
 let written = 0
 
-/** Counts runs, and fails those that take too long; the watcher of PROGRESS detects a run that never ends. Time in
- *  which the machine gave us no CPU does not count. */
+/** Counts runs, and fails those that compute too long. One that never ends is ended by the limit of its test, and in long
+ *  runs by the watcher of PROGRESS. */
 function watched<T>({ target, property }: Place): fc.Plugin<T>[] {
-  starved ??= watchMachine()
-  const starvedMs = starved
-  let began = 0
+  let began = process.cpuUsage()
   return [
     fc.beforeEach(() => {
-      began = performance.now() - starvedMs()
+      began = process.cpuUsage()
     }),
     fc.afterEach(() => {
       tell(`${target} ${property}`, 1)
-      const tookMs = performance.now() - starvedMs() - began
-      if (tookMs > HANG_MS) throw new Error(`one run took ${Math.round(tookMs)} ms`)
+      const { user, system } = process.cpuUsage(began)
+      const usedMs = (user + system) / 1000
+      if (usedMs > MOST_CPU_MS) throw new Error(`one run used ${Math.round(usedMs)} ms of CPU`)
     }),
   ] as fc.Plugin<T>[]
 }
-
-let starved: (() => number) | undefined
-
-/** → how many milliseconds this process was runnable but had no CPU, so far. */
-function watchMachine(): () => number {
-  let totalMs = 0
-  let lastAt = performance.now()
-  let lastCpu = process.cpuUsage()
-  const look = () => {
-    const { user, system } = process.cpuUsage(lastCpu)
-    const lateMs = performance.now() - lastAt - TICK_MS
-    if (lateMs > TICK_MS) totalMs += Math.max(0, lateMs - (user + system) / 1000)
-    lastAt = performance.now()
-    lastCpu = process.cpuUsage()
-    return totalMs
-  }
-  setInterval(look, TICK_MS).unref()
-  return () => (performance.now() - lastAt > 2 * TICK_MS ? look() : totalMs)
-}
-
-const TICK_MS = 200
 
 function tell(name: string, more: number): void {
   counts.set(name, (counts.get(name) ?? 0) + more)

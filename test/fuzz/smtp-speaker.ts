@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { PATIENCE_MS } from '../support/patience.ts'
 
 type OnTaken = (text: string, content: string, recipients: number) => string | null
 
@@ -102,7 +103,7 @@ export class Speaker {
   }
 
   async #until(holds: () => boolean): Promise<void> {
-    const late = setTimeout(() => this.#fail(`no answer for 5 s: ${JSON.stringify(this.#said.slice(0, 300))}`), 5_000)
+    const late = setTimeout(() => this.#fail(`no answer to ${JSON.stringify(this.#said.slice(0, 300))}`), PATIENCE_MS)
     while (!holds() && this.#fault === null) await new Promise<void>((resolve) => (this.#wake = resolve))
     clearTimeout(late)
     if (this.#fault !== null) throw this.#fault
@@ -239,7 +240,7 @@ export class Speaker {
     plain.on('error', () => {})
     const secure = await new Promise<Socket | null>((resolve) => {
       const over = () => resolve(null)
-      const late = setTimeout(over, 5_000)
+      const late = setTimeout(over, PATIENCE_MS)
       const socket = connectTls({ socket: plain, rejectUnauthorized: false }, () => {
         clearTimeout(late)
         resolve(socket)
