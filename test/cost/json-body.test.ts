@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseBody } from '../../src/api/read.ts'
-import { costMs, slowness } from '../support/cpu-cost.ts'
+import { expectCostUnder } from '../support/cpu-cost.ts'
 
 const LENGTH = 100_000
 const MOST_MS = 5
@@ -21,7 +21,6 @@ test.each([
   const body = new TextEncoder().encode(`[${values}]`)
   const request = new Request('http://localhost/', { method: 'POST', headers: { 'content-type': 'application/json' } })
   const parse = () => parseBody({ body: z.unknown() }, request, body)
-  const ms = await costMs(parse, TRIES)
-  if (ms >= MOST_MS) expect(ms).toBeLessThan(MOST_MS * (await slowness()))
+  await expectCostUnder(MOST_MS, parse, TRIES)
   expect(parse()).toBeArrayOfSize(values.length)
 })

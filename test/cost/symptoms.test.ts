@@ -12,7 +12,7 @@ import { trackHtml } from '../../src/mail/track.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { WORD } from '../../src/storage/search-tokens.ts'
 import { parseTemplateTexts } from '../../src/submission/render.ts'
-import { costMs } from '../support/cpu-cost.ts'
+import { expectCostUnder } from '../support/cpu-cost.ts'
 import { ANALYSED } from './analysed.ts'
 
 const TRIES = 5
@@ -27,7 +27,7 @@ test('a bounce of 85 kB whose lines hold @ signs, tabs and bare CRs does not sto
   const openings = ['Hi. This is the qmail-send program at a.example.', 'This is the mail system at host a.example.']
   for (const opening of openings) {
     const raw = Buffer.from(`${BOUNCE}${opening}\n${line.repeat(86)}`)
-    expect(await costMs(() => readReport(raw, ''), TRIES)).toBeLessThan(MOST_MS)
+    await expectCostUnder(MOST_MS, () => readReport(raw, ''), TRIES)
   }
 })
 
@@ -35,20 +35,20 @@ test('a bounce of 85 kB whose lines hold @ signs, tabs and bare CRs does not sto
 test('a bounce of Exim whose text is one line of bare CRs does not stop the server', async () => {
   const opening = 'A message that you sent could not be delivered to all of its recipients.\n'
   const raw = Buffer.from(`${BOUNCE}${opening}${'vaddress(es) failed\r'.repeat(3_000)}\n`)
-  expect(await costMs(() => readReport(raw, ''), TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, () => readReport(raw, ''), TRIES)
 })
 
 // threat: bounce-backtracking
 test('a bounce of Sendmail with thousands of reasons that never end does not stop the server', async () => {
   const opening = '   ----- The following addresses had permanent fatal errors -----\n<a@b.example>\n'
   const raw = Buffer.from(`${BOUNCE}${opening}${'(reason: \n'.repeat(6_000)}\n`)
-  expect(await costMs(() => readReport(raw, ''), TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, () => readReport(raw, ''), TRIES)
 })
 
 // threat: bounce-backtracking
 test('a reply that repeats "mailexceed" is classified at once', async () => {
   const reply = { code: 550, enhanced: null, text: 'mailexceed'.repeat(200) }
-  expect(await costMs(() => classifyReply(reply), TRIES)).toBeLessThan(10)
+  await expectCostUnder(10, () => classifyReply(reply), TRIES)
 })
 
 // threat: link-of-blanks
@@ -63,7 +63,7 @@ test('an href of 200,000 blanks does not hold the delivery of other mail', async
   const links = createTrackingLinks(tracking.secret, tracking.scope)
   const html = `<a href="x${' '.repeat(200_000)}y">z</a>`
   const work = () => trackHtml(html, { ...tracking, opens: true, clicks: true, unsubscribe: true }, links)
-  expect(await costMs(work, TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, work, TRIES)
 })
 
 // threat: content-id-brackets
@@ -71,7 +71,7 @@ test('a Content-ID of 60,000 opening brackets is shown at once', async () => {
   const head = 'From: a@b.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n'
   const part = `--b\r\nContent-Type: image/png\r\nContent-ID: ${'<'.repeat(60_000)}\r\n\r\na\r\n--b--\r\n`
   const packed = packMime(Buffer.from(head + part))
-  expect(await costMs(() => shownContent(packed), TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, () => shownContent(packed), TRIES)
 })
 
 // threat: analysis-cost
@@ -79,25 +79,25 @@ test('a thousand CSS values of 1,990 zeros are analysed in linear time', async (
   const values = Array.from({ length: 1_000 }, (_, index) => `a{b:${index}${'0'.repeat(1_990)}}`)
   const html = `<style>${values.join('')}</style>`
   // 2 MB: the maximum that one analysis reads.
-  expect(await costMs(() => analyze({ ...ANALYSED, html }), TRIES)).toBeLessThan(1_000)
+  await expectCostUnder(1_000, () => analyze({ ...ANALYSED, html }), TRIES)
 })
 
 // threat: analysis-cost
 test('a page of style elements alone is analysed in linear time', async () => {
   const html = '<p>'.repeat(60_000) + '<style></style>'.repeat(60_000)
-  expect(await costMs(() => analyze({ ...ANALYSED, html }), 2)).toBeLessThan(3_000)
+  await expectCostUnder(3_000, () => analyze({ ...ANALYSED, html }), 2)
 })
 
 // threat: analysis-cost
 test('addresses in a text that end in thousands of punctuation marks are analysed in linear time', async () => {
   const text = `http://a${'!'.repeat(1_900)}b `.repeat(100)
-  expect(await costMs(() => analyze({ ...ANALYSED, text }), TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, () => analyze({ ...ANALYSED, text }), TRIES)
 })
 
 // threat: template-comment-lines
 test('a template with inline comments of 19,000 blank lines is parsed at once', async () => {
   const html = `{% # a${'\n'.repeat(19_000)}# b %}`.repeat(13)
-  expect(await costMs(() => parseTemplateTexts({ subject: null, html, text: null }), 2)).toBeLessThan(500)
+  await expectCostUnder(500, () => parseTemplateTexts({ subject: null, html, text: null }), 2)
   expect(() => parseTemplateTexts({ subject: null, html: '{% # a\n\n b %}', text: null })).toThrow()
 })
 
@@ -117,14 +117,14 @@ test('of a reply, the first 2,000 characters alone are classified, the worst of 
     'must ',
     'rbl',
   ]) {
-    expect(await costMs(() => classifyReply(reply(word.repeat(100_000 / word.length))), TRIES), word).toBeLessThan(5)
+    await expectCostUnder(5, () => classifyReply(reply(word.repeat(100_000 / word.length))), TRIES)
   }
 })
 
 // bound: search-words
 test('the words of 100 kB of any script are found in linear time', async () => {
   for (const text of ['a'.repeat(100_000), 'a '.repeat(50_000), '\u19b0'.repeat(100_000), '\u0301'.repeat(100_000)]) {
-    expect(await costMs(() => text.match(WORD), TRIES)).toBeLessThan(MOST_MS)
+    await expectCostUnder(MOST_MS, () => text.match(WORD), TRIES)
   }
 })
 
@@ -137,13 +137,13 @@ test('a From of 60 kB is not given to the reader of addresses that takes a milli
 
 // threat: header-cost
 test('a subject of 998 bytes in any script is encoded at once', async () => {
-  expect(await costMs(() => encodedWords('漢'.repeat(332), 60), TRIES)).toBeLessThan(10)
+  await expectCostUnder(10, () => encodedWords('漢'.repeat(332), 60), TRIES)
 })
 
 // threat: browser-backtracking
 test("a stranger's From of 60,000 blanks is shown at once in the list of messages", async () => {
-  expect(await costMs(() => authorOf(`${'\t'.repeat(60_000)}>`), TRIES)).toBeLessThan(MOST_MS)
-  expect(await costMs(() => authorOf(`"${' '.repeat(60_000)}<`), TRIES)).toBeLessThan(MOST_MS)
+  await expectCostUnder(MOST_MS, () => authorOf(`${'\t'.repeat(60_000)}>`), TRIES)
+  await expectCostUnder(MOST_MS, () => authorOf(`"${' '.repeat(60_000)}<`), TRIES)
   expect(authorOf('"Shop" <shop@example.com>')).toBe('Shop')
   expect(authorOf('Shop <shop@example.com>')).toBe('Shop')
   expect(authorOf('<shop@example.com>')).toBe('<shop@example.com>')
