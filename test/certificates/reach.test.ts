@@ -6,6 +6,7 @@ import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { probeHttp } from '../../src/net/https/probe.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 
 /** Where a name leads, by DNS over UDP and servers on loopback addresses: 127.0.0.1 is this machine, 127.0.0.2
  *  another. */
@@ -33,7 +34,12 @@ beforeAll(async () => {
     { name: 'six.test', type: 'AAAA', data: '2001:500:2::c' },
   ])
   zone.fail('broken.test', 'SERVFAIL')
-  resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, tries: 1 })
+  resolver = createResolver({
+    servers: [zone.address],
+    clock: systemClock,
+    random: systemRandom,
+    timeoutMs: TEST_LIMIT_MS,
+  })
 })
 afterAll(async () => {
   resolver.close()
@@ -48,7 +54,9 @@ const look = (name: string, own: string[] = ['127.0.0.1'], port = ours.port!) =>
     ownAddresses: () => own,
     probe: (at) => {
       probed.push(at.ip)
-      return at.ip.startsWith('127.') ? probeHttp({ ...at, maxBytes: 256, timeoutMs: 2_000 }) : Promise.resolve(null)
+      return at.ip.startsWith('127.')
+        ? probeHttp({ ...at, maxBytes: 256, timeoutMs: TEST_LIMIT_MS })
+        : Promise.resolve(null)
     },
     port,
   })

@@ -5,9 +5,8 @@ import packet, { type DecodedPacket } from 'dns-packet'
 import { makeConfig } from '../../src/config/load.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { startServer } from '../../src/server/server.ts'
-import { freePort } from '../support/free-port.ts'
 import { until } from '../support/patience.ts'
-import { type Json, startTestServer, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { query } from './zone.ts'
 
 const ZONE = 'pm.example.net'
@@ -81,10 +80,15 @@ test('a network above its rate is sent to TCP or gets no answer, and the metrics
     if (packet.decode(bytes).flag_tc) truncated++
     else whole++
   })
-  for (let n = 0; n < 4 * LIMIT; n++) socket.send(query(ZONE, 'SOA'), port, '127.0.0.1')
-  await until('the answers', () => whole + truncated > 2 * LIMIT)
-  expect(whole).toBeWithin(LIMIT, 2 * LIMIT)
+  const startedAt = performance.now()
+  await until('the answers', () => {
+    for (let n = 0; n < 20; n++) socket.send(query(ZONE, 'SOA'), port, '127.0.0.1')
+    return whole >= LIMIT && truncated > LIMIT
+  })
   socket.close()
+  // Those of one second at once, and further ones as time passes.
+  const seconds = (performance.now() - startedAt) / 1000
+  expect(whole).toBeLessThan(LIMIT * (1 + seconds) + 1)
   await until('the counts', async () => {
     const { text } = await server.ask('GET', '/metrics')
     const numberOf = (action: string) =>
@@ -123,14 +127,15 @@ test('an address in use ends the start with a message that names the key', async
   await expect(start([at])).rejects.toThrow(`dns.listen: ${at} is in use by another program`)
   await new Promise((resolve) => taken.close(resolve))
   const udp = dgram.createSocket('udp4')
-  const free = await freePort()
-  await new Promise<void>((resolve) => udp.bind(free, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve))
+  const { port: free } = udp.address()
   await expect(start([`127.0.0.1:${free}`])).rejects.toThrow(
     `dns.listen: 127.0.0.1:${free} is in use by another program`,
   )
   await new Promise<void>((resolve) => udp.close(resolve))
 })
 
+/** Asks again, because a reply may be lost: over the limit of the rate, or while no thread listens. */
 async function ask(
   name: string,
   type = 'TXT',
@@ -140,8 +145,11 @@ async function ask(
   const reply = new Promise<DecodedPacket>((resolve) => {
     socket.on('message', (bytes) => resolve(packet.decode(bytes)))
   })
-  socket.send(query(name, type), at.port, at.host)
-  const given = await Promise.race([reply, Bun.sleep(200).then(() => null)])
+  const send = () => socket.send(query(name, type), at.port, at.host)
+  send()
+  const again = setInterval(send, 200)
+  const given = await reply
+  clearInterval(again)
   socket.close()
-  return given ?? ({ answers: [], flags: 2 } as Json)
+  return given
 }

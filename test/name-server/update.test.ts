@@ -9,7 +9,7 @@ import { connectToUpdate, NO_CHANGE } from '../../src/name-server/update-client.
 import { presentZone, writeZone } from '../../src/name-server/zone-updater.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { type RealZone, startBind, startKnot } from '../support/update-servers.ts'
 
@@ -45,7 +45,7 @@ for (const [program, start, algorithm] of [
     const open = async (zone: Partial<RealZone> = {}) => {
       const server = await start({ zone: ZONE, key: { ...key, secret: SECRET.toString('base64') }, ...zone })
       undo.push(() => server.stop())
-      const store = await openStore({ dataDir: ':memory:', now: NOW })
+      const store = await openMemoryStore()
       undo.push(() => store.close())
       await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'free', createdAt: NOW })
       const add = async (n: number) => {

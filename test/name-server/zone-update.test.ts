@@ -8,8 +8,8 @@ import { systemClock, type WallClock } from '../../src/os/clock.ts'
 import { createLog, silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { createZoneUpdates, openZoneUpdates, updateServerOf } from '../../src/server/zone-update.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 import {
   responseTo,
   soaOf,
@@ -54,7 +54,7 @@ async function open(time: WallClock | null = null) {
   let behaviour = good
   const peer = await startTsigServer((request) => behaviour(request), clock.now)
   undo.push(() => peer.stop())
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   undo.push(() => store.close())
   await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'free', createdAt: START })
   const add = async (n: number) => {

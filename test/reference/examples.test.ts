@@ -13,8 +13,6 @@ import { RUNNERS, type Runner, TOOLS } from './runners.ts'
 
 /** Runs the examples of every operation in every language, as a reader would copy them, against a real server. */
 
-/** Milliseconds for all examples of a language. */
-const _LIMIT_MS = 120_000
 /** Ends the client's stream, which would reconnect for ever. */
 const FOLLOWS_FOREVER = 'events_stream'
 

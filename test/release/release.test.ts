@@ -6,9 +6,6 @@ import pkg from '../../package.json' with { type: 'json' }
 import { differences } from '../../scripts/release-files/twice.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 
-/** A build takes 10 s of CPU time, and more on a busy machine. */
-const _LIMIT_MS = 300_000
-
 const ROOT = join(import.meta.dir, '../..')
 const V = pkg.version
 const FILES = [
