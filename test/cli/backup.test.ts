@@ -178,10 +178,13 @@ describe('restore', () => {
       `${place.dataDir} is not empty. Use --replace to replace it; the old directory is renamed and kept.`,
     )
     const server = await start('serve', '--config', place.file)
-    expect(JSON.parse(await server.line).event).toBe('ready')
-    const beside = await run('restore', at('good'), '--replace')
-    expect(beside).toMatchObject({ code: 3, stderr: `a server is running on ${place.dataDir}. Stop it first.\n` })
-    server.kill('SIGTERM')
+    try {
+      expect(JSON.parse(await server.line).event).toBe('ready')
+      const beside = await run('restore', at('good'), '--replace')
+      expect(beside).toMatchObject({ code: 3, stderr: `a server is running on ${place.dataDir}. Stop it first.\n` })
+    } finally {
+      server.kill('SIGTERM')
+    }
     expect((await server.ended).code).toBe(0)
 
     const restored = await json('restore', at('good'), '--replace', '--discard-queued')

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { TEST_LIMIT_MS } from '../support/patience.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 
 /** Runs the command line in a separate process, as users do. */
 
@@ -18,13 +18,15 @@ export const SOURCES: readonly string[] = [process.execPath, join(import.meta.di
  *  of the CPU time; else the sources, so that a test that runs alone tests what was just written. */
 export const PROGRAM: readonly string[] = process.env.PROGRAM ? [process.env.PROGRAM] : SOURCES
 
-/** Runs a command and waits for its end. */
+/** Runs a command and waits for its end. One that hangs is killed, so that the test shows what it printed. */
 export async function postrider(...args: string[]): Promise<Ended> {
-  return (await start(...args)).ended
+  const { ended, kill } = await start(...args)
+  const limit = setTimeout(() => kill('SIGKILL'), PATIENCE_MS)
+  return ended.finally(() => clearTimeout(limit))
 }
 
 /** Starts a command. `line` resolves with its first line on standard output, or '' if it ends without one; `lines`
- *  with all lines once there are `count`, or at its end. */
+ *  with all lines once there are `count`, or at its end. `complaints`: what it has printed on standard error. */
 export async function start(...args: string[]) {
   return startWith({}, ...args)
 }
@@ -36,8 +38,6 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: TEST_LIMIT_MS,
-    killSignal: 'SIGKILL',
   })
   const first = Promise.withResolvers<string>()
   let printed = ''
@@ -48,7 +48,10 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
     if (text.includes('\n')) first.resolve(text.slice(0, text.indexOf('\n')))
     onText()
   })
-  const stderr = textOf(child.stderr)
+  let complaints = ''
+  const stderr = textOf(child.stderr, (text) => {
+    complaints = text
+  })
   const ended = Promise.all([child.exited, stdout, stderr]).then(([, out, err]): Ended => {
     first.resolve('')
     isOver = true
@@ -63,7 +66,13 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
       }
       onText()
     })
-  return { line: first.promise, lines, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
+  return {
+    line: first.promise,
+    lines,
+    complaints: () => complaints,
+    ended,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+  }
 }
 
 /** Runs a command on a terminal and answers its questions; `unanswered` are the questions that it did not ask. */
@@ -73,7 +82,7 @@ export async function onTerminal(env: Record<string, string>, args: string[], an
   let text = ''
   const child = Bun.spawn([...PROGRAM, ...args], {
     env: { ...plainEnvironment(), ...env },
-    timeout: TEST_LIMIT_MS,
+    timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',
     terminal: {
       cols: 200,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifySignature } from '../../src/webhooks/sign.ts'
-import { freePort } from '../support/free-port.ts'
 import { postrider, start, startWith, testFolder } from './command.ts'
 
 describe('listen', () => {
@@ -42,10 +41,11 @@ describe('listen', () => {
   const idsOf = (lines: string[]) => lines.map((line) => JSON.parse(line).id as string)
 
   test('a killed server that comes back loses nothing and repeats nothing', async () => {
-    const api = `http://127.0.0.1:${await freePort()}`
-    place.writeConfig(api.slice(7))
     const keys = await addRecords()
     const server = await serve()
+    const { http } = JSON.parse(await server.line)
+    const api = `http://${http}`
+    place.writeConfig(http) // where it comes back
     const listening = await run({ POSTRIDER_API_KEY: keys.live }, 'listen', '--url', api, '--json', '--after', '')
     let sent = 0
     const sendSome = async () => {

@@ -2,16 +2,21 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { postrider, start, testFolder } from './command.ts'
 
 let place: ReturnType<typeof testFolder>
+const undo: (() => void)[] = []
 beforeEach(() => {
   place = testFolder()
 })
-afterEach(() => place.remove())
+afterEach(() => {
+  for (const step of undo.splice(0)) step()
+  place.remove()
+})
 
 const WITH = () => ['--config', place.file]
 
 test('a link made beside a running server opens its dashboard once', async () => {
   place.writeConfig()
   const server = await start('serve', ...WITH())
+  undo.push(() => server.kill('SIGKILL'))
   const { http } = JSON.parse(await server.line)
   const { code, stdout } = await postrider('login-link', '--json', ...WITH())
   expect(code).toBe(0)
@@ -57,6 +62,7 @@ test('a link belongs to the operator that --user names, which is needed if there
   ])
   expect((await postrider('login', '--user', 'ann@example.com', ...WITH())).stderr).toContain('no operator ann@')
   const server = await start('serve', ...WITH())
+  undo.push(() => server.kill('SIGKILL'))
   const { http } = JSON.parse(await server.line)
   const { stdout } = await postrider('login', '--user', 'Second@example.com', '--json', ...WITH())
   const answer = await fetch(`http://${http}/session`, {

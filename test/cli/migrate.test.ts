@@ -120,6 +120,8 @@ describeWithPostgres('postrider migrate', () => {
       const blocking = await sql.reserve()
       await blocking.unsafe('begin; lock table engagement')
       const cut = await start('migrate', '--to', url, ...args, '--config', place.file)
+      undo.push(() => sql.close({ timeout: 0 }))
+      undo.push(() => cut.kill('SIGKILL'))
       await until('it to wait', async () => {
         const [row] = await sql`select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`
         return row.count === 1

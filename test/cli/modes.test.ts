@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { TEST_LIMIT_MS } from '../support/patience.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { PROGRAM } from './command.ts'
 
 // threat: file-modes
@@ -12,7 +12,7 @@ for (const umask of ['000', '022', '077', '777']) {
     const at = (name: string) => join(folder, name)
     const run = (...args: string[]) => {
       const command = ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh', ...PROGRAM, ...args]
-      const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'pipe', stderr: 'pipe', timeout: TEST_LIMIT_MS })
+      const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'pipe', stderr: 'pipe', timeout: PATIENCE_MS })
       if (exitCode !== 0) throw new Error(stderr.toString())
     }
     const modeOf = (name: string) => (statSync(at(name)).mode & 0o7777).toString(8)

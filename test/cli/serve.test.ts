@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { startZone } from '../../src/cli/try/zone-server.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { listenForStates } from '../support/notify-socket.ts'
+import { until } from '../support/patience.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { postrider, start, startWith, testFolder } from './command.ts'
 
@@ -67,9 +67,11 @@ describe('serve', () => {
     const server = await startWith(env, 'serve', '--config', place.file)
     undo.push(() => server.kill('SIGKILL'))
     let states = ''
-    const reports = async (state: string) => {
-      for (; !states.includes(state); await nextTurn()) states += `${listener.receive()} `
-    }
+    const reports = (state: string) =>
+      until(state, () => {
+        if (!states.includes(state)) states += `${listener.receive()} `
+        return states.includes(state)
+      })
     await reports('READY=1')
     await reports('WATCHDOG=1')
     expect(states.trimStart()).toStartWith('READY=1 ')
@@ -87,8 +89,11 @@ describe('serve', () => {
     }
     const reload = async (count: number) => {
       server.kill('SIGHUP')
-      let reported = await entries()
-      while (reported.length < count) reported = await entries()
+      let reported = []
+      await until('the reload to be recorded', async () => {
+        reported = await entries()
+        return reported.length >= count
+      })
       return reported
     }
     expect(await reload(1)).toEqual([['config_reload', 'signal', 'done']])
@@ -199,7 +204,7 @@ describe('serve', () => {
 
     const send = (subject: string, ...more: string[]) =>
       command('send', '--from', 'a@example.com', '--to', 'b@example.net', '--subject', subject, '--text', 'x', ...more)
-    const waiting = await send('first', '--wait', '5')
+    const waiting = await send('first', '--wait', '1')
     expect(JSON.parse(waiting.stdout).status).toBe('queued')
     expect(waiting.stderr).toContain('No server is running on this data directory')
     expect(waiting.code).toBe(1)
@@ -207,7 +212,7 @@ describe('serve', () => {
     const server = await serve()
     await server.line
     expect((await mx.received(1))[0]!.raw.toString()).toContain('Subject: first')
-    const beside = await send('second', '--wait', '30')
+    const beside = await send('second', '--wait', '3600')
     expect(beside).toMatchObject({ code: 0, stderr: '' })
     const answer = JSON.parse(beside.stdout)
     expect(answer.status).toBe('delivered')

@@ -1,11 +1,14 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { buildOnce } from '../support/build-once.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 
 const SCRIPT = join(import.meta.dir, '../../scripts/try-nodes.ts')
-const _LIMIT_MS = 60_000
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0)) await step()
+})
 
 /** Starts the script. `untilPrinted` resolves with the output when it contains `part`, `ended` at the end. */
 function tryNodes(args: string[], env: Record<string, string> = {}) {
@@ -18,6 +21,10 @@ function tryNodes(args: string[], env: Record<string, string> = {}) {
   }
   const ended = new Promise<{ code: number | null; output: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, output }))
+  })
+  undo.push(async () => {
+    child.kill('SIGINT') // it ends its nodes and its database
+    await ended
   })
   const untilPrinted = (part: string) =>
     new Promise<string>((resolve) => {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { verifySignature } from '../../src/webhooks/sign.ts'
+import { until } from '../support/patience.ts'
 import { postrider, start } from './command.ts'
 
 describe('try', () => {
@@ -66,13 +67,21 @@ describe('try', () => {
   test('live mail gets real answers: an unknown domain bounces, and an unknown mailbox too', async () => {
     const running = await startJson()
     const { base_url, live_key } = await running.record
+    const headers = { authorization: `Bearer ${live_key}`, 'content-type': 'application/json' }
     const send = async (to: string) => {
       const answer = await fetch(`${base_url}/v1/messages/send`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${live_key}`, 'content-type': 'application/json', prefer: 'wait=20' },
+        headers,
         body: JSON.stringify({ from: 'a@postrider.example', to, subject: 'Hello', text: 'Hello' }),
       })
-      return ((await answer.json()) as { status: string }).status
+      const { id } = (await answer.json()) as { id: string }
+      let status = ''
+      await until(`the end of the message to ${to}`, async () => {
+        const shown = await fetch(`${base_url}/v1/messages/${id}`, { headers })
+        status = ((await shown.json()) as { status: string }).status
+        return status === 'delivered' || status === 'bounced'
+      })
+      return status
     }
     const addresses = ['ann@gmail.com', 'bob@shop.example', 'ann@nowhere.invalid', 'bounce@shop.example']
     expect(await Promise.all(addresses.map(send))).toEqual(['delivered', 'delivered', 'bounced', 'bounced'])
