@@ -267,6 +267,19 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await screenshot(page, 'message-360')
   })
 
+  test('show what happened before their page received events', async () => {
+    const scheduled_at = new Date(board.server.clock.now() + 3_600_000).toISOString()
+    const { body } = await board.server.send({ subject: 'Tomorrow', scheduled_at })
+    const page = await board.open('/messages')
+    const connects = Promise.withResolvers<void>()
+    await page.route('**/v1/events/stream?*', (route) => connects.promise.then(() => route.continue()))
+    await page.goto(`${board.origin}/dashboard/messages/${body.id}`)
+    await page.locator('.head .chip', { hasText: 'scheduled' }).waitFor()
+    await board.server.ask('POST', `/v1/messages/${body.id}/cancel`)
+    connects.resolve()
+    await page.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
+  })
+
   test('of another organization are not found', async () => {
     const page = await board.open('/messages/msg_01m7ykx6js1zy8zpzy8z8cwhzy', { expected: /404/ })
     await page.getByRole('heading', { name: 'Message not found' }).waitFor()

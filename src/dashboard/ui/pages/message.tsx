@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { get, type Json, post, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
 import { bytes, when } from '../kit/format.ts'
@@ -20,7 +20,10 @@ import { MessageWebhooks } from './message-webhooks.tsx'
 /** One message: timeline of each recipient, content, analysis and webhook deliveries. */
 export default function Message({ message_id: id }: { message_id: string }) {
   const loaded = useLoad((signal) => get(`/v1/messages/${id}`, {}, signal), [id])
-  useEvents({ message_id: id }, loaded.reload)
+  const isConnected = useEvents({ message_id: id }, loaded.reload)
+  useEffect(() => {
+    if (isConnected) loaded.reload() // the stream has no events from before
+  }, [isConnected])
   const [round, setRound] = useState(0)
   const { data: message, error } = loaded
   if (error?.status === 404 || error?.status === 403) return <NotFound reason={error.message} />
