@@ -14,11 +14,13 @@ interface Reported {
 describe('doctor', () => {
   let zone: Zone
   let place: ReturnType<typeof testFolder>
+  const undo: (() => unknown)[] = []
   beforeEach(async () => {
     zone = await startZone(PROVIDERS)
     place = testFolder(`[dns]\nservers = ["${zone.address}"]\n`)
   })
   afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
     await zone.stop()
     place.remove()
   })
@@ -30,7 +32,11 @@ describe('doctor', () => {
   }
 
   test('checks the machine under the given name without a config, and reports what is missing', async () => {
-    const env = { POSTRIDER_DNS_SERVERS: zone.address, POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false' }
+    const env = {
+      POSTRIDER_DATA_DIR: place.dataDir, // not that of this machine
+      POSTRIDER_DNS_SERVERS: zone.address,
+      POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false',
+    }
     const running = await startWith(env, 'doctor', '--config', place.file, '--domain', 'sender.example', '--json')
     const { code, stdout, stderr } = await running.ended
     expect(stderr).toBe('')
@@ -46,10 +52,12 @@ describe('doctor', () => {
 
   test('checks everything beside a running server, and accepts that server’s own ports', async () => {
     const greeter = await startGreeter()
+    undo.push(() => greeter.stop())
     const port = await freePort()
     const delivery = `[delivery]\nport = ${greeter.port}\nallow_private_destinations = true\n`
     place.writeConfig(`127.0.0.1:${port}`, `[dns]\nservers = ["${zone.address}"]\n${delivery}`)
     const server = await start('serve', '--config', place.file)
+    undo.push(() => server.kill('SIGKILL'))
     expect(await server.line).toContain('ready')
     await postrider('org', 'create', 'First', '--config', place.file)
     await postrider('domain', 'add', 'sender.example', '--config', place.file)
@@ -67,7 +75,6 @@ describe('doctor', () => {
 
     server.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
-    await greeter.stop()
   })
 
   test('prints one line for each check with the advice below; a damaged store is reported, not thrown', async () => {

@@ -48,11 +48,10 @@ test('a store that cannot write says so and loses nothing', async () => {
   await accept(store, records.accepted({ deliveries: [{}, {}] }))
   const [held] = await claim(store, { limit: 1 })
   other.exec('begin immediate')
-  expect(store.checkWritable()).rejects.toBeInstanceOf(StoreUnavailable)
-  expect(accept(store, records.accepted())).rejects.toBeInstanceOf(StoreUnavailable)
-  expect(claim(store)).rejects.toBeInstanceOf(StoreUnavailable)
-  expect(store.deliveries.record(recordOf(held!))).rejects.toBeInstanceOf(StoreUnavailable)
-  await turn()
+  await expect(store.checkWritable()).rejects.toBeInstanceOf(StoreUnavailable)
+  await expect(accept(store, records.accepted())).rejects.toBeInstanceOf(StoreUnavailable)
+  await expect(claim(store)).rejects.toBeInstanceOf(StoreUnavailable)
+  await expect(store.deliveries.record(recordOf(held!))).rejects.toBeInstanceOf(StoreUnavailable)
   other.exec('commit')
   await store.checkWritable()
   expect(await store.deliveries.nextDueAt(ANY)).toBe(START)
@@ -77,8 +76,7 @@ test('a store that cannot write can still be read and searched, up to the newest
 test('a claim that the disk refused leaves its work to the next one', async () => {
   await accept(store, records.accepted({ deliveries: [{ email: 'a@a.example' }, { email: 'b@b.example' }] }))
   isFull = true
-  expect(claim(store)).rejects.toThrow(StoreUnavailable)
-  await turn()
+  await expect(claim(store)).rejects.toThrow(StoreUnavailable)
   isFull = false
   expect(await claim(store)).toHaveLength(2)
   expect(await claim(store, { now: YEARS_LATER })).toEqual([])
@@ -112,10 +110,4 @@ function refuseCommits(db: Connection): void {
     }
     return statement
   }) as Connection['prepare']
-}
-
-/** Until the commit of the enqueued change is decided. */
-async function turn(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
-  await new Promise((resolve) => setImmediate(resolve))
 }

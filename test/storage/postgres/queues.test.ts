@@ -24,7 +24,10 @@ describeWithPostgres('queues in PostgreSQL', () => {
   afterAll(async () => {
     await postgres.stop()
   })
-  afterEach(() => rmSync(dataDir, { recursive: true }))
+  afterEach(async () => {
+    await store.close()
+    rmSync(dataDir, { recursive: true })
+  })
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
     const url = await postgres.createDatabase(`queues${++databases}`)
@@ -55,7 +58,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
       later: ROWS - 97,
       oldestDueAt: START + 4,
     })
-    await store.close()
   })
 
   test('a queue of any length is put on hold, released by their time and discarded', async () => {
@@ -75,7 +77,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
     expect(await heldNow()).toBe(0)
     expect(sql('select count(*) from webhook_deliveries where failed')).toBe(String(ROWS / 2 + 2))
     expect(sql('select count(*), max(worker) from webhook_queue')).toBe(`${ROWS / 2 - 2}|`)
-    await store.close()
   })
 
   test('a burst of mails, and of the results of their posts, shares transactions', async () => {
@@ -94,7 +95,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
     )
     expect(results).toEqual(Array(200).fill('recorded'))
     expect(groups() - before).toBeLessThan(20)
-    await store.close()
   })
 
   test('a claim takes the destinations that are due longest, also when there are more than slots', async () => {
@@ -115,7 +115,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
     const plan = await store.webhookDeliveries.planClaims({ ...request, look: ANY })
     const claims = await store.webhookDeliveries.claimDue({ ...request, limit: 10, plan, worker: 'w' })
     expect(claims.map(({ id }) => id)).toEqual(Array.from({ length: 10 }, (_, n) => `whd_${n}`))
-    await store.close()
   })
 
   test('claims whose messages cannot be read are given back without an attempt', async () => {
@@ -124,7 +123,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
     expect(await claim(store).catch(String)).toContain('contents')
     sql('alter table aside rename to contents')
     expect((await claim(store)).map(({ delivery }) => delivery.attempts)).toEqual([1])
-    await store.close()
   })
 
   const refuseRemoval = (table: string) =>
@@ -150,7 +148,6 @@ describeWithPostgres('queues in PostgreSQL', () => {
     allowRemoval()
     await store.inboundRoutes.remove(route.id)
     expect(await store.inboundRoutes.get(route.id)).toBeNull()
-    await store.close()
   })
 
   test('a webhook whose removal was interrupted gets no delivery, and can be removed again', async () => {
@@ -170,6 +167,5 @@ describeWithPostgres('queues in PostgreSQL', () => {
     allowRemoval()
     await store.webhooks.remove(hook.id)
     expect(await store.webhooks.get(hook.id)).toBeNull()
-    await store.close()
   })
 })

@@ -10,6 +10,7 @@ import { createReads, type Reads } from '../../../src/storage/postgres/reads.ts'
 import { createTransactions } from '../../../src/storage/postgres/transactions.ts'
 import { createWriter } from '../../../src/storage/postgres/writer.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('changes of settings', () => {
@@ -48,6 +49,7 @@ describeWithPostgres('changes of settings', () => {
         connect: () => connect({ address, name: 'settings' }),
         laneId: settingsLane,
         writtenTo: () => 0,
+        patienceMs: PATIENCE_MS, // each change waits for those before it
       })
       const writer = createWriter(transactions, {
         reads,
