@@ -12,6 +12,7 @@ import { framedMessages, frameMessage } from '../../src/net/dns/frame.ts'
 import { createResolver, type Lookup, type Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { bindTcpAndUdp, type TcpAndUdp } from '../support/tcp-and-udp.ts'
 import { runs } from './runs.ts'
 
 interface Damage {
@@ -37,8 +38,7 @@ const RECORDS: Record<string, Answer['type'] extends never ? never : unknown[]> 
 }
 
 let damage: Damage
-let udp: dgram.Socket
-let tcp: net.Server
+let server: TcpAndUdp
 let resolver: Resolver
 
 /** The query → a valid answer, then the damage. */
@@ -57,19 +57,20 @@ function answered(query: Buffer, isUdp: boolean): Buffer {
 }
 
 beforeAll(async () => {
-  tcp = net.createServer((socket) => {
-    const take = framedMessages()
-    socket.on('error', () => {})
-    socket.on('data', (bytes: Buffer) => {
-      for (const query of take(bytes)) socket.end(frameMessage(answered(query, false)))
+  const newTcp = () =>
+    net.createServer((socket) => {
+      const take = framedMessages()
+      socket.on('error', () => {})
+      socket.on('data', (bytes: Buffer) => {
+        for (const query of take(bytes)) socket.end(frameMessage(answered(query, false)))
+      })
     })
-  })
-  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
-  const { port } = tcp.address() as net.AddressInfo
-  udp = dgram.createSocket('udp4')
-  udp.on('message', (query, { port: from, address }) => udp.send(answered(query, true), from, address))
-  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve))
-  const servers = [`127.0.0.1:${port}`]
+  const newUdp = () => {
+    const socket = dgram.createSocket('udp4')
+    return socket.on('message', (query, { port: from, address }) => socket.send(answered(query, true), from, address))
+  }
+  server = await bindTcpAndUdp(newTcp, newUdp)
+  const servers = [`127.0.0.1:${server.port}`]
   resolver = createResolver({
     servers,
     clock: systemClock,
@@ -80,8 +81,8 @@ beforeAll(async () => {
   })
 })
 afterAll(() => {
-  udp.close()
-  tcp.close()
+  server.udp.close()
+  server.tcp.close()
 })
 
 const edit = fc.record({

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import dgram from 'node:dgram'
-import { once } from 'node:events'
 import net from 'node:net'
 import packet from 'dns-packet'
+import { TEST_LIMIT_MS } from '../../../test/support/patience.ts'
+import { bindTcpAndUdp } from '../../../test/support/tcp-and-udp.ts'
 import { systemClock } from '../../os/clock.ts'
 import { systemRandom } from '../../os/random.ts'
 import { createDnsCache } from './cache.ts'
@@ -69,22 +70,24 @@ test.each<[string, Buffer]>([
 test('such an answer over TCP is a DNS failure, without 150 ms of work', async () => {
   const hostile = messageOf(2, 4_200, toLong, [0xc0, NAME_AT])
   const answered = (id: Buffer, message: Buffer) => Buffer.concat([id, message.subarray(2)])
-  const tcp = net.createServer((socket) => {
-    socket.on('error', () => {})
-    socket.once('data', (query: Buffer) => socket.write(frameMessage(answered(query.subarray(2, 4), hostile))))
-  })
-  await once(tcp.listen(0, '127.0.0.1'), 'listening')
-  const { port } = tcp.address() as net.AddressInfo
-  const udp = dgram.createSocket('udp4')
-  udp.on('message', (query, { port: to }) => {
-    const truncated = Buffer.concat([
-      Buffer.from([0, 0, 0x83, 0x80, 0, 1, 0, 0, 0, 0, 0, 0]),
-      hostile.subarray(12, NAME_AT - 12),
-    ])
-    udp.send(answered(query.subarray(0, 2), truncated), to, '127.0.0.1')
-  })
-  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve))
-  const resolver = createResolver({ servers: [`127.0.0.1:${port}`], clock: systemClock, random: systemRandom })
+  const newTcp = () =>
+    net.createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', (query: Buffer) => socket.write(frameMessage(answered(query.subarray(2, 4), hostile))))
+    })
+  const newUdp = () => {
+    const socket = dgram.createSocket('udp4')
+    return socket.on('message', (query, { port: to }) => {
+      const truncated = Buffer.concat([
+        Buffer.from([0, 0, 0x83, 0x80, 0, 1, 0, 0, 0, 0, 0, 0]),
+        hostile.subarray(12, NAME_AT - 12),
+      ])
+      socket.send(answered(query.subarray(0, 2), truncated), to, '127.0.0.1')
+    })
+  }
+  const { tcp, udp, port } = await bindTcpAndUdp(newTcp, newUdp)
+  const options = { clock: systemClock, random: systemRandom, timeoutMs: TEST_LIMIT_MS }
+  const resolver = createResolver({ servers: [`127.0.0.1:${port}`], ...options })
   expect(await resolver.ns('a.test')).toEqual({ kind: 'temporary', reason: 'response too large' })
   resolver.close()
   udp.close()
