@@ -100,7 +100,7 @@ test('an attempt through the relay that the end of the server interrupts is repe
   await until('the mail at the relay', () => taken(relay) === 1)
   const [delivery] = await server.store().messages.deliveries(id)
   expect(await server.store().relays.begun(delivery!.id)).toEqual({ attempt: 2, relay: 'one' })
-  await server.stop()
+  await server.stop('with work that hangs')
   direct = relayed = () => null
   await server.reopen()
   await server.clock.advance(20 * MINUTE)

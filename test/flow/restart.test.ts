@@ -60,7 +60,7 @@ test('a server stopped during deliveries finishes what it began and sends the re
   for (let n = 0; n < 30; n++) sent.push((await server.send({ to: `user${n}@one.remote.example` })).body)
   await until('mails to hang', () => remote.mails.length === 2)
   slow = false
-  await server.stop() // after the grace period, hanging deliveries and those behind them have an unknown outcome
+  await server.stop('with work that hangs') // whose outcome is unknown then
   await server.reopen()
   await server.clock.advance(2 * 60_000)
   for (const { id } of sent) expect(await server.ended(id)).toMatchObject({ status: 'delivered' })
@@ -85,8 +85,9 @@ test('a stop during a burst sends every mail once', async () => {
 test('a request that waits for its outcome is answered before the server stops', async () => {
   await open((cue) => (cue === 'RCPT' ? '451 4.3.0 later' : null))
   const waiting = server.send({}, { prefer: 'wait=5' })
-  await until('the first attempt', () => remote.heard.includes('DATA'))
-  await server.stop()
+  const isDeferred = async () => (await server.read('/v1/messages')).data[0]?.status === 'deferred'
+  await until('the first attempt to be stored', isDeferred)
+  await server.stop('with work that hangs')
   const { status, body } = await waiting
   expect([status, body.status]).toEqual([200, 'deferred'])
 })
