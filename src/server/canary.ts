@@ -109,14 +109,17 @@ export function openMailboxPool(
   })
 }
 
-/** Tries login and folders of every configured mailbox, in at most PROBE_MS → for each, why it cannot be read, or null, and
+/** Tries login and folders of every configured mailbox, in at most `timeoutMs` → for each, why it cannot be read, or null, and
  *  its folder of spam. */
-export async function probeMailboxes({ canary }: Config, deps: { clock: Clock; log: Log }): Promise<MailboxProbe[]> {
+export async function probeMailboxes(
+  { canary }: Config,
+  { timeoutMs = PROBE_MS, ...deps }: { clock: Clock; log: Log; timeoutMs?: number },
+): Promise<MailboxProbe[]> {
   const pool = openMailboxPool(deps, canary.mailboxes.length)
   try {
     return await Promise.all(
       canary.mailboxes.map(async (mailbox) => {
-        const how = { words: [], timeoutMs: PROBE_MS }
+        const how = { words: [], timeoutMs }
         const { error, spamFolder } = await lookInto(mailbox, how, { ...FILES, run: pool.run })
         return { name: mailbox.name, fault: error, spamFolder }
       }),

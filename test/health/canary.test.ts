@@ -33,7 +33,7 @@ const check = (...mailboxes: object[]) => {
     find: async () => ({}) as never,
     isReady: () => true,
     unreadable: () => [],
-    probe: () => probeMailboxes(config, { clock: systemClock.steady, log: silentLog }),
+    probe: () => probeMailboxes(config, { clock: systemClock.steady, log: silentLog, timeoutMs: 40_000 }),
   })
 }
 
