@@ -97,6 +97,14 @@ const untilTold = (what: string, holds: () => boolean) =>
     await server.clock.advance(1_000)
     return false
   })
+/** What was told is stored: a stop before that would lead to a second notice. */
+const untilStored = (...channels: string[]) =>
+  until(`results of ${channels} to be stored`, async () => {
+    const { alerts } = server.store()
+    const paused = (await alerts.open()).find(({ kind }) => kind === 'webhook_paused')
+    const notices = (await alerts.notices()).filter(({ alertId }) => alertId === paused?.id)
+    return channels.every((name) => notices.some(({ channel, endedAt }) => channel === name && endedAt !== null))
+  })
 const operator = async () => {
   await addUser(server, OPERATOR, { isOperator: true })
   return { cookie: await cookieOf(server, OPERATOR) }
@@ -109,6 +117,7 @@ test('every channel gets one notice of the beginning and one of the end, with re
   await pause()
   await untilAlert('firing')
   await untilTold('all channels to be told', () => counts().every((count) => count > 0))
+  await untilStored(...TYPES, 'mail-server', 'own-queue')
   await server.stop()
   await server.reopen()
   await pass(5)
@@ -167,10 +176,12 @@ test('a failed post is repeated with the same ID, and what was under way at a cr
   expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
   expect(second!.headers['x-service-delivery-attempt']).toBe('2')
 
-  await server.stop()
+  await untilStored('webhook')
+  await server.stop('with work that hangs')
   receivers.slack.release(200)
   receivers.slack.script(200)
   await server.reopen()
+  await untilTold('the post again', () => posts('slack').length > 1)
   await pass(15)
   expect([posts('slack').length, posts('webhook').length]).toEqual([2, 2])
 })
@@ -189,9 +200,9 @@ test('with repeat_after_hours, an alert that still fires is sent again', async (
   await open({ channels: [channelOf('webhook')], repeat_after_hours: 0.25 })
   await pause()
   await untilTold('the first post', () => posts('webhook').length === 1)
-  await untilTold('the second post', () => posts('webhook').length === 2)
+  await untilTold('the second post', () => posts('webhook').length > 1)
   const ids = posts('webhook').map(({ headers }) => headers['webhook-id']!.slice(-9))
-  expect(ids).toEqual(['_firing_0', '_firing_1'])
+  expect(ids.slice(0, 2)).toEqual(['_firing_0', '_firing_1'])
 })
 
 test('a health check has to fail twice, and the alert says what to do', async () => {
