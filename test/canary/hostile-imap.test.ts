@@ -5,12 +5,17 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { openMailboxPool } from '../../src/server/canary.ts'
+import { slowness } from '../support/cpu-cost.ts'
 import { flood, type ImapOptions, startImapServer, type TestImapServer } from '../support/imap-server.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 
 /** Servers of a mailbox that do what no server should, against the thread that looks into mailboxes. */
 
-const PATIENCE_MS = 15_000
-const SHORT_MS = 1_000
+/** Less than the thread gives to a look. */
+const LONG_MS = 40_000
+/** For servers that are silent: a greeting before that must arrive in half of it. */
+const SHORT_MS = TEST_LIMIT_MS / 150
+const TOO_LATE = `no result after ${SHORT_MS / 1000} s`
 const PASSWORD = 'let me in'
 /** What one look reads at most, with what the system buffers on the way. */
 const MOST_BYTES = 2 ** 22 + 12 * 2 ** 20
@@ -38,7 +43,7 @@ const look = async (options: ImapOptions, change: Partial<MailboxJob> = {}): Pro
     spamFolder: null,
     words: ['canary-1'],
     isRemoval: false,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: LONG_MS,
     ...change,
   })
 }
@@ -81,7 +86,7 @@ describe('the look ends in time, with a reason and without much memory', () => {
     [
       'a literal that never ends',
       { at: { LIST: ({ socket }) => socket.write('* LIST () "/" {60000}\r\nxx') } },
-      /no result after 1 s|timeout/i,
+      new RegExp(`${TOO_LATE}|timeout`, 'i'),
       SHORT_MS,
     ],
     [
@@ -95,7 +100,7 @@ describe('the look ends in time, with a reason and without much memory', () => {
           },
         },
       },
-      /no result after 1 s/,
+      new RegExp(TOO_LATE),
       SHORT_MS,
     ],
     ['a million matches', { at: { SEARCH: saying(`* SEARCH${' 1234567'.repeat(100_000)}`) } }, /Line length/],
@@ -114,14 +119,12 @@ describe('the look ends in time, with a reason and without much memory', () => {
       /^folder INBOX: no such folder/,
     ],
   ]
-  for (const [what, options, reason, timeoutMs = PATIENCE_MS] of cases) {
+  for (const [what, options, reason, timeoutMs = LONG_MS] of cases) {
     test(what, async () => {
-      const startedAt = performance.now()
       const { found, error } = await look(options, { timeoutMs })
       expect(error).toMatch(reason)
       expect(error!.length).toBeLessThan(500)
       expect(found).toEqual([])
-      expect(performance.now() - startedAt).toBeLessThan(timeoutMs + 5_000)
       expect(server!.written()).toBeLessThan(MOST_BYTES)
     })
   }
@@ -181,7 +184,7 @@ test('a flood from another machine costs the main thread and memory little', asy
     const port = Number(new TextDecoder().decode(value))
     const [cpuMs, rss] = [mainThreadMs(), process.memoryUsage.rss()]
     for (let at = 0; at < 3; at++) expect((await look({}, { port })).error).toMatch(/too much/)
-    expect(mainThreadMs() - cpuMs).toBeLessThan(200)
+    expect(mainThreadMs() - cpuMs).toBeLessThan(200 * (await slowness()))
     expect(process.memoryUsage.rss() - rss).toBeLessThan(100 * 2 ** 20)
   } finally {
     flooding.kill()

@@ -18,7 +18,8 @@ export const IPV6 = '2600::44'
 
 export interface TestMachine {
   zone: Zone
-  /** With short timeouts. */
+  resolver: Resolver
+  /** With short timeouts, for name servers that are silent. */
   impatient: Resolver
   /** The result of one check of the table, with these changes to the installation and its surroundings. */
   check(
@@ -96,6 +97,7 @@ export async function startTestMachine(more: ZoneRecord[] = []): Promise<TestMac
   }
   return {
     zone,
+    resolver,
     impatient: createResolver({ ...asking, timeoutMs: 100 }),
     check: async (name, { installation = {}, deps = {} } = {}) => {
       const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...deps })
@@ -145,6 +147,6 @@ export async function startGreeter(words: { greeting?: string; ehlo?: string } =
 
 /** Connects to that port of this machine for any address. */
 export function callingAt(port: number): CheckDeps['greet'] {
-  const us = { hostname: HOSTNAME, sourceAddress: null, timeoutMs: 2_000 }
+  const us = { hostname: HOSTNAME, sourceAddress: null, timeoutMs: 30_000 }
   return (host) => greet({ host, address: '127.0.0.1', port, tls: 'never', demand: 'none', login: null }, us)
 }

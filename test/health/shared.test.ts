@@ -169,7 +169,7 @@ describe('names of nodes', () => {
     machine.zone.set(SPF_HOST, 'TXT', ['v=spf1 a:mx1.sender.example ip4:11.22.33.42 ~all'])
   })
   const check = async (list = [node('mx1'), node('mx2')], smarthost: typeof INSTALLATION.smarthost = null) => {
-    const resolver = machine.impatient
+    const { resolver } = machine
     const checks = nodeChecks(
       async () => list,
       { ...INSTALLATION, smarthost },

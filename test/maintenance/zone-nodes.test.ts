@@ -46,7 +46,7 @@ function tests(openNode: () => Promise<Store>): void {
       clock,
       random: systemRandom,
       port: dns.port,
-      timeoutMs: 300,
+      timeoutMs: 30_000,
     })
     const node = async () => {
       const store = await openNode()

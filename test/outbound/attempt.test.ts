@@ -6,6 +6,7 @@ import { mailauthResolver } from '../../src/net/dns/resolver.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import type { SigningKey } from '../../src/outbound/job.ts'
 import { startBlackHole } from '../support/black-hole.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { CONTENT, createOutboundSetup, job, keep, publish, relayAt, VIA_RELAY } from './setup.ts'
 
@@ -131,7 +132,8 @@ test('at most five connections are tried, and hosts without address do not count
 // threat: hanging-mail-servers
 test('silent servers cannot extend an attempt beyond its time', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
-  const timeouts = { attemptMs: 1_000, greetingMs: 600 }
+  const attemptMs = TEST_LIMIT_MS / 150
+  const timeouts = { attemptMs, greetingMs: 0.6 * attemptMs }
   const { zone, attempt } = await createOutboundSetup({ settings: { deliveryPort: mx.port }, timeouts })
   publish(zone, {
     'mx1.remote.test': ['127.0.0.1'],

@@ -28,7 +28,7 @@ describe('a connection without a mail', () => {
       login: LOGIN,
       ...change,
     }
-    return greet(peer, { hostname: 'mail.sender.example', sourceAddress: null, timeoutMs: 5_000, ca })
+    return greet(peer, { hostname: 'mail.sender.example', sourceAddress: null, timeoutMs: 60_000, ca })
   }
 
   test('uses TLS and login, sends QUIT and transmits nothing', async () => {

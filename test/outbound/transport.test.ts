@@ -5,6 +5,7 @@ import { TIMEOUTS } from '../../src/outbound/smtp/timeouts.ts'
 import { createTranscript } from '../../src/outbound/smtp/transcript.ts'
 import { createTransport, type Offered, type Transport } from '../../src/outbound/smtp/transport.ts'
 import { toWire } from '../../src/outbound/smtp/wire-mail.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 
 const open: { stop(): Promise<void> }[] = []
@@ -13,8 +14,9 @@ afterEach(async () => {
 })
 
 const MAIL = toWire([Buffer.from('From: a@b.test\r\n\r\nhello\r\n')])
-/** For calls that hang; the steps before must also finish within it on a busy machine. */
-const SHORT = { ...TIMEOUTS, greetingMs: 1_000, commandMs: 1_000, dataMs: 1_000 }
+/** For calls that hang; the steps before must also finish within it, however slow the machine is. */
+const SHORT_MS = TEST_LIMIT_MS / 150
+const SHORT = { ...TIMEOUTS, greetingMs: SHORT_MS, commandMs: SHORT_MS, dataMs: SHORT_MS }
 
 async function raw(options: Parameters<typeof startRawMx>[0] = {}): Promise<RawMx> {
   const mx = await startRawMx(options)
@@ -50,7 +52,7 @@ async function offer(
 ): Promise<Offered & { transcript: string }> {
   const transcript = createTranscript(nowMs)
   const envelope = { returnPath: more.returnPath ?? 'r@sender.test', recipient: more.recipient ?? 'anna@raw.test' }
-  const { mail = MAIL, budgetMs = 5000 } = more
+  const { mail = MAIL, budgetMs = 60_000 } = more
   const destination = { name: 'raw.test', connections: 2, maxMails: more.maxMails ?? 500 }
   const offered = await via.offer({ peer: to, destination, envelope, mail, transcript, budgetMs })
   return { ...offered, transcript: transcript.text() }
@@ -233,7 +235,7 @@ for (const [name, moveAt] of [
 // threat: hanging-mail-servers
 test('the whole dialogue is limited, however slow each single step is', async () => {
   const mx = await raw({ script: at('EHLO', { do: 'hang' }) })
-  const { answer } = await offer(transport(), peer(mx), { budgetMs: 1_000 })
+  const { answer } = await offer(transport(), peer(mx), { budgetMs: SHORT_MS })
   expect(answer).toMatchObject({ kind: 'fault', stage: 'ehlo', fault: { class: 'timeout' } })
 })
 
@@ -389,10 +391,11 @@ test('idle connections are closed with QUIT after their time, and all of them at
 
 test('an idle connection stays open until its time is over', async () => {
   const mx = await raw()
-  const via = transport({ idleMs: 3_000 })
+  const idleMs = TEST_LIMIT_MS / 100
+  const via = transport({ idleMs })
   await offer(via, peer(mx))
   for (let n = 0; n < 3; n++) {
-    await Bun.sleep(800) // a sweep runs every 750 ms
+    await Bun.sleep(0.27 * idleMs) // a sweep runs after every quarter of it
     await offer(via, peer(mx))
   }
   expect(mx.connections()).toBe(1)
@@ -462,7 +465,7 @@ test('a mail waits for the connection until the caller has noted the reply to th
     const destination = { name: 'raw.test', connections: 1, maxMails: 500 }
     const onCommit = () => steps.push(`${name} sent`)
     const transcript = createTranscript(nowMs)
-    await via.offer({ peer: peer(mx), destination, envelope, mail: MAIL, transcript, budgetMs: 5000, onCommit })
+    await via.offer({ peer: peer(mx), destination, envelope, mail: MAIL, transcript, budgetMs: 60_000, onCommit })
     for (let turn = 0; turn < 50; turn++) await null // callers between the transport and the journal
     steps.push(`${name} noted`)
   }
