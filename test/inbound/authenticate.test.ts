@@ -8,6 +8,7 @@ import { readHeaderFields } from '../../src/mail/header-fields.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { expectCostUnder } from '../support/cpu-cost.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { KEY_PEM, mail, signed, startMailZone } from './signed-mail.ts'
 
@@ -30,7 +31,7 @@ const BANK = ['From: The Bank <ceo@bank.test>', 'To: b@b.test', 'Subject: Hello'
 function looked(raw: Buffer, more: Partial<Claim> = {}): Promise<Authentication> {
   const claim = { raw, remoteAddress: '127.0.0.1', helo: 'mx.bank.test', returnPath: 'b@bank.test', ...more }
   const { from } = headOf(readHeaderFields(raw).fields)
-  return authenticate({ from, ...claim }, { resolver, clock: systemClock, hostname: 'mx.b.test', limitMs: 20_000 })
+  return authenticate({ from, ...claim }, { resolver, clock: systemClock, hostname: 'mx.b.test', limitMs: 120_000 })
 }
 const SIGNING = { signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PEM } // the types require it twice
 const strangers = { remoteAddress: '127.9.9.9', returnPath: 'b@evil.test' }
@@ -369,10 +370,11 @@ describe('failures and limits', () => {
   // threat: signature-and-header-floods
   test('an oversized header costs no time: its signatures are permerror, and its author is still checked', async () => {
     const raw = mail([...BANK, `X-Long: a${'\r\n b'.repeat(200_000)}`])
-    const began = performance.now()
-    const found = await looked(signed(raw, 'bank.test'))
-    expect(found.verdicts).toEqual({ spf: 'pass', dkim: 'permerror', dmarc: 'pass', arc: 'none' })
-    expect(performance.now() - began).toBeLessThan(4_000)
+    const long = signed(raw, 'bank.test')
+    await expectCostUnder(4_000, async () => {
+      const found = await looked(long)
+      expect(found.verdicts).toEqual({ spf: 'pass', dkim: 'permerror', dmarc: 'pass', arc: 'none' })
+    })
     const stranger = await looked(raw, strangers)
     expect(stranger.verdicts.dmarc).toBe('fail')
   })
@@ -386,10 +388,10 @@ describe('failures and limits', () => {
       `ARC-Message-Signature: i=1; ${tags}${blank}`,
       `ARC-Seal: i=1; ${blank}`,
     ]
-    const began = performance.now()
-    const found = await looked(mail([...fields, ...fields, ...fields, ...BANK]))
-    expect(found.verdicts.dmarc).toBe('pass')
-    expect(performance.now() - began).toBeLessThan(4_000)
+    await expectCostUnder(4_000, async () => {
+      const found = await looked(mail([...fields, ...fields, ...fields, ...BANK]))
+      expect(found.verdicts.dmarc).toBe('pass')
+    })
     const good = signed(mail([...fields, ...BANK]), 'bank.test')
     expect((await looked(good, strangers)).verdicts).toMatchObject({ dkim: 'pass', dmarc: 'pass' })
   })

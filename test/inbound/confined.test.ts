@@ -9,6 +9,8 @@ import { createLog } from '../../src/os/log.ts'
 import type { ChildRunner } from '../../src/os/sandbox/child-runner.ts'
 import { startChild } from '../../src/os/sandbox/child-runner.ts'
 import { createReaderStarter, type Separated } from '../../src/server/inbound-readers.ts'
+import { slowness } from '../support/cpu-cost.ts'
+import { until } from '../support/patience.ts'
 import { openReaders } from './reader-setup.ts'
 import { createInboundSetup } from './setup.ts'
 import { KEY_PEM, mail, startMailZone } from './signed-mail.ts'
@@ -76,10 +78,7 @@ const isZombie = (pid: number) =>
     .stdout.toString()
     .startsWith('Z')
 
-async function untilGone(pid: number): Promise<void> {
-  for (let turn = 0; turn < 500 && isAlive(pid); turn++) await Bun.sleep(10)
-  expect(isAlive(pid)).toBe(false)
-}
+const untilGone = (pid: number) => until(`process ${pid} to end`, () => !isAlive(pid))
 
 describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   // threat: reader-breakout
@@ -177,14 +176,11 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', (
   // threat: poisonous-inbound-mail
   // threat: parser-exhaustion
   // threat: unreadable-mail
-  test('gets 451 and is then stored without parsing; its neighbours are read, and the reader is replaced in time', async () => {
+  test('gets 451 and is then stored without parsing; its neighbours are read, and the reader is replaced', async () => {
     const readers = hostileReaders({ limits: { computeMs: 500 } })
     await readers.read(healthy()) // warm-up
     const neighbour = readers.read(healthy('neighbour'))
-    const before = performance.now()
     await expect(readers.read(doing('loop'))).rejects.toThrow('451 4.3.0')
-    // Two readers with half a second each and one start between them, on a busy machine.
-    expect(performance.now() - before).toBeLessThan(15_000)
     expect((await neighbour).parseError).toBeNull()
     const again = await readers.read(doing('loop'))
     expect(again.parseError).toBe('parsing took too long or crashed the parser')
@@ -249,8 +245,8 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
       const before = process.cpuUsage()
       await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
       const { user, system } = process.cpuUsage(before)
-      // Of two readers. Without an end it would be almost two minutes.
-      expect((user + system) / 1000).toBeLessThan(10_000)
+      // Of two readers: usually 250 ms. Without an end it would be almost two minutes.
+      expect((user + system) / 1000).toBeLessThan(5_000 * (await slowness()))
       expect(logged.join()).toMatch(/the process sends more than its jobs need|the process wrote too much to stderr/)
     },
   )
@@ -277,6 +273,6 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
 })
 
 async function untilStarted(count: number): Promise<ChildRunner> {
-  for (let turn = 0; turn < 1_000 && children.length < count; turn++) await Bun.sleep(5)
+  await until(`${count} readers`, () => children.length >= count)
   return children[count - 1]!
 }
