@@ -90,7 +90,7 @@ test('a mail that drips or stops is cut at the idle time, and a steady one at it
   for (let passedMs = 0; passedMs < 150_000; passedMs += 30_000) {
     if (passedMs < 60_000) dripping.write('Subject: drip\r\n')
     steady.write(line.repeat(500))
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await smtp.hasRead(...(passedMs < 60_000 ? [dripping, steady] : [steady]))
     await smtp.clock.advance(30_000)
     if (passedMs < 60_000) continue
     await smtp.nobodyLeft(1) // the steady one

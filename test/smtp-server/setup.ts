@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { createSmtpListener, type SmtpListener } from '../../src/smtp-server/lis
 import type { IncomingMail, SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS, type ListenerLimits, type ListenerSettings } from '../../src/smtp-server/settings.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/patience.ts'
 
 export const NOW = Date.UTC(2026, 10, 21, 12)
 export const CERTIFICATE = await selfSignedCertificate({ names: ['mx.test.example', '127.0.0.1'], now: Date.now() })
@@ -36,8 +37,10 @@ export interface ListenerAtTest {
   spoolDir: string
   /** `from`: the client's address, one of 127.0.0.0/8. */
   connect(from?: string): Promise<Client>
-  /** Resolves when at most `left` connections are open; otherwise the test's own time limit ends it. */
+  /** Resolves when at most `left` connections are open. */
   nobodyLeft(left?: number): Promise<void>
+  /** Resolves when the listener has read all that these clients wrote. */
+  hasRead(...clients: Client[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -97,8 +100,12 @@ export async function startListener(
       return client
     },
     nobodyLeft: async (left = 0) => {
-      while (listener.connections() > left) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(`at most ${left} connections`, () => listener.connections() <= left)
     },
+    hasRead: (...clients) =>
+      until('the listener to read', () =>
+        clients.every(({ socket }) => socket.writableLength === 0 && isEmpty(socket)),
+      ),
     stop: async () => {
       for (const client of clients) client.destroy()
       const stopping = listener.stop(0)
@@ -107,6 +114,16 @@ export async function startListener(
       rmSync(spoolDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Nothing of the connection is in a buffer of the system: `tx_queue:rx_queue` of both its ends in proc_pid_net(5). */
+function isEmpty({ localPort }: Socket): boolean {
+  const port = `:${localPort!.toString(16).toUpperCase().padStart(4, '0')}`
+  const ends = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, remote]) => local?.endsWith(port) || remote?.endsWith(port))
+  return ends.every(([, , , , queues]) => queues === '00000000:00000000')
 }
 
 export async function takenOf(mail: IncomingMail<string>): Promise<TakenMail> {

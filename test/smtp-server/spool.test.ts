@@ -9,6 +9,7 @@ import { replyTo } from '../../src/smtp-server/replies.ts'
 import { createSpool } from '../../src/smtp-server/spool.ts'
 import { receiveData } from '../../src/smtp-server/transaction.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/patience.ts'
 import { startListener, takenOf } from './setup.ts'
 
 let dir: string
@@ -113,7 +114,7 @@ test('spooled mails wait for memory in request order', async () => {
   const reading = mails.map((mail, index) => mail.read().then(() => read.push(index)))
   const givenUp = reading[3]!.catch((thrown: Error) => thrown.message)
   await Promise.all(reading.slice(0, 2))
-  await Bun.sleep(5)
+  await Bun.sleep(5) // for a third one, which must not follow: on a slow machine the test sees less
   expect(read.toSorted()).toEqual([0, 1])
   await mails[1]!.discard()
   await reading[2]
@@ -216,9 +217,10 @@ test('a handler that holds a mail delays the next one’s memory, not its sender
   const one = await (await smtp.connect()).hello()
   const two = await (await smtp.connect()).hello()
   const first = one.mail(body)
-  while (order.length === 0) await Bun.sleep(5)
+  await until('the handler to hold the first mail', () => order.length > 0)
   const second = two.mail(body)
-  await Bun.sleep(100)
+  await smtp.hasRead(two)
+  await Bun.sleep(50) // for its handler, which must not begin: on a slow machine the test sees less
   expect(order.length).toBe(1)
   letGo()
   expect(await Promise.all([first, second])).toEqual(['250 2.0.0 taken', '250 2.0.0 taken'])

@@ -44,7 +44,7 @@ test('mail in progress continues under stress, and fewer errors are allowed', as
   expect(smtp.listener.isStressed()).toBe(true)
   for (let second = 0; second < 40; second += 5) {
     sender.write(`${'x'.repeat(990)}\r\n`.repeat(200))
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await smtp.hasRead(sender)
     await smtp.clock.advance(5_000)
   }
   expect(await sender.say('\r\n.')).toStartWith('250')

@@ -1,10 +1,9 @@
 import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { until } from './patience.ts'
 
 const { int, ptr: address, u32 } = FFIType
-/** A connection on loopback is established at once, or not at all. */
-const FULL_MS = 200
-
 /** A port of 127.0.0.1 that answers no connection: its queue is full and never accepted, so the kernel drops every
  *  SYN. listen(2), tcp_max_syn_backlog of tcp(7). */
 export async function startBlackHole(): Promise<{ port: number; stop(): Promise<void> }> {
@@ -29,7 +28,9 @@ export async function startBlackHole(): Promise<{ port: number; stop(): Promise<
     const guest = connect({ host: '127.0.0.1', port })
     guests.push(guest)
     guest.on('error', () => {})
-    isFull = !(await Promise.race([new Promise((resolve) => guest.once('connect', () => resolve(true))), pause()]))
+    // The kernel answers in the moment of the connect, or drops the SYN, and the connection stays in SYN_SENT.
+    await until('a guest to arrive or not', () => statesOf(port).length === guests.length)
+    isFull = statesOf(port).includes(SYN_SENT)
   }
   return {
     port,
@@ -41,4 +42,12 @@ export async function startBlackHole(): Promise<{ port: number; stop(): Promise<
   }
 }
 
-const pause = () => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), FULL_MS))
+/** States of the connections to a port of loopback, proc_pid_net(5). */
+function statesOf(port: number): string[] {
+  const to = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n').slice(1)
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([, , remote, state]) => (remote!.endsWith(to) ? [state!] : []))
+}
+const SYN_SENT = '02'
