@@ -158,6 +158,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     const press = (...keys: string[]) =>
       keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    await page.getByRole('link', { name: /^Receipt/ }).waitFor()
     for (let n = 0; n < 20 && !(await focused()).startsWith('Receipt'); n++) await press('j')
     await press('Enter')
     const mail = page.frameLocator('iframe.mail')
