@@ -6,7 +6,7 @@ import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
 import { startWith } from './cli/command.ts'
 import { documentationOf } from './support/documentation.ts'
 import { installCommands } from './support/machine-commands.ts'
-import { TEST_LIMIT_MS, until } from './support/patience.ts'
+import { PATIENCE_MS, until } from './support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from './support/postgres.ts'
 
 /** The setup of several nodes as the manual describes it. The blocks after `<!-- on node 1 -->`, `<!-- on node 2 -->` and
@@ -141,7 +141,7 @@ describeWithPostgres('several nodes', () => {
       cwd: home,
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: TEST_LIMIT_MS,
+      timeout: PATIENCE_MS,
     })
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
 import { DOCUMENTATION } from './support/documentation.ts'
 import { installCommands } from './support/machine-commands.ts'
-import { TEST_LIMIT_MS } from './support/patience.ts'
+import { PATIENCE_MS } from './support/patience.ts'
 import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
 
 /** The setup of a server as the manual describes it. The blocks after `<!-- on the server -->` run as they are, one after the
@@ -100,7 +100,7 @@ describe('the setup of a server', () => {
       cwd: folder,
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: TEST_LIMIT_MS,
+      timeout: PATIENCE_MS,
     })
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }

@@ -20,7 +20,7 @@ import { start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { DOCUMENTATION, documentationOf } from './support/documentation.ts'
 import { freePort } from './support/free-port.ts'
-import { TEST_LIMIT_MS } from './support/patience.ts'
+import { PATIENCE_MS } from './support/patience.ts'
 
 /** README and manual are checked against the program. The blocks after `<!-- runs: … -->` run as they are, in the order of the
  *  pages and with the variables that earlier ones set, against a try-out. For a shell block the comment has the HTTP status
@@ -71,6 +71,7 @@ describe('the code of README and manual', () => {
     const lines = Object.entries({ ...variables, PATH: `${folder}:${process.env.PATH}` })
     writeFileSync(environmentFile, lines.map(([name, value]) => `${name}='${value}'\n`).join(''))
     receiver = startReceiver(process.execPath, port)
+    await receiver.says('waiting on port')
   })
   afterAll(() => {
     for (const step of undo.reverse()) step()
@@ -79,7 +80,7 @@ describe('the code of README and manual', () => {
   for (const { expected, code } of shellBlocks) {
     test.skipIf(curl === null)(`this gives ${expected}: ${code.trim().split('\n').at(-1)}`, () => {
       const script = `set -eua\n. '${environmentFile}'\n${code}\nexport -p >'${environmentFile}'\n`
-      const run = Bun.spawnSync(['sh', '-c', script], { env: {}, timeout: TEST_LIMIT_MS })
+      const run = Bun.spawnSync(['sh', '-c', script], { env: {}, timeout: PATIENCE_MS })
       const statuses = [...run.stderr.toString().matchAll(/^status (\d+)$/gm)].map(([, status]) => status)
       expect([run.exitCode, statuses.join(' ')]).toEqual([0, expected])
       expect(run.stdout.toString()).not.toContain('"error":')
@@ -118,7 +119,7 @@ describe('the code of README and manual', () => {
       const run = Bun.spawnSync([runtime!, 'shop.mjs'], {
         cwd: installed.folder,
         env: { API, KEY },
-        timeout: TEST_LIMIT_MS,
+        timeout: PATIENCE_MS,
       })
       expect(run.stderr.toString()).toBe('')
       expect(run.stdout.toString()).toMatch(/^delivered 250 .+\n(msg_\w+ delivered\n)+\[\s*\{\s*field: ['"]to['"]/)

@@ -89,7 +89,7 @@ describe('serve', () => {
     }
     const reload = async (count: number) => {
       server.kill('SIGHUP')
-      let reported = []
+      let reported: string[][] = []
       await until('the reload to be recorded', async () => {
         reported = await entries()
         return reported.length >= count

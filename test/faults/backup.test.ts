@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,11 @@ beforeAll(async () => {
   installation = await makeTestInstallation()
 })
 afterAll(() => installation?.close())
+
+let isSending = false
+afterEach(() => {
+  isSending = false
+})
 
 const command = (...args: string[]) =>
   spawn(PROGRAM, [...args, '--config', join(installation.folder, 'config.toml')], {
@@ -58,7 +63,7 @@ test('a backup under load contains everything acknowledged before; restored, it 
   installation.sink.answer = '450 4.7.1 later'
   let server = await installation.serve()
   const acknowledged = new Map<string, string>()
-  let isSending = true
+  isSending = true
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `${client}-${n}`, acknowledged)
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/patience.ts'
 import { sendUntilAcknowledged } from './http-client.ts'
 import { exitOf, makeTestInstallation, type TestInstallation, UNDER_WAY } from './setup.ts'
@@ -15,13 +15,18 @@ beforeAll(async () => {
 })
 afterAll(() => installation?.close())
 
+let isSending = false
+afterEach(() => {
+  isSending = false
+})
+
 test(`${KILLS} kills under load lose nothing acknowledged, publish everything and send few mails twice`, async () => {
   let server = await installation.serve()
   const subscription = { url: installation.receiver.url, events: ['message.delivered', 'message.bounced'] }
   expect((await installation.api('POST', '/v1/webhooks', subscription)).status).toBe(201)
 
   const acknowledged = new Map<string, string>()
-  let isSending = true
+  isSending = true
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `${client}-${n}`, acknowledged)
   })
@@ -58,7 +63,7 @@ test('SIGTERM under load loses nothing, sends nothing twice and exits 0', async 
   let server = await installation.serve()
   const before = new Map([...installation.sink.mails].map(([token, messageIds]) => [token, messageIds.length]))
   const acknowledged = new Map<string, string>()
-  let isSending = true
+  isSending = true
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let n = 0; isSending; n++) await sendUntilAcknowledged(installation, `term-${client}-${n}`, acknowledged)
   })

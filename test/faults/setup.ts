@@ -120,6 +120,8 @@ ${sections}
     config,
     key,
     serve: async (around = []) => {
+      // A failed test may have left it.
+      for (const child of children) if (child.kill('SIGKILL')) await exitOf(child)
       const log = openSync(join(folder, 'log'), 'w')
       const [command = program, ...words] = [...around, program, 'serve', '--config', config]
       const child = spawn(command, words, { stdio: ['ignore', 'pipe', log] })
@@ -141,7 +143,7 @@ ${sections}
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(60_000),
       }),
     close: async () => {
       for (const child of children) child.kill('SIGKILL') // a failed test may have left it

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,6 +30,11 @@ listen_tls = "127.0.0.1:${ports.submission}"`,
   })
 })
 afterAll(() => installation?.close())
+
+let isSending = false
+afterEach(() => {
+  isSending = false
+})
 
 const KILLED = `${KILLS} times kill -9 while mail comes in: no 250 was a lie, and only what had no answer is there twice`
 test(KILLED, async () => {
@@ -124,7 +129,7 @@ const INBOUND = { from: 'ann@author.example', to: 'in@example.com' }
 function startLoad(run: string) {
   const inbound = newLedger()
   const submitted = newLedger()
-  let isSending = true
+  isSending = true
   const drive = async (name: string, client: ReturnType<typeof createSmtpClient>, mailOf: MailOf) => {
     for (let n = 0; isSending; n++) await client.deliver(`${name}-${n}`, mailOf(`${name}-${n}`, n))
     client.close()

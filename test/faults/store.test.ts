@@ -17,8 +17,6 @@ const FAULTS = {
   'has a bug': () => new Error('a bug of the store'),
 }
 
-const _LIMIT_MS = 300_000 // hundreds of rounds: 3 s alone, 40 s and more on a busy machine
-
 for (const [what, fault] of Object.entries(FAULTS)) {
   test(`whichever store call ${what}, no mail is lost or sent twice and no event is invented`, async () => {
     trap.set('nothing', 0, fault)

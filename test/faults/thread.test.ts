@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { until } from '../support/patience.ts'
 import { expectNothingLost, openStage, type Stage } from './journey.ts'
 
 /** The delivery thread is killed at the n-th line of its dialogue, n = 1, 2, 3 … until a round passes without a
@@ -49,7 +50,7 @@ test('a kill during a raw view does not affect the next request', async () => {
   const { deliveries } = await stage.play()
   const path = `/v1/messages/${deliveries[0]!.messageId}/content?part=raw`
   const asking = stage.server.ask('GET', path)
-  for (let turn = 0; turn < 1_000 && stage.server.threads(COMPOSING).length === 0; turn++) await Bun.sleep(1)
+  await until('the thread to start', () => stage.server.threads(COMPOSING).length > 0)
   stage.server.threads(COMPOSING)[0]!.terminate()
   // Retried once by another thread.
   expect((await asking).status).toBe(200)

@@ -5,6 +5,7 @@ import pkg from '../../package.json' with { type: 'json' }
 import { lockDataDir } from '../../src/storage/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
 import { NEXT_VERSION } from '../support/next-version.ts'
+import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { sign } from '../support/release.ts'
@@ -20,6 +21,9 @@ import {
 
 const OLD_SCHEMA = MIGRATIONS.length
 const OLD_VERSION = pkg.version
+
+/** Of a version that does not get ready: waited for to the end, and long enough for the old one to start again. */
+const READY_WITHIN = ['--ready-within', String(Math.ceil(TEST_LIMIT_MS / 30_000))]
 
 let release: NextRelease
 const servers: UpgradedServer[] = []
@@ -83,7 +87,7 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
   test('goes back with program and store when the new version ends before it is ready, and loses nothing', async () => {
     const server = await serving({ beforeStop: 'send' })
     const sent = await server.send()
-    const failed = await server.upgrade({ breaks: 'exit', more: ['--ready-within', '5'] })
+    const failed = await server.upgrade({ breaks: 'exit', more: READY_WITHIN })
     expect(failed.output).toContain(`Went back to ${OLD_VERSION}`)
     expect(failed.exitCode).toBe(1)
     expect(await versionOf(server)).toEqual({ running: true, version: OLD_VERSION })
@@ -105,7 +109,7 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
   test('does not go back when the new version accepted a message without being ready', async () => {
     const server = await serving({ afterStart: '[ -z "$NEXT_BREAKS" ] || send' })
     const sent = await server.send()
-    const failed = await server.upgrade({ breaks: 'hang', more: ['--ready-within', '5'] })
+    const failed = await server.upgrade({ breaks: 'hang', more: READY_WITHIN })
     expect(failed.output).toMatch(
       /stays, because going back would lose what it has accepted or sent since: \d+ messages/,
     )
@@ -211,7 +215,7 @@ describeWithPostgres('an upgrade of two nodes', () => {
     expect(await versionOf(first)).toEqual({ running: true, version: NEXT_VERSION })
 
     // The old program does not open the tables any more, but its server runs.
-    const failed = await second.upgrade({ breaks: 'exit', more: ['--ready-within', '5'] })
+    const failed = await second.upgrade({ breaks: 'exit', more: READY_WITHIN })
     expect(failed.output).toContain('draining node second')
     expect(failed.output).toContain('stays, because the tables of PostgreSQL are upgraded')
     expect(failed.exitCode).toBe(1)

@@ -1,3 +1,4 @@
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import type { Passing } from './proxy.ts'
@@ -8,7 +9,6 @@ const SETTLE_MS = 100
 const POLL_MS = 100
 const SHORT_MS = 0.6 * TAKEOVER_MS
 const LONG_MS = 2 * TAKEOVER_MS
-const LEAVES_MS = 20_000
 const REPLACED = 4
 /** The connection that writes mail (storage/postgres/open.ts). */
 const MAIL = 'postrider mail'
@@ -39,11 +39,19 @@ export const network: Fault = clusterFault({
       // It claims nothing more, and finishes what it has. A short cut is noted once: its queries would make it longer.
       const everyMs = ms < TAKEOVER_MS ? ms : POLL_MS
       for (; restMs() > 0; await Bun.sleep(Math.min(everyMs, restMs()))) mayComeTwice(node)
+      if (ms > TAKEOVER_MS) {
+        const isLive = `select count(*) from nodes where name = '${node.name}' and ended_at is null`
+        await until('the other node to end it', async () => {
+          mayComeTwice(node)
+          await Bun.sleep(POLL_MS)
+          return cluster.sql(isLive)[0]![0] === '0'
+        })
+      }
       cluster.sink.freeze(node.source)
       for (const proxy of node.proxies) proxy.pass('both')
       cluster.sink.thaw(node.source)
       if (ms > TAKEOVER_MS) {
-        const code = await Promise.race([exitOf(process!), Bun.sleep(LEAVES_MS).then(() => 'still running')])
+        const code = await Promise.race([exitOf(process!), Bun.sleep(PATIENCE_MS).then(() => 'still running')])
         if (code === REPLACED) replaced++
         else broken.push(`cut off (${passing}) for ${ms} ms it is ${code}`)
         if (code === 'still running') await node.kill()

@@ -1,4 +1,4 @@
-import { until } from '../../support/patience.ts'
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
@@ -16,7 +16,6 @@ export interface ClusterRound {
 
 const CLIENTS = 8
 const PAUSE_MS = 20
-const SETTLE_MS = 60_000
 
 /** Runs `run` on a cluster under load, then waits until everything has settled, and audits it. `run` returns further
  *  figures and broken promises, and leaves both nodes running. */
@@ -74,7 +73,7 @@ export function clusterFault(
 export async function untilBothWork({ sql, nodes }: TestCluster, load: Load): Promise<void> {
   const owners = `select count(distinct s.node_id), count(*) filter (where s.node_id is null) from slots s
     join nodes n on n.id = s.node_id and n.ended_at is null`
-  const endsAt = performance.now() + SETTLE_MS
+  const endsAt = performance.now() + PATIENCE_MS
   const areShared = () => {
     try {
       return sql(owners)[0]!.join() === '2,0'

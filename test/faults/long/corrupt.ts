@@ -1,12 +1,16 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
+import { until } from '../../support/patience.ts'
 import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { startClients } from './books.ts'
 import { type Fault, unless } from './fault.ts'
 
 const PAGE = 4096
 type Damage = (dataDir: string) => void
+
+/** On a busy machine they take longer than the time that is usually enough. */
+const LEAST_MESSAGES = 50
 
 /** Damage to the files of a killed program. The start must report it with advice, or it must do no harm: every
  *  message is unchanged. Not covered: removing log and index together, which looks like a clean shutdown, and
@@ -21,6 +25,7 @@ export const corrupt: Fault = {
       const server = await installation.serve()
       const clients = startClients(installation, { run: 'old', count: 8, text: 'Hello '.repeat(200) })
       await Bun.sleep(2_500)
+      await until('some messages', () => clients.promised.size >= LEAST_MESSAGES)
       await clients.stop()
       server.kill('SIGKILL')
       await exitOf(server)

@@ -27,7 +27,8 @@ export const lock: Fault = {
       for (const seconds of [3, longSeconds]) {
         await send(installation, `warm-${seconds}`)
         other.exec('begin immediate')
-        const endsAt = performance.now() + seconds * 1000
+        const beganAt = performance.now()
+        const endsAt = beganAt + seconds * 1000
         const asked: Promise<Asked>[] = []
         for (let n = 0; performance.now() < endsAt; n++) {
           if (n % 5 === 0) asked.push(send(installation, `${seconds}-${n}`))
@@ -35,10 +36,12 @@ export const lock: Fault = {
           await Bun.sleep(50)
         }
         other.exec('commit')
+        // On a busy machine, the last round may have made it longer than the server waits.
+        const isShort = performance.now() - beganAt < PATIENCE_MS - SLACK_MS
         const came = await Promise.all(asked)
         answers.push(...came)
         promised.push(...came.flatMap(({ id, status }) => (status === 202 ? [id!] : [])))
-        if (seconds === 3 && came.some(({ status }) => status !== 202)) throw new Error('3 s are waited for')
+        if (isShort && came.some(({ status }) => status !== 202)) throw new Error('3 s are waited for')
       }
       other.close()
       const last = await send(installation, 'last')

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { until } from '../../support/patience.ts'
 import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { readStore, startClients } from './books.ts'
 import { RECORDED, readRecord, type Step } from './disk-record.ts'
@@ -9,6 +10,9 @@ import { record } from './strace.ts'
 const CLIENTS = 8
 const RECORD_MS = 2_500
 const SECTOR = 512
+
+/** On a busy machine they take longer than the time that is usually enough. */
+const LEAST_MESSAGES = 50
 
 /** A power loss: data written but not synced is on disk, or not, or in part. The program runs once under strace,
  *  which records all its file operations. Then its disk is rebuilt as it may have been at any moment, and a new
@@ -26,6 +30,7 @@ export const power: Fault = {
       const recorded = await installation.serve(record(RECORDED, log))
       const clients = startClients(installation, { run: 'power', count: CLIENTS, patient: false })
       await Bun.sleep(RECORD_MS)
+      await until('some messages', () => clients.promised.size >= LEAST_MESSAGES)
       recorded.kill('SIGKILL')
       await exitOf(recorded)
       await clients.stop()

@@ -3,10 +3,14 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../../src/storage/sqlite/migrate.ts'
+import { until } from '../../support/patience.ts'
 import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { readStore, startClients } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
 import { inject } from './strace.ts'
+
+/** On a busy machine they take longer than the time that is usually enough. */
+const LEAST_MESSAGES = 50
 
 /** Kills an upgrade at many of its writes and fsyncs and repeats it; and starts an older program on a newer store.
  *  The migration rewrites every message. Its code comes from this source, the store from the program. */
@@ -20,6 +24,7 @@ export const upgrade: Fault = {
       const server = await installation.serve()
       const clients = startClients(installation, { run: 'old', count: 8, text: 'Hello '.repeat(500) })
       await Bun.sleep(1_500)
+      await until('some messages', () => clients.promised.size >= LEAST_MESSAGES)
       await clients.stop()
       server.kill('SIGTERM')
       await exitOf(server)
