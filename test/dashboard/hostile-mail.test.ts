@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { slowness } from '../support/cpu-cost.ts'
 import { until } from '../support/patience.ts'
 import type { TestServer } from '../support/server.ts'
 import { hasBrowser, startDashboard, type TestDashboard, type View } from './setup.ts'
@@ -150,6 +151,14 @@ const KNOTTED = [
   many('<svg>', 50_000),
   Array.from({ length: 2_000 }, (_, at) => `<b class=${at}>`).join('') + many('<p>x', 2_000),
 ]
+
+/** CPU time of the process that renders the page, since its start. */
+async function cpuSeconds(page: Page): Promise<number> {
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('Performance.enable')
+  const { metrics } = await devTools.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'ProcessTime')!.value
+}
 
 describe.skipIf(!hasBrowser)('hostile mail', () => {
   let board: TestDashboard
@@ -345,9 +354,11 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
 
   for (const at of BUSY.keys()) {
     // threat: active-content-in-mail
-    test(`shows a costly message: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`, async () => {
+    test(`shows a costly message without much work: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`, async () => {
       const { page } = await shown(`busy ${at}`)
       await isClean(page)
+      // At most 2.5 s; quadratic work takes a minute or more.
+      expect(await cpuSeconds(page)).toBeLessThan(12 * (await slowness()))
     })
   }
 })
