@@ -283,7 +283,9 @@ test('an owner sends three invitations a day to an address, and fifty in all; th
   expect(reasons).toEqual([null, null, null, 'limit_reached'])
   for (let n = 3; n < 50; n++) expect(await invite(`a${n}@one.remote.example`)).toBeNull()
   expect(await invite('bob@one.remote.example')).toBe('limit_reached')
+  await server.stop()
   await server.clock.advance(8 * 60 * MINUTE)
+  await server.reopen()
   expect(await invite('ann@one.remote.example')).toBeNull()
 })
 

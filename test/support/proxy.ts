@@ -73,7 +73,7 @@ export async function startProxy(
     ]
   }
   const ask = async (path: string, request: Request = {}): Promise<Answer> => {
-    const more = [...(request.more ?? []), '--include', '--max-time', '30']
+    const more = [...(request.more ?? []), '--include', '--max-time', '240']
     const { exitCode, output } = await run(curl(path, { ...request, more }))
     if (exitCode !== 0) throw new Error(output)
     // curl prints `100 Continue` as a response of its own.

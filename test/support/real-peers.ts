@@ -22,7 +22,7 @@ export interface Spoken {
 /** A swaks run against `host:port` → its transcript; lines of the server start with `<-` or `<~` (over TLS), a
  *  refusal with `<**` or `<~*`. Exit code 0 only when the mail was accepted. */
 export async function swaks(server: string, ...options: string[]): Promise<Spoken> {
-  const { exitCode, output } = await run(['swaks', '--server', server, '--timeout', '10', ...options])
+  const { exitCode, output } = await run(['swaks', '--server', server, '--timeout', '120', ...options])
   return { exitCode, output: output.toString() }
 }
 
