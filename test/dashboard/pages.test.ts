@@ -7,9 +7,6 @@ import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** The dashboard's HTTP responses. */
 
-/** Of the compression at its highest level, on a busy machine. */
-const _LIMIT_MS = 120_000
-
 let files: PackedFile[]
 let made: TestApi
 beforeAll(async () => {
