@@ -1,7 +1,7 @@
+import { openMemoryStore } from '../../test/support/migrated-store.ts'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Session } from '../model/session.ts'
 import { FIRST_USER } from '../model/user.ts'
-import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
 import { createSessions, hashToken, SESSION_COOKIE } from './sessions.ts'
 
@@ -14,7 +14,7 @@ let store: Store
 let isBroken = false
 beforeEach(async () => {
   isBroken = false
-  store = await openStore({ dataDir: ':memory:', now: START })
+  store = await openMemoryStore()
   const session: Session = {
     id: 'ses_1',
     userId: FIRST_USER,

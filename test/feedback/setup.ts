@@ -6,10 +6,10 @@ import type { Message } from '../../src/model/message.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { lateBounce } from '../../src/outbound/outcome.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { NewDelivery, Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, accept, claim, createRecords, found, ORGANIZATION, recordOf, START } from '../storage/records.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 import { createTestRandom } from '../support/random.ts'
 
 /** The arrival of every report: an hour after the mail was sent. */
@@ -18,7 +18,7 @@ export const HOST = 'bounce.a.example'
 
 /** The feedback handler over a real store in memory; `wrap` wraps the store. */
 export async function openFeedback(wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same) {
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   const records = createRecords()
   await found(store, records)
   const verp = createVerp(new Uint8Array(32).fill(7))

@@ -18,10 +18,10 @@ import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
 import type { Organization, Plan } from '../../src/model/organization.ts'
 import type { QualityAlert } from '../../src/model/quality.ts'
 import type { EnvelopeAddress, IncomingMail, SmtpHandler, SmtpSession } from '../../src/smtp-server/session.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createForwarding } from '../../src/submission/forwarding.ts'
 import { createRecords, type Records, START } from '../storage/records.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 export { START }
 
@@ -90,7 +90,7 @@ export interface InboundSetupOptions {
 }
 
 export async function createInboundSetup(options: InboundSetupOptions = {}): Promise<InboundSetup> {
-  const store = await openStore({ dataDir: ':memory:', now: START, ...(options.plans && { plans: options.plans }) })
+  const store = await openMemoryStore({ ...(options.plans && { plans: options.plans }) })
   const seen = options.wrapStore?.(store) ?? store
   const records = createRecords()
   const organization = records.organization()

@@ -8,8 +8,8 @@ import { createResolver } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 const START = Date.UTC(2026, 10, 21)
 const HOUR = 3_600_000
@@ -27,7 +27,7 @@ async function open() {
   const clock = createFakeClock(START)
   const resolver = createResolver({ servers: [zone.address], clock, random: systemRandom, maxCacheEntries: 0 })
   undo.push(() => resolver.close())
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   undo.push(() => store.close())
   const mintId = createMintId(clock, systemRandom)
   await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'free', createdAt: START })

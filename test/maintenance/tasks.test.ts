@@ -5,9 +5,9 @@ import type { Resolver } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const MINUTE = 60_000
@@ -15,7 +15,7 @@ const DAY = 24 * 60 * MINUTE
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore({ dataDir: ':memory:', now: NOW })
+  store = await openMemoryStore()
 })
 afterEach(() => store.close())
 

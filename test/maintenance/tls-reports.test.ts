@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { createTlsReports } from '../../src/maintenance/tls-reports.ts'
 import type { Lookup } from '../../src/net/dns/resolver.ts'
 import { silentLog } from '../../src/os/log.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 const DAY = 86_400_000
 const TODAY = Date.UTC(2026, 10, 21)
@@ -11,7 +11,7 @@ const COUNT = { domain: 'told.test', policy: 'none', host: null, address: null, 
 
 /** A finished day of told.test, and its DNS record. */
 async function open(txt: Lookup<string>, from = 'tls@acme.test') {
-  const store = await openStore({ dataDir: ':memory:', now: TODAY })
+  const store = await openMemoryStore()
   await store.tlsSessions.add([{ ...COUNT, day: TODAY - DAY, sessions: 3 }])
   const posts: { url: string; type: string | undefined; report: Record<string, unknown> }[] = []
   const reports = createTlsReports({

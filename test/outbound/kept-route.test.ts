@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
 import { keptRoute } from '../../src/outbound/relays/kept-route.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, attempt, claim, createRecords, found, recordOf, START, WORKER } from '../storage/records.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 /** Which route a delivery keeps after attempts that a server may have accepted; the store is real. */
 
@@ -18,7 +18,7 @@ afterEach(() => store.close())
 
 async function open() {
   now = START
-  store = await openStore({ dataDir: ':memory:', now })
+  store = await openMemoryStore()
   const records = createRecords()
   await found(store, records)
   await accept(store, records.accepted())

@@ -20,10 +20,10 @@ import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/schedu
 import type { ConfiguredTerms } from '../../src/outbound/schedule/destination-limits.ts'
 import { createParsing } from '../../src/parsing/parsing.ts'
 import { createPerform } from '../../src/parsing/perform.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { claimDue } from '../support/claim.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 const START = Date.UTC(2026, 10, 21, 9)
 const CAUSE = { class: 'test', rule: 'scripted' }
@@ -95,7 +95,7 @@ async function open(
   } = {},
 ): Promise<OpenedLoop> {
   const clock = createFakeClock(START)
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   const mintId = createMintId(clock, systemRandom)
   const tried: string[] = []
   const jobs: AttemptJob[] = []

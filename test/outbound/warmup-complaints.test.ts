@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import { dayOf } from '../../src/model/warmup.ts'
 import { createComplaintCounter } from '../../src/outbound/senders/warmup-complaints.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, attempt, claim, createRecords, found, recordOf, START } from '../storage/records.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 /** Which complaints count against the warm-up of an address; the store is real. */
 
@@ -12,7 +12,7 @@ let store: Store
 afterEach(() => store.close())
 
 async function open(mxHost: string, emails: string[], change: object = {}) {
-  store = await openStore({ dataDir: ':memory:', now: START })
+  store = await openMemoryStore()
   const records = createRecords()
   await found(store, records)
   const deliveries = emails.map((email) => ({ email, destination: email.split('@')[1]! }))

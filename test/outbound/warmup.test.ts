@@ -10,9 +10,9 @@ import { createDestinationRoutes } from '../../src/outbound/schedule/destination
 import { createOwnerShares } from '../../src/outbound/schedule/owner-shares.ts'
 import { createSenders } from '../../src/outbound/senders/senders.ts'
 import { createWarmupLimits, type WarmupLimits, type WarmupResult } from '../../src/outbound/senders/warmups.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 /** Warm-up by the engine's own decisions: admission, senders, limits and the store are real; only the attempts are not. */
 
@@ -48,7 +48,7 @@ afterEach(async () => {
 
 async function open(startAt = START) {
   const clock = createFakeClock(startAt)
-  const store = await openStore({ dataDir: ':memory:', now: startAt })
+  const store = await openMemoryStore()
   stores.push(store)
   return { clock, store }
 }

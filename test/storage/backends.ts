@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Plan } from '../../src/model/organization.ts'
 import { withObjects } from '../../src/storage/objects/contents.ts'
 import { s3Objects } from '../../src/storage/objects/s3.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
+import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { openMemoryStore, openNewStore } from '../support/migrated-store.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
 import { createMigrated } from './migrated.ts'
@@ -49,15 +50,20 @@ async function inFolder(open: (dataDir: string) => Promise<Store>): Promise<Open
   }
 }
 
+function openSqlite(dataDir: string, plan: Plan): Promise<Store> {
+  const open = existsSync(join(dataDir, DATABASE_FILE)) ? openStore : openNewStore
+  return open({ dataDir, now: OPENED_AT, plans: () => plan })
+}
+
 const sqliteInFolder: Backend = {
   name: 'sqlite in a folder',
-  open: (plan) => inFolder((dataDir) => openStore({ dataDir, now: OPENED_AT, plans: () => plan })),
+  open: (plan) => inFolder((dataDir) => openSqlite(dataDir, plan)),
 }
 
 const sqliteInMemory: Backend = {
   name: 'sqlite in memory',
   open: async (plan) => {
-    const store = await openStore({ dataDir: ':memory:', now: OPENED_AT, plans: () => plan })
+    const store = await openMemoryStore({ plans: () => plan })
     return { store, reopen: null, remove: () => store.close() }
   },
 }
@@ -71,9 +77,7 @@ export function objectsBackend(): Backend {
     open: async (plan) => {
       server ??= startS3()
       const objects = s3Objects({ ...(await server).place, prefix: `${++prefixes}/` })
-      return inFolder(async (dataDir) =>
-        withObjects(await openStore({ dataDir, now: OPENED_AT, plans: () => plan }), objects, { minBytes: 1 }),
-      )
+      return inFolder(async (dataDir) => withObjects(await openSqlite(dataDir, plan), objects, { minBytes: 1 }))
     },
     stop: async () => {
       await (await server)?.remove()

@@ -34,6 +34,7 @@ import type { Compose } from '../../src/submission/signing.ts'
 import { undocumented } from './documented.ts'
 import { textOf } from './event-stream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { openMemoryStore } from './migrated-store.ts'
 import { createTestRandom } from './random.ts'
 import { silentResolver } from './silent-resolver.ts'
 
@@ -190,13 +191,13 @@ export const noRemoteAttachments = openRemoteAttachments(makeConfig({ hostname: 
   clock: systemClock.steady,
 })
 
-const openTestStore = ({ dataDir = ':memory:', limits, onEvents = () => {} }: AssemblyOptions) =>
-  openStore({
-    dataDir,
-    now: START,
+const openTestStore = ({ dataDir, limits, onEvents = () => {} }: AssemblyOptions) => {
+  const options = {
     ...(limits && { plans: () => limits }),
     commitListener: { committed: () => {}, suppressed: () => {}, happened: onEvents },
-  })
+  }
+  return dataDir === undefined ? openMemoryStore(options) : openStore({ dataDir, now: START, ...options })
+}
 
 function composeHere(): Compose {
   const preparer = createPreparer()

@@ -3,10 +3,10 @@ import { startZone } from '../../src/cli/try/zone-server.ts'
 import type { MtaSts } from '../../src/mail/mta-sts.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { PolicyFailure } from '../../src/tls-policy/fetch-policy.ts'
 import { createMtaStsPolicies } from '../../src/tls-policy/mta-sts.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -18,7 +18,7 @@ const BROKEN: PolicyFailure = { failure: 'sts-policy-fetch-error', detail: 'time
 /** A domain remote.test that announces a policy; the fetch returns `answer`. */
 async function open() {
   const zone = await startZone([{ name: '_mta-sts.remote.test', type: 'TXT', data: 'v=STSv1; id=1;', ttlSeconds: 60 }])
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   const clock = createFakeClock(START)
   const state = { answer: ENFORCE as MtaSts | PolicyFailure, fetches: 0, failures: [] as string[] }
   const start = () =>

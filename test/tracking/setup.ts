@@ -5,11 +5,11 @@ import { createNetworks } from '../../src/net/ip.ts'
 import { createRequestHost } from '../../src/net/request-host.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { trackingPages } from '../../src/tracking/pages.ts'
 import { ALL_EVENTS, accept, createRecords, found, ORGANIZATION, START } from '../storage/records.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 import { createTestRandom } from '../support/random.ts'
 
 /** When all recipients read their mail. */
@@ -25,7 +25,7 @@ export async function openTracking(
   options: { message?: Partial<Message>; wrap?: (deliveries: Store['deliveries']) => Store['deliveries'] } = {},
 ) {
   const { message: change = {}, wrap = (same) => same } = options
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   const records = createRecords()
   await found(store, records)
   const { message, deliveries } = await accept(

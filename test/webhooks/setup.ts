@@ -5,11 +5,11 @@ import { createPost } from '../../src/net/https/requests.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { type Log, silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store, WebhookDeliveries } from '../../src/storage/store.ts'
 import type { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
 import { createWebhookLoop, type WebhookLoop, type WebhookLoopOptions } from '../../src/webhooks/loop.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { openMemoryStore } from '../support/migrated-store.ts'
 import { type Receiver, type ScriptedAnswer, startReceiver } from '../support/receiver.ts'
 
 export const START = Date.UTC(2026, 10, 21, 7)
@@ -42,7 +42,7 @@ interface LoopChanges extends Omit<WebhookLoopOptions, 'settings'> {
 /** The common part of both setups: one organization on a real store in memory, real receivers, a fake clock. */
 export async function startGround<Loop extends DeliveryLoop>() {
   const clock = createFakeClock(START)
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openMemoryStore()
   const mintId = createMintId(clock, systemRandom)
   const organization = async () => {
     const id = mintId('org')

@@ -31,8 +31,9 @@ const INCREMENTAL = 2
  *  is not noted. test/storage/prepared.test.ts checks this for the statements of the mail path. */
 export type Connection = BetterSqlite.Database
 
-/** Path → an open connection with our pragmas; `:memory:` for tests. Throws what the driver throws. */
-export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
+/** Path → an open connection with our pragmas; for tests `:memory:`, or the bytes of a database, which is then in memory.
+ *  Throws what the driver throws. */
+export function connect(file: string | Buffer, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
   const db = new Database(file, { timeout: options.busyTimeoutMs, readonly: options.readonly ?? false })
   // The file may come from an untrusted backup: its triggers, views and expressions may not call functions with side
   // effects, and a cell that points outside its page is an error at once. sqlite.org/security.html
