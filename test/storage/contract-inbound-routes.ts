@@ -154,7 +154,7 @@ export function inboundRoutePromises(holds: Holds): void {
       between++
     }
     await removing
-    expect(between).toBeGreaterThanOrEqual(3)
+    expect(between).toBeGreaterThan(0)
     expect(await store.inboundRoutes.get(route.id)).toBeNull()
     const pending = await store.inbound.list({ ...ALL_INBOUND, status: 'pending' }, { limit: 9, after: null })
     expect(pending.records).toEqual([])
