@@ -1,5 +1,5 @@
-import { openMemoryStore } from '../../test/support/migrated-store.ts'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { openMemoryStore } from '../../test/support/migrated-store.ts'
 import type { Session } from '../model/session.ts'
 import { FIRST_USER } from '../model/user.ts'
 import type { Store } from '../storage/store.ts'
