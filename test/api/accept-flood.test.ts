@@ -3,7 +3,7 @@ import { createListener, type Listener } from '../../src/api/listener.ts'
 
 const CLIENTS = 8
 /** Of each client, one after the other. */
-const REQUESTS = 40
+const REQUESTS = 20
 
 /** Clients in a separate process. Each opens a new connection as soon as its request is answered. */
 const FLOOD = `

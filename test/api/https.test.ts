@@ -165,10 +165,10 @@ describe('a change of certificate', () => {
   })
 })
 
-const CONNECTIONS = 1_000
+const CONNECTIONS = 400
 const AT_ONCE = 8
 /** Connections before the next change of certificate. */
-const SERVED_BY_EACH = 50
+const SERVED_BY_EACH = 25
 
 /** Connects repeatedly, eight at a time, and counts the answered connections. In a separate process, like a real
  *  client. */
