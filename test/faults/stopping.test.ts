@@ -42,6 +42,16 @@ function holdFirst(owner: object, name: string) {
   return { called: called.promise, fail: held.resolve }
 }
 
+/** From now on no outcome can be written. Resolves when that was tried for the first time. */
+function neverRecords(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.store().deliveries.record = () => {
+    resolve()
+    return Promise.reject(new StoreUnavailable('the disk is full'))
+  }
+  return promise
+}
+
 test('an outcome that cannot be written while the server stops is written before it has stopped', async () => {
   const { called, fail } = holdFirst(server.store().deliveries, 'record')
   const { body } = await server.send()
@@ -50,6 +60,7 @@ test('an outcome that cannot be written while the server stops is written before
   await until('the listener to be closed, then the loops', isClosed)
   await server.clock.advance(0)
   fail()
+  await server.clock.advance(5_000) // it is written again after a pause
   await stopped
   await server.reopen()
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered' })
@@ -65,6 +76,7 @@ test('a webhook response that cannot be written at once is written before the se
   await until('the listener to be closed, then the loops', isClosed)
   await server.clock.advance(0)
   fail()
+  await server.clock.advance(5_000) // it is written again after a pause
   await stopped
   await server.reopen()
   await server.ended(body.id)
@@ -73,10 +85,10 @@ test('a webhook response that cannot be written at once is written before the se
 })
 
 test('a store that never recovers before the stop loses no mail and sends none twice', async () => {
-  server.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
+  const called = neverRecords()
   const { body } = await server.send()
-  await remote.hears('<mail>')
-  await server.stop()
+  await called
+  await server.stop('with work that hangs')
   await server.reopen()
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered' })
   expect((await server.eventsOf(body.id)).map(({ type }) => type)).toEqual(['message.delivered'])
@@ -84,11 +96,11 @@ test('a store that never recovers before the stop loses no mail and sends none t
 })
 
 test('without a store and a journal, the same mail goes out once more', async () => {
-  server.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
+  const called = neverRecords()
   writeFileSync(journalFolder(server.dataDir), 'where the folder should be')
   const { body } = await server.send()
-  await remote.hears('<mail>')
-  await server.stop()
+  await called
+  await server.stop('with work that hangs')
   await server.reopen()
   expect(await server.ended(body.id)).toMatchObject({ status: 'delivered' })
   expect(remote.mails).toHaveLength(2)
