@@ -6,7 +6,8 @@
  *  Every test counts, and every other stage counts as one. Lists what failed, what was not run because its process
  *  ended, and what was skipped. Writes `N passed, N failed` to dist/test/summary, which scripts/test prints as its last
  *  line; there, tests that were not run are among the failed. Exit code 0 without failures, else 1. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureSlowness } from './run-tests/machine.ts'
@@ -19,6 +20,9 @@ const TEST_LIMIT_MS = 300_000
 /** Of all tests, and of any other stage. CI ends a run after 90 minutes and would then have no result. */
 const TESTS_LIMIT_MS = 75 * 60_000
 const STAGE_LIMIT_MS = 30 * 60_000
+const MEMORY = '/dev/shm'
+/** The tests of a run have used up to 2 GB at a time. */
+const TEST_FILES_BYTES = 4e9
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 rmSync(OUT, { recursive: true, force: true })
@@ -66,10 +70,25 @@ async function stage(name: string, ...args: string[]): Promise<void> {
   else failedStages.push(`${name}: exit code ${child.signalCode ?? code}`)
 }
 
-function runAllTests(paths: string[]): Promise<TestRun> {
+async function runAllTests(paths: string[]): Promise<TestRun> {
   console.log(`\n── tests (all output: dist/test/tests.log)`)
   const limits = { testLimitMs, runLimitMs: TESTS_LIMIT_MS }
-  return runTests({ root: ROOT, out: OUT, paths, env: environment(), ...limits, print: console.log })
+  const folder = makeTestFolder()
+  const env = { ...environment(), TMPDIR: folder }
+  try {
+    return await runTests({ root: ROOT, out: OUT, paths, env, ...limits, print: console.log })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** → the folder for the files of all tests, which other users of the machine may enter: in memory if there is room, so
+ *  that a slow disk does not matter. The faults, which test durability, use the disk. */
+function makeTestFolder(): string {
+  const isRoomy = existsSync(MEMORY) && statfsSync(MEMORY).bavail * statfsSync(MEMORY).bsize >= TEST_FILES_BYTES
+  const folder = mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'postrider-tests-'))
+  chmodSync(folder, 0o1777)
+  return folder
 }
 
 /** Without settings of Postrider. CI makes a forgotten test.only an error. PROGRAM: see test/cli/command.ts. */
