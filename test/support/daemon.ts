@@ -26,7 +26,8 @@ export interface DaemonOptions {
 const SCRIPT = `
 owner=$1 folder=$2
 shift 2
-"$@" </dev/null >"$folder/daemon.log" 2>&1 &
+: >"$folder/daemon.log"
+"$@" </dev/null >>"$folder/daemon.log" 2>&1 &
 echo $! >"$folder/daemon.pid"
 { while [ -d /proc/$owner ] && [ -d /proc/$! ]; do sleep 0.5; done; kill -9 $!; } </dev/null >/dev/null 2>&1 &
 `
