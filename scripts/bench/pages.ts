@@ -1,5 +1,5 @@
 import { addSample, pagesOf, type Sample } from '../../test/dashboard/sample.ts'
-import { hasBrowser, startDashboard } from '../../test/dashboard/setup.ts'
+import { startDashboard } from '../../test/dashboard/setup.ts'
 import { type Figure, median } from './figures.ts'
 import type { Part } from './part.ts'
 
@@ -8,7 +8,6 @@ import type { Part } from './part.ts'
 export const pages: Part = {
   name: 'pages',
   beside: async ({ note }) => {
-    if (!hasBrowser) throw new Error('needs Chromium')
     let sample: Sample | undefined
     const board = await startDashboard(async (server) => {
       sample = await addSample(server)

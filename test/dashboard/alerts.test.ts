@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Alert } from '../../src/model/alert.ts'
 import { START } from '../support/server.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Alerts of the operator on the overview and the health page. */
 
@@ -22,7 +22,7 @@ const alertOf = (change: Partial<Alert>): Alert => ({
   ...change,
 })
 
-describe.skipIf(!hasBrowser)('alerts in the dashboard', () => {
+describeWithBrowser('alerts in the dashboard', () => {
   let board: TestDashboard
   beforeAll(async () => {
     const channels = [

@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import { clientOptions } from '../smtp-submission/setup.ts'
 import { DOMAIN, type TestServer } from '../support/server.ts'
-import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
+import { describeWithBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** The analysis of a sent message, and the timeline of a suppressed recipient. */
 
 const HTML = '<p>News of the week</p><p><a href="https://shop.example/unsubscribe">Unsubscribe</a></p>'
 const SMTP = { inbound: { listen: 'off' }, submission: { listen: '127.0.0.1:0' } }
 
-describe.skipIf(!hasBrowser)('the page of a sent message', () => {
+describeWithBrowser('the page of a sent message', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(async () => {}, { smtp: SMTP })

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { START } from '../support/server.ts'
 import { MAIL_FROM } from '../support/user-mail.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Canary messages on the health page. */
 
-describe.skipIf(!hasBrowser)('canary messages in the dashboard', () => {
+describeWithBrowser('canary messages in the dashboard', () => {
   let board: TestDashboard
   beforeAll(async () => {
     const seed = async ({ store }: TestDashboard['server']) => {

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openComponents } from './components/open.ts'
-import { axeFaults, hasBrowser, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** The page with every component of the kit in its states. */
 
@@ -22,7 +22,7 @@ test('the page of components shows each component of the kit', () => {
   expect(exported.filter((name) => name !== 'Palette' && !shown.includes(`<${name}`))).toEqual([])
 })
 
-describe.skipIf(!hasBrowser)('the components', () => {
+describeWithBrowser('the components', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()

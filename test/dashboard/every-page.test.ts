@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { brokenWords } from './broken-words.ts'
 import { addSample, PAGE_NAMES, pagesOf, type Sample } from './sample.ts'
-import { axeFaults, hasBrowser, layoutShift, overflow, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, layoutShift, overflow, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. */
 
-describe.skipIf(!hasBrowser)('every page of the dashboard', () => {
+describeWithBrowser('every page of the dashboard', () => {
   let board: TestDashboard
   let sample: Sample
   /** The page of one test after the other: a new one would load everything again. A test that fails leaves none. */

@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/patience.ts'
 import { untilInTime } from '../support/server.ts'
 import { addUser, MAIL_FROM, tokenIn } from '../support/user-mail.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Links by mail, in Chromium on a phone: a forgotten password and an invitation. */
 
 const PHONE = { width: 390, height: 844 }
 const EMAIL = 'ann@one.remote.example'
 
-describe.skipIf(!hasBrowser)('links by mail', () => {
+describeWithBrowser('links by mail', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(async (server) => void (await addUser(server, EMAIL, { isOperator: true })), {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import { slowness } from '../support/cpu-cost.ts'
 import { until } from '../support/patience.ts'
 import type { TestServer } from '../support/server.ts'
-import { hasBrowser, startDashboard, type TestDashboard, type View } from './setup.ts'
+import { describeWithBrowser, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other
  *  hosts and script errors fail the run in `close`. */
@@ -160,7 +160,7 @@ async function cpuSeconds(page: Page): Promise<number> {
   return metrics.find(({ name }) => name === 'ProcessTime')!.value
 }
 
-describe.skipIf(!hasBrowser)('hostile mail', () => {
+describeWithBrowser('hostile mail', () => {
   let board: TestDashboard
   /** Requests to the servers of the sender. */
   const asked: { path: string; referer: string | undefined }[] = []

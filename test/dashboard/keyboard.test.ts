@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
+import { describeWithBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** The main tasks by keyboard alone: no test here clicks, fills or focuses by script. */
 
-describe.skipIf(!hasBrowser)('by keyboard alone, a user', () => {
+describeWithBrowser('by keyboard alone, a user', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(async (server) => {

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { TOPICS } from '../../src/manual/contents.ts'
 import {
   axeFaults,
   chooseTheme,
-  hasBrowser,
+  describeWithBrowser,
   overflow,
   screenshot,
   startDashboard,
@@ -11,7 +11,7 @@ import {
 } from './setup.ts'
 
 /** The manual at `/manual/`, in a browser. */
-describe.skipIf(!hasBrowser)('the manual', () => {
+describeWithBrowser('the manual', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { until } from '../support/patience.ts'
 import type { TestServer } from '../support/server.ts'
 import {
   axeFaults,
   chooseTheme,
-  hasBrowser,
+  describeWithBrowser,
   overflow,
   screenshot,
   startDashboard,
@@ -69,7 +69,7 @@ async function seed(server: TestServer): Promise<void> {
   await until('webhook deliveries', () => server.receiver.requests.length > 5)
 }
 
-describe.skipIf(!hasBrowser)('messages', () => {
+describeWithBrowser('messages', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(seed, { quality: { min_sent: 3 } })

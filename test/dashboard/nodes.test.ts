@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { until } from '../support/patience.ts'
-import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { describeWith } from '../support/real-tools.ts'
+import { axeFaults, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-describeWithPostgres('the health page of an installation on PostgreSQL', () => {
-  if (!hasBrowser) return
+describeWith(['postgresql', 'chromium'], 'the health page of an installation on PostgreSQL', () => {
   let postgres: TestPostgres
   let board: TestDashboard
   let second: Store | null = null

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { fontFiles } from '../../src/dashboard/font.ts'
@@ -6,10 +6,18 @@ import { bundleReference } from '../../src/reference/bundle.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../src/reference/ui/examples/languages.ts'
 import { DOMAIN } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
-import { axeFaults, hasBrowser, layoutShift, overflow, startDashboard, type TestDashboard, type View } from './setup.ts'
+import {
+  axeFaults,
+  describeWithBrowser,
+  layoutShift,
+  overflow,
+  startDashboard,
+  type TestDashboard,
+  type View,
+} from './setup.ts'
 
 /** The API reference at `/docs`, in a browser. */
-describe.skipIf(!hasBrowser)('the API reference', () => {
+describeWithBrowser('the API reference', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()

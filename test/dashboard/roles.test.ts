@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import type { Page } from 'playwright-core'
 import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
 import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
 import { addSample, pagesOf, type Sample } from './sample.ts'
-import { hasBrowser, startDashboard, type TestDashboard } from './setup.ts'
+import { describeWithBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** What each role sees of the dashboard: nothing that the API refuses, and everything that it allows. */
 
@@ -21,7 +21,7 @@ test('pages ask about operations of the table only', async () => {
   expect(asked.filter((id) => !(id in ROLE_TABLE))).toEqual([])
 })
 
-describe.skipIf(!hasBrowser)('the dashboard of each role', () => {
+describeWithBrowser('the dashboard of each role', () => {
   let board: TestDashboard
   let sample: Sample
   beforeAll(async () => {

@@ -41,7 +41,8 @@ export async function addSample(server: TestServer): Promise<Sample> {
       })),
     })
     await until('the batch', async () => (await server.read('/v1/messages?status=queued&limit=1')).data.length === 0)
-    await server.clock.advance(3_600_000)
+    server.clock.jump(3_600_000)
+    await server.clock.advance(1_000)
   }
   const delivered = await send({
     to: ['Ann <ann@one.remote.example>', 'bob@one.remote.example'],

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { addSample, pagesOf, type Sample } from './sample.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-describe.skipIf(!hasBrowser)('the page of senders', () => {
+describeWithBrowser('the page of senders', () => {
   let board: TestDashboard
   let sample: Sample
   beforeAll(async () => {

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { brokenWords } from './broken-words.ts'
 import { ADDRESSES, addAddresses } from './sample.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 const PATH = '/sending-addresses'
 
-describe.skipIf(!hasBrowser)('the page of sending addresses', () => {
+describeWithBrowser('the page of sending addresses', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard(addAddresses, ADDRESSES)
@@ -59,10 +59,12 @@ describe.skipIf(!hasBrowser)('the page of sending addresses', () => {
   })
 })
 
-test.skipIf(!hasBrowser)('without sending addresses, the page says how to configure them', async () => {
-  const board = await startDashboard()
-  const page = await board.open(PATH)
-  await page.getByText('[[sending.addresses]]').waitFor()
-  expect(await axeFaults(page)).toEqual([])
-  await board.close()
+describeWithBrowser('without sending addresses', () => {
+  test('the page says how to configure them', async () => {
+    const board = await startDashboard()
+    const page = await board.open(PATH)
+    await page.getByText('[[sending.addresses]]').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await board.close()
+  })
 })

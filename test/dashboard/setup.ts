@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -9,6 +9,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
+import { describeWith } from '../support/real-tools.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -51,9 +52,13 @@ const REPLIES: Record<string, string> = {
   later: '451 4.7.1 greylisted, come again in five minutes',
 }
 
-const CHROMIUM = '/usr/bin/chromium'
-/** Without a browser the tests are skipped; CI has one (.ci/run). */
-export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
+/** The headless shell takes half of the CPU time. */
+const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
+
+/** `describe` for tests that require Chromium: see describeWith. */
+export function describeWithBrowser(what: string, tests: () => void): void {
+  describeWith(['chromium'], what, tests)
+}
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
@@ -69,7 +74,10 @@ export async function startDashboard(
   const mintId = createMintId(server.clock, systemRandom)
   const contexts: BrowserContext[] = []
   await seed(server)
-  const launch = () => chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: PATIENCE_MS })
+  const launch = () => {
+    if (CHROMIUM === undefined) throw new Error('Chromium is not installed (Debian package chromium-headless-shell)')
+    return chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: PATIENCE_MS })
+  }
   let browser: Browser = await launch()
   const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
     try {
@@ -236,8 +244,9 @@ export async function chooseTheme(page: Page, theme: 'light' | 'dark'): Promise<
   await page.keyboard.press('Escape')
 }
 
-/** Saves a screenshot beside the test results. */
+/** With SCREENSHOTS=1, saves a screenshot beside the test results. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (process.env.SCREENSHOTS === undefined) return
   mkdirSync(SHOTS, { recursive: true })
   await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
 }
@@ -254,7 +263,7 @@ export interface Helpers {
 /** Defines the browser tests of a file, with one server and one browser. After each test its pages are closed. Without a
  *  browser the tests are skipped. */
 export function describeJourneys(journeys: (helpers: Helpers) => void): void {
-  describe.skipIf(!hasBrowser)('the dashboard', () => {
+  describeWithBrowser('the dashboard', () => {
     let board: TestDashboard
     beforeAll(async () => {
       board = await startDashboard()

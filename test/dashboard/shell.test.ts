@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import {
   axeFaults,
   chooseTheme,
-  hasBrowser,
+  describeWithBrowser,
   overflow,
   screenshot,
   startDashboard,
@@ -13,7 +13,7 @@ import {
 
 /** Sign-in, and the layout of all pages. */
 
-describe.skipIf(!hasBrowser)('the dashboard', () => {
+describeWithBrowser('the dashboard', () => {
   let board: TestDashboard
   beforeAll(async () => {
     board = await startDashboard()

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SignOnFault } from '../../src/api/sign-in/single-sign-on/settings.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { startOidcProvider, type TestProvider } from '../support/oidc-provider.ts'
-import { axeFaults, hasBrowser, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Single sign-on in Chromium, with a real provider. */
 
@@ -24,7 +24,7 @@ const FAULTS: SignOnFault[] = [
   'too_many',
 ]
 
-describe.skipIf(!hasBrowser)('single sign-on', () => {
+describeWithBrowser('single sign-on', () => {
   let provider: TestProvider
   let board: TestDashboard
   let folder: string

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { createMintId } from '../../src/os/ids.ts'
@@ -7,7 +7,7 @@ import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 import { until } from '../support/patience.ts'
 import { DOMAIN, type TestServer } from '../support/server.ts'
 import { write } from './code-editor.ts'
-import { axeFaults, hasBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Hostile templates, inbound messages and routes, health. */
 
@@ -51,7 +51,7 @@ async function seed(server: TestServer): Promise<void> {
   await take('A question <b>', NASTY)
 }
 
-describe.skipIf(!hasBrowser)('the dashboard', () => {
+describeWithBrowser('the dashboard', () => {
   let board: TestDashboard
   let server: TestServer
   beforeAll(async () => {

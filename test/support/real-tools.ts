@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 /** Not in PATH, but requested by name: a command that succeeds where it is installed. */
 const COMMANDS: Record<string, string[]> = {
   postgresql: ['sh', '-c', `ls \${POSTGRES_PROGRAMS:-/usr/lib/postgresql}/*/bin/initdb`],
+  chromium: ['sh', '-c', 'ls /usr/bin/chromium-headless-shell || ls /usr/bin/chromium'],
   dovecot: ['sh', '-c', 'ls /usr/sbin/dovecot /usr/lib/dovecot/imap /usr/lib/dovecot/lmtp'],
   dkimpy: ['/usr/bin/python3', '-c', 'import dkim, nacl'],
   'Mail::DKIM': ['/usr/bin/perl', '-MMail::DKIM::Verifier', '-e', '1'],
