@@ -28,17 +28,19 @@ export interface TestRunOptions {
 }
 
 /** They start first, so that no process is still busy when the others have ended. */
-const LONGEST = [
+const LONGEST = new Set([
   'test/storage/postgres/contract.test.ts',
   'test/storage/contract.test.ts',
   'test/release/release.test.ts',
   'test/cost/cost.test.ts',
-]
+  'test/dashboard/every-page.test.ts',
+  'test/dashboard/reference.test.ts',
+])
 /** No test has this name. */
 const NO_TEST = '\\0'
 const REPORT_EVERY_MS = 30_000
 
-/** Runs test files with `bun test`, as many at a time as the machine has processors. Each file has a global object of its
+/** Runs test files with `bun test`, one more at a time than the machine has processors. Each file has a global object of its
  *  own, and its timers, sockets and processes end with it. Prints failures when they occur, and writes everything to
  *  `tests.log`. A file whose process dies or never answers again loses only its own tests; those are reported by name. */
 export async function runTests(options: TestRunOptions): Promise<TestRun> {
@@ -47,11 +49,10 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   const log = join(out, 'tests.log')
   writeFileSync(log, '')
   const timings = join(out, 'timings.json')
-  writeFileSync(
-    timings,
-    JSON.stringify({ version: 1, files: Object.fromEntries(LONGEST.map((file) => [file, 1_000_000])) }),
-  )
-  const workers = Math.max(2, Math.min(8, availableParallelism()))
+  const lengths = Object.fromEntries(files.map((file) => [file, LONGEST.has(file) ? 2 : 1]))
+  writeFileSync(timings, JSON.stringify({ version: 1, files: lengths }))
+  // One more than processors, because some tests wait.
+  const workers = Math.min(8, availableParallelism() + 1)
   const args = [`--parallel=${workers}`, '--no-orphans', `--timeout=${testLimitMs}`, `--timings=${timings}`]
   const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
     cwd: root,

@@ -140,6 +140,7 @@ describe('disk and data directory', () => {
     const found = await machine.check('disk', { installation: greedy, deps: {} })
     expect(['pass', 'warn', 'fail']).toContain(found.status)
     expect(found.message).toMatch(/\d+ [MG]B free/)
+    if (found.status !== 'pass') expect(found.advice).toStartWith('Free space under ')
   })
 
   test('files that others can read, or another user owns, are reported', async () => {
@@ -265,5 +266,6 @@ describe('a run of all checks', () => {
 })
 
 test('messages state what was found, and advice what to do', () => {
-  expect(verdictTexts()).toMatchSnapshot()
+  // A full disk is seen only where the disk of this machine is nearly full.
+  expect(verdictTexts().filter((text) => !/^disk (?:warn|fail)/.test(text))).toMatchSnapshot()
 })

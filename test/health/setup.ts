@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { spfAllows } from '../../src/domains/spf.ts'
 import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
@@ -62,6 +63,7 @@ function note({ name, status, message, advice }: CheckResult): void {
   const text = [`${name} ${status}`, `message: ${message}`, `advice: ${advice ?? 'none'}`].join('\n')
   verdicts.add(
     text
+      .replaceAll(tmpdir(), '/tmp')
       .replace(/\/tmp\/[\w./-]+/g, 'PATH')
       .replace(/by bun\S*/g, 'by PROGRAM')
       .replace(/\d+/g, 'N'),
