@@ -90,6 +90,17 @@ test('a request starts a thread for itself, and its answer is small', async () =
   expect(thread.state().underWay).toBe(0)
 })
 
+test('a probe that finds nothing ends neither the thread nor the posts beside it', async () => {
+  const { thread, post, started, lines } = startThread()
+  const nothing = { ip: '127.0.0.1', port: 1, host: 'mail.example', path: '/', maxBytes: 256, timeoutMs: TEST_LIMIT_MS }
+  const [found, answered] = await Promise.all([thread.probe(nothing), post(receiver.url, request)])
+  expect(found).toBeNull()
+  expect(answered).toMatchObject({ status: 200 })
+  expect(await post(receiver.url, request)).toMatchObject({ status: 200 })
+  expect(started()).toBe(1)
+  expect(lines).toEqual([])
+})
+
 test('the address guard holds in the thread', async () => {
   const { thread } = startThread()
   expect(await thread.exchange('strict')(job(receiver.url))).toEqual({

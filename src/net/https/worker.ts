@@ -92,10 +92,11 @@ function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: 
 
 type Result = Extract<FromHttpsThread, { kind: 'results' }>['results'][number]
 
-/** The buffer of a file, which is transferred. */
+/** The buffer of a file, which is transferred. A probe has a text or null as its result. */
 function fileBuffers(each: Result): ArrayBuffer[] {
-  const { file } = 'result' in each && typeof each.result === 'object' ? (each.result as { file?: Uint8Array }) : {}
-  return file?.buffer instanceof ArrayBuffer ? [file.buffer] : []
+  const result = 'result' in each ? each.result : null
+  if (typeof result !== 'object' || result === null || !('file' in result)) return []
+  return result.file instanceof Uint8Array && result.file.buffer instanceof ArrayBuffer ? [result.file.buffer] : []
 }
 
 function exchangeOfKind(kind: HttpsKind): Exchange {
