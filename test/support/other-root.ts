@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { run } from './real-tools.ts'
 
 /** Runs a shell command as root in a root directory of its own: this machine's files, read and changed as if they were
- *  copied (overlayfs), in a process tree of its own. `files` are added before, by their paths there; `mounted` is a
+ *  copied (overlayfs), but for the folders of a Postrider, in a process tree of its own. `files` are added before, by their paths there; `mounted` is a
  *  folder that is at /mnt there. Everything is gone afterwards → exit code and output. */
 export async function inOtherRoot(
   folder: string,
@@ -29,6 +29,7 @@ mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
 mount -t tmpfs none "$1/root/run"
 mount --bind "$3" "$1/root/mnt"
+rm -rf "$1/root/etc/postrider" "$1/root/var/lib/postrider"
 cp -a --no-preserve=ownership "$2/." "$1/root/"
 exec chroot "$1/root" sh -c "$4"
 `
