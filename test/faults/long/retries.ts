@@ -43,7 +43,7 @@ export const retries: Fault = {
       const posts = () => installation.receiver.requests.length
       const deliveryOf = async () => (await read(`/v1/webhooks/${webhook.id}/deliveries`)).data[0]
       for (let kills = 0; kills < POSTS - 1; kills++) {
-        await until('a recorded post', async () => (await deliveryOf()).attempts.length > kills)
+        await until('a recorded post', async () => (await deliveryOf())?.attempts.length > kills)
         await crash()
       }
       await until('the last post', () => posts() >= POSTS)
