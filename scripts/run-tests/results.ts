@@ -21,9 +21,13 @@ export class ResultReader {
   readonly crashed = new Map<string, string>()
   /** The file of the next results. */
   file = ''
+  /** At the end, Bun prints failed and skipped tests again. */
+  #isOver = false
 
   /** → what the line is: a result, the name of the file that the next results belong to, or anything else. */
   read(line: string): Outcome | 'file' | 'crash' | null {
+    this.#isOver ||= /^\d+ tests? (?:failed|skipped):$/.test(line)
+    if (this.#isOver) return null
     const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
     if (file !== undefined) {
       this.file = file

@@ -39,6 +39,8 @@ const LONGEST = new Set([
 /** No test has this name. */
 const NO_TEST = '\\0'
 const REPORT_EVERY_MS = 30_000
+/** A variable of all processes of a run. */
+const MARK = 'TEST_RUN'
 
 /** Runs test files with `bun test`, one more at a time than the machine has processors. Each file has a global object of its
  *  own, and its timers, sockets and processes end with it. Prints failures when they occur, and writes everything to
@@ -53,16 +55,17 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   writeFileSync(timings, JSON.stringify({ version: 1, files: lengths }))
   // One more than processors, because some tests wait.
   const workers = Math.min(8, availableParallelism() + 1)
-  const args = [`--parallel=${workers}`, '--no-orphans', `--timeout=${testLimitMs}`, `--timings=${timings}`]
+  const args = [`--parallel=${workers}`, `--timeout=${testLimitMs}`, `--timings=${timings}`]
   const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
     cwd: root,
-    env,
+    env: { ...env, [MARK]: out },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const reader = new ResultReader()
   const watch = watchProgress(child.pid, reader, print, 2 * testLimitMs)
   const limit = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
   const show = createDisplay(reader, print)
+  const ended = child.exited.then(() => endStarted(out))
   const standardOutput = eachLine(child.stdout, (line) => appendFileSync(log, `${line}\n`))
   await eachLine(child.stderr, (line) => {
     appendFileSync(log, `${line}\n`)
@@ -74,6 +77,7 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   const code = await child.exited
   clearTimeout(limit)
   watch.stop()
+  await ended
 
   const otherFailures: string[] = []
   const byFile = Map.groupBy(reader.results, ({ file }) => file)
@@ -105,7 +109,7 @@ function testFilesOf(root: string, path: string): string[] {
 async function listTests({ root, out, env }: TestRunOptions, files: readonly string[]): Promise<Map<string, string[]>> {
   if (files.length === 0) return new Map()
   const report = join(out, 'names.xml')
-  const args = ['test', '--parallel=2', '--no-orphans', `--test-name-pattern=${NO_TEST}`, '--reporter=junit']
+  const args = ['test', '--parallel=2', `--test-name-pattern=${NO_TEST}`, '--reporter=junit']
   const child = Bun.spawn(
     [process.execPath, ...args, `--reporter-outfile=${report}`, ...files.map((file) => `./${file}`)],
     { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore'], timeout: 300_000, killSignal: 'SIGKILL' },
@@ -134,6 +138,19 @@ function watchProgress(pid: number, { results }: ResultReader, print: TestRunOpt
       lastAt = performance.now()
     },
     stop: () => clearInterval(timer),
+  }
+}
+
+/** Ends every process that the run has started and that still runs: those of test processes that died. (Bun's
+ *  --no-orphans would also end servers that were compiled with Bun and outlive the shell that started them.) */
+function endStarted(out: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      if (environment.split('\0').includes(`${MARK}=${out}`)) process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has ended, or belongs to another user.
+    }
   }
 }
 

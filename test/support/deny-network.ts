@@ -33,9 +33,6 @@ export function isLoopback(host: unknown): boolean {
 for (const name of Object.keys(process.env)) {
   if (/^(https?|all)_proxy$/i.test(name)) delete process.env[name]
 }
-// Bun's settings for its own test processes are not for programs that tests start: with the first, a server that was
-// compiled with Bun would end with the shell that started it.
-for (const name of ['BUN_FEATURE_FLAG_NO_ORPHANS', 'BUN_TEST_WORKER_ID', 'JEST_WORKER_ID']) delete process.env[name]
 denyLookups()
 denyConnections()
 afterEach(() => {
