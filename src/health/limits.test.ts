@@ -63,7 +63,7 @@ describe('memory', () => {
     [93_749, null, 'fail'],
     [93_750, SERVER, 'pass'],
     [93_749, SERVER, 'fail'],
-  ])('of %d kB with the server %p is a %s', (availableKb, server, status) => {
+  ])('of %d kB with the server %j is a %s', (availableKb, server, status) => {
     expect(check(availableKb, { server }).status).toBe(status as never)
   })
 

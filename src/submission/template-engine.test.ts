@@ -80,7 +80,7 @@ describe('a missing variable', () => {
     ['{{ user["__proto__"] }}', { user: {} }, 'user.__proto__'],
     ['{{ text.toString }}', { text: 'x' }, 'text.toString'],
     ['{{ list.map }}', { list: [1] }, 'list.map'],
-  ])('%p with %p is named: %p', (source, variables, name) => {
+  ])('%p with %j is named: %p', (source, variables, name) => {
     const { variable, message } = faultOf(() => html(source, variables))
     expect([variable, message]).toEqual([name, `variable ${name} is missing and has no default`])
   })

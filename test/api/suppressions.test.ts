@@ -66,7 +66,7 @@ const bad: [Record<string, unknown>, string][] = [
   [{ email: 'a@b.example', domain_id: 'dom_x' }, 'domain_id'],
   [{ email: 'a@b.example', mail: 1 }, 'mail'],
 ]
-test.each(bad)('%p gets 400', async (body, field) => {
+test.each(bad)('%j gets 400', async (body, field) => {
   const { ask } = await start()
   const answer = await ask('POST', '/v1/suppressions', { body })
   expect([answer.status, answer.body.error.field]).toEqual([400, field])

@@ -139,7 +139,7 @@ describe('a bad template', () => {
     [{ sample: { x: 'x'.repeat(16_384) } }, 'sample'],
     [{ sample: JSON.parse(`${'{"x":'.repeat(21)}1${'}'.repeat(21)}`) }, 'sample'],
   ]
-  test.each(bad)('with %p gets 400', async (change, field) => {
+  test.each(bad)('with %j gets 400', async (change, field) => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, ...change } })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([400, 'validation_error', field])
@@ -349,7 +349,7 @@ describe('a preview', () => {
     [{ html: '{{ a }}' }, { a: 'x\0y' }, { field: 'html' }],
     [{ html: '{% for i in (1..90000) %}{% for j in (1..90000) %}x{% endfor %}{% endfor %}' }, {}, { field: 'html' }],
   ]
-  test.each(failing)('of %p with %p gets 422', async (texts, variables, details) => {
+  test.each(failing)('of %j with %j gets 422', async (texts, variables, details) => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: { name: 'Bad', alias: 'bad', ...texts } })
     const { status, body } = await ask('POST', '/v1/templates/bad/render', { body: { variables } })

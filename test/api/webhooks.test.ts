@@ -61,7 +61,7 @@ describe('a webhook', () => {
     [{ events: ['message.sent'] }, ['events[0]']],
     [{ status: 'paused', secret: 'mine' }, ['status', 'secret']],
   ]
-  test.each(bad)('with %p gets 400 and names the fields', async (change, fields) => {
+  test.each(bad)('with %j gets 400 and names the fields', async (change, fields) => {
     const answer = await create(await start(), change)
     expect(answer.status).toBe(400)
     expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)

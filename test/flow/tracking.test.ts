@@ -141,7 +141,7 @@ describe('tracking applies', () => {
     [{ clicks: true }, {}, false, true],
     [{ opens: true, clicks: true }, { track_opens: false, track_clicks: null }, false, true],
     [{}, { track_opens: true, track_clicks: true }, true, true],
-  ])('with the domain’s %p and the message’s %p', async (tracking, fields, opens, clicks) => {
+  ])('with the domain’s %j and the message’s %j', async (tracking, fields, opens, clicks) => {
     await setTracking(tracking)
     const [mail] = await deliver({ html: HTML, ...fields })
     expect([mail!.html.includes('/t/o/'), mail!.html.includes('/t/c/')]).toEqual([opens, clicks])
