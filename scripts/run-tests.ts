@@ -21,7 +21,7 @@ const TEST_LIMIT_MS = 300_000
 const TESTS_LIMIT_MS = 75 * 60_000
 const STAGE_LIMIT_MS = 30 * 60_000
 const MEMORY = '/dev/shm'
-/** The tests of a run have used up to 2 GB at a time. */
+/** With a margin; the files of one run were not measured. */
 const TEST_FILES_BYTES = 4e9
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
