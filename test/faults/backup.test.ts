@@ -19,8 +19,9 @@ beforeAll(async () => {
 afterAll(() => installation?.close())
 
 let isSending = false
-afterEach(() => {
+afterEach(async () => {
   isSending = false
+  await installation.halt()
 })
 
 const command = (...args: string[]) =>

@@ -24,6 +24,8 @@ export interface TestInstallation {
   /** Starts the program and waits until it is ready; `around` is a prefix of the command line. Rejects with
    *  NeverReady. */
   serve(around?: readonly string[]): Promise<ChildProcess>
+  /** Kills what a failed test may have left running. */
+  halt(): Promise<void>
   /** Sends a request to the program with the key of `init`; rejects while it is not running. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>
   key: string
@@ -109,6 +111,9 @@ ${sections}
   if (made.status !== 0) throw new Error(`init: ${made.stderr}`)
   const key: string = JSON.parse(made.stdout.toString()).api_key
   const children: ChildProcess[] = []
+  const halt = async () => {
+    for (const child of children) if (child.kill('SIGKILL')) await exitOf(child)
+  }
 
   return {
     folder,
@@ -120,8 +125,7 @@ ${sections}
     config,
     key,
     serve: async (around = []) => {
-      // A failed test may have left it.
-      for (const child of children) if (child.kill('SIGKILL')) await exitOf(child)
+      await halt()
       const log = openSync(join(folder, 'log'), 'w')
       const [command = program, ...words] = [...around, program, 'serve', '--config', config]
       const child = spawn(command, words, { stdio: ['ignore', 'pipe', log] })
@@ -145,8 +149,9 @@ ${sections}
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(60_000),
       }),
+    halt,
     close: async () => {
-      for (const child of children) child.kill('SIGKILL') // a failed test may have left it
+      await halt()
       await zone.stop()
       await receiver.stop()
       sink.server.close()

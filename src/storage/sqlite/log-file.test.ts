@@ -75,3 +75,31 @@ test.each([
   flip(at)
   expect(kind()).toBe('damaged')
 })
+
+test('a log that another process writes and begins anew is never damage', async () => {
+  const busy = join(folder, 'busy.db')
+  const writer = Bun.spawn([process.execPath, '-e', WRITER, join(import.meta.dir, 'driver.ts'), busy], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    await writer.stdout.getReader().read()
+    const states = Array.from({ length: 1_000 }, () => readLogState(busy))
+    expect(states.filter(({ kind }) => kind === 'damaged')).toEqual([])
+  } finally {
+    writer.kill('SIGKILL')
+    await writer.exited
+  }
+})
+
+/** Begins a new log after every 20 commits. */
+const WRITER = `
+  const [driver, file] = process.argv.slice(-2)
+  const { connect } = await import(driver)
+  const db = connect(file, { busyTimeoutMs: 0 })
+  db.exec('create table t (n integer primary key, filling blob) strict')
+  console.log('ready')
+  for (let n = 1; ; n++) {
+    db.exec('insert into t values (' + n + ', randomblob(30000))')
+    if (n % 20 === 0) db.exec('pragma wal_checkpoint(truncate)')
+  }
+`

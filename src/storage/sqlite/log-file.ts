@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 /** Checks a closed database before SQLite opens it and silently ignores what it cannot read: SQLite reads a log up
  *  to the first frame with a wrong checksum and drops the rest. That is right for a commit interrupted by a power
@@ -15,11 +15,27 @@ export type LogState =
 
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
+const INDEX_HEADER = 136
 const MAGIC = 0x377f0682 // the lowest bit: checksums are of big-endian words
 
-/** Database file → the state of its log. Throws what reading throws. */
+/** How often the files are read beside a process that changes them. */
+const MOST_READS = 100
+
+/** Database file → the state of its log. Throws what reading throws.
+ *
+ *  A process that uses the database may begin the log anew while it is read: then what was read is the old beginning
+ *  and new frames, which looks damaged. It changes the index first, so damage counts only if the index stayed the
+ *  same. */
 export function readLogState(database: string): LogState {
-  const index = readIndex(`${database}-shm`)
+  const index = `${database}-shm`
+  for (let reads = 1; ; reads++) {
+    const before = headOf(index)
+    const state = stateOf(database, readIndex(before))
+    if (state.kind !== 'damaged' || headOf(index).equals(before) || reads === MOST_READS) return state
+  }
+}
+
+function stateOf(database: string, index: Index | null): LogState {
   const file = `${database}-wal`
   const log = existsSync(file) ? readFileSync(file) : null
   if (log === null || log.length < LOG_HEADER || isBlank(log.subarray(0, LOG_HEADER))) {
@@ -69,12 +85,24 @@ function readFrames(log: Buffer) {
   return found
 }
 
-/** Header of a log's index → committed frames, how many of them are in the database file, and the log it belongs to;
- *  null if it is missing or not credible. Its numbers are in machine order, which is little-endian wherever this
- *  program runs. */
-function readIndex(file: string): { frames: number; copied: number; salt: string } | null {
-  if (!existsSync(file) || statSync(file).size < 136) return null
-  const head = readFileSync(file).subarray(0, 136)
+interface Index {
+  /** That were committed. */
+  frames: number
+  /** How many of them are in the database file. */
+  copied: number
+  /** Names the log it belongs to. */
+  salt: string
+}
+
+/** The header of an index file; shorter or empty if the file is. */
+function headOf(file: string): Buffer {
+  return existsSync(file) ? readFileSync(file).subarray(0, INDEX_HEADER) : Buffer.alloc(0)
+}
+
+/** Header of a log's index → what it says; null if it is missing or not credible. Its numbers are in machine order,
+ *  which is little-endian wherever this program runs. */
+function readIndex(head: Buffer): Index | null {
+  if (head.length < INDEX_HEADER) return null
   const isTwice = head.subarray(0, 48).equals(head.subarray(48, 96))
   const isSound = isTwice && head[12] === 1 && isLittleSum(checksum(head, 0, 40, [0, 0], false), head)
   if (!isSound) return null

@@ -15,9 +15,7 @@ const WALKED_BYTES = 128 * 2 ** 20
 /** Before it is opened: checks what the files show. Returns the size of an unacknowledged change at the end of the
  *  log. Throws StoreDamaged. */
 export function requireFiles(database: string): { tornBytes: number } {
-  let state = readLogState(database)
-  // Beside a running server the files may have changed between two reads.
-  if (state.kind === 'damaged') state = readLogState(database)
+  const state = readLogState(database)
   if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
   const isEmpty = !existsSync(database) || statSync(database).size === 0
   if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), ENCRYPTION_KEY_FILE))) {
