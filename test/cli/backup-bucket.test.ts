@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openBucket } from '../../src/cli/backup/bucket.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
-import { postrider, startWith, testFolder } from './command.ts'
+import { startWith, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 const place = testFolder()
+const postrider = postriderInOneProcess()
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
 const made = async (...args: string[]) => {
   const { stdout, stderr, code } = await run('backup', ...args, '--json')

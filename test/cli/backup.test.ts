@@ -4,10 +4,12 @@ import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
-import { PROGRAM, postrider, SOURCES, start, testFolder } from './command.ts'
+import { PROGRAM, SOURCES, start, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 const RELAXED = '[sending]\nrequire_verified_domain = false\n'
 const place = testFolder(RELAXED)
+const postrider = postriderInOneProcess()
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
 const json = async (...args: string[]) => {
   const { stdout, stderr, code } = await run(...args, '--json')

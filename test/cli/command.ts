@@ -119,7 +119,7 @@ export function testFolder(extra = '') {
   }
 }
 
-function plainEnvironment(): Record<string, string> {
+export function plainEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('POSTRIDER_') && name !== 'NOTIFY_SOCKET',
   )

@@ -3,12 +3,14 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
 import { until } from '../support/patience.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
-import { postrider, start, testFolder } from './command.ts'
+import { start, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
 
 describe('dns', () => {
   const NAME = 'acme.example'
+  const postrider = postriderInOneProcess()
   const place = testFolder()
   let zone: Zone
   let records: Shown[]

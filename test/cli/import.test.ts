@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { postrider, testFolder } from './command.ts'
+import { testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 describe('postrider import suppressions', () => {
   const place = testFolder()
+  const postrider = postriderInOneProcess()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const write = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(place.folder, name), content)

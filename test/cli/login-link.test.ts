@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { postrider, start, testFolder } from './command.ts'
+import { start, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
+const postrider = postriderInOneProcess()
 let place: ReturnType<typeof testFolder>
 const undo: (() => void)[] = []
 beforeEach(() => {

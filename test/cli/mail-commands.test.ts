@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { type FileServer, fileAnswer, startFileServer } from '../support/file-server.ts'
-import { postrider, start, testFolder } from './command.ts'
+import { start, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
@@ -11,6 +12,7 @@ type Json = any
 /** The commands on one installation, first without its server and then beside it. */
 describe('sending, and the records around it', () => {
   const place = testFolder()
+  const postrider = postriderInOneProcess()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const text = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(...args)

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { postrider, testFolder } from './command.ts'
+import { testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
 
 describe('looking up mail', () => {
   const place = testFolder('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
+  const postrider = postriderInOneProcess()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const text = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(...args)

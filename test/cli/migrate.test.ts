@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { postrider, start, testFolder } from './command.ts'
+import { start, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
@@ -18,6 +19,7 @@ describeWithPostgres('postrider migrate', () => {
   let url: string
   let databases = 0
   const undo: (() => unknown)[] = []
+  const postrider = postriderInOneProcess()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const json = async (...args: string[]): Promise<Json> => {
     const { stdout, stderr, code } = await run(...args, '--json')

@@ -5,12 +5,14 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { postrider, startWith, testFolder } from './command.ts'
+import { startWith, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 /** Nothing here waits for it. */
 const TAKEOVER_SECONDS = 600
 
 describeWithPostgres('several nodes', () => {
+  const postrider = postriderInOneProcess()
   let postgres: TestPostgres
   let databases = 0
   let url: string

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { startZone } from '../../src/cli/try/zone-server.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
-import { postrider, testFolder } from './command.ts'
+import { testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 /** Text output of the commands. Each test runs a series on one installation and compares its output with a file. */
 
+const postrider = postriderInOneProcess()
 const places: ReturnType<typeof testFolder>[] = []
 afterAll(() => {
   for (const place of places) place.remove()

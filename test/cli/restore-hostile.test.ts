@@ -19,9 +19,11 @@ import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { onTerminal, postrider, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 /** Crafted backups, and data directories whose owner replaces files while root restores. */
 
+const inOneProcess = postriderInOneProcess()
 const place = testFolder('[sending]\nrequire_verified_domain = false\n')
 const at = (name: string) => join(place.folder, name)
 const files = new Map<string, Buffer>()
@@ -29,8 +31,8 @@ let manifest: Manifest
 
 beforeAll(async () => {
   place.writeConfig()
-  expect((await postrider('init', '--domain', 'example.com', '--config', place.file)).code).toBe(0)
-  expect((await postrider('backup', at('good'), '--config', place.file)).code).toBe(0)
+  expect((await inOneProcess('init', '--domain', 'example.com', '--config', place.file)).code).toBe(0)
+  expect((await inOneProcess('backup', at('good'), '--config', place.file)).code).toBe(0)
   writeFileSync(at('good.tar'), zstdDecompressSync(readFileSync(at('good'))))
   const tar = (...args: string[]) => Bun.spawnSync(['tar', ...args]).stdout
   for (const name of tar('-tf', at('good.tar')).toString().trim().split('\n')) {
@@ -82,8 +84,8 @@ async function readingOf(file: string): Promise<string> {
 
 /** Error message of --verify. Checks that a restore fails with the same message and changes nothing. */
 async function refusal(file: string): Promise<string> {
-  const verified = await postrider('restore', file, '--verify')
-  const restored = await postrider('restore', file, '--to', at('target'))
+  const verified = await inOneProcess('restore', file, '--verify')
+  const restored = await inOneProcess('restore', file, '--to', at('target'))
   expect([verified.code, restored.code, verified.stdout, restored.stdout]).toEqual([1, 1, '', ''])
   expect(restored.stderr).toBe(verified.stderr)
   expect(existsSync(at('target'))).toBe(false)
@@ -153,7 +155,7 @@ describe('a crafted backup', () => {
       members().map((each) => (each.name === 'config.toml' ? { ...each, bytes: Buffer.from(config) } : each)),
     )
     const missing = at('none/config.toml')
-    const refused = await postrider('restore', file, '--config', missing)
+    const refused = await inOneProcess('restore', file, '--config', missing)
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr.trim()).toBe(
       `${missing}: file not found. To restore to the backup's data directory, use --to ${at('chosen')}`,
@@ -169,7 +171,7 @@ describe('a crafted backup', () => {
     rmSync(at('chosen'), { recursive: true })
     rmSync(at('none'), { recursive: true })
 
-    const elsewhere = await postrider('restore', file, '--config', missing, '--to', at('other'))
+    const elsewhere = await inOneProcess('restore', file, '--config', missing, '--to', at('other'))
     expect(elsewhere).toMatchObject({ code: 0, stderr: '' })
     expect([existsSync(at('chosen')), existsSync(missing), existsSync(at('other/postrider.db'))]).toEqual([
       false,
@@ -249,6 +251,7 @@ const isRoot = process.getuid?.() === 0
 // threat: links-in-data-directory
 describe.skipIf(!isRoot)('root who restores into the data directory of another user', () => {
   const victim = () => at('victim')
+  // In a process of its own, which becomes that user.
   const restore = (dataDir: string) => postrider('restore', at('good'), '--to', dataDir, '--replace')
   const uidsIn = (folder: string) => [
     ...new Set(['.', ...readdirSync(folder)].map((name) => lstatSync(join(folder, name)).uid)),
