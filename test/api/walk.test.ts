@@ -81,27 +81,42 @@ function untouchable(walker: Walker): [Place, Mode][] {
   )
 }
 
-/** Place and mode → its latest snapshot, if still current. */
-const known = new Map<string, string>()
+/** Watches the records that keys must not change. Consecutive calls of keys which must not change the same records are
+ *  checked together, because a snapshot takes longer than a call. */
+function startWatch(wrong: string[]) {
+  /** Of what the keys of `calls` must not change, before the first of them. */
+  const snapshots = new Map<string, { of: [Place, Mode]; text: string }>()
+  let calls: string[] = []
 
-/** Takes snapshots of the records that a key must not change. Returns a function that resolves with the places and
- *  modes in which they changed since. */
-async function watch(walker: Walker): Promise<() => Promise<string[]>> {
-  const guarded = untouchable(walker)
-  for (const each of guarded) {
-    const name = each.join(' ')
-    if (!known.has(name)) known.set(name, await setup.snapshot(...each))
-  }
-  return async () => {
-    const changed: string[] = []
-    for (const each of guarded) {
-      const now = await setup.snapshot(...each)
-      if (now !== known.get(each.join(' '))) changed.push(each.join(' '))
-      known.set(each.join(' '), now)
+  const check = async () => {
+    for (const [name, { of, text }] of calls.length === 0 ? [] : snapshots) {
+      const now = await setup.snapshot(...of)
+      if (now !== text) wrong.push(`one of these changed something of ${name}: ${calls.join(', ')}`)
+      snapshots.set(name, { of, text: now })
     }
-    const names = new Set(guarded.map((each) => each.join(' ')))
-    for (const name of known.keys()) if (!names.has(name)) known.delete(name)
-    return changed
+    calls = []
+  }
+  return {
+    /** Before a call of a key. */
+    begin: async (walker: Walker, call: string) => {
+      const guarded = new Map(untouchable(walker).map((of) => [of.join(' '), of]))
+      if (new Set(snapshots.keys()).symmetricDifference(guarded).size > 0) await check()
+      for (const name of snapshots.keys()) if (!guarded.has(name)) snapshots.delete(name)
+      for (const [name, of] of guarded) {
+        if (!snapshots.has(name)) snapshots.set(name, { of, text: await setup.snapshot(...of) })
+      }
+      calls.push(call)
+    },
+    check,
+    /** Creates the record of the domain `own` again, because a call may have changed or deleted it. */
+    replace: async (target: string | null, mode: Mode) => {
+      if (target === null) return
+      await check()
+      for (const [name, { of }] of snapshots) if (of[0] !== 'stranger') snapshots.delete(name)
+      const kind = target === 'delivery_id' ? 'webhook_id' : target
+      await setup.addRecord[kind]?.('own', mode)
+      if (target === 'message_id') await setup.addRecord.event_id!('own', mode)
+    },
   }
 }
 
@@ -173,15 +188,6 @@ function bodyOf(documented: Documented, walker: Walker): unknown {
 
 const QUERIES: Record<string, string> = { explain_address: '?to=ann@customer.example', events_stream: '?after=' }
 
-/** Creates the record of the domain `own` again, because the operation may have changed or deleted it. */
-async function replace(target: string | null, mode: Mode): Promise<void> {
-  if (target === null) return
-  known.clear()
-  const kind = target === 'delivery_id' ? 'webhook_id' : target
-  await setup.addRecord[kind]?.('own', mode)
-  if (target === 'message_id') await setup.addRecord.event_id!('own', mode)
-}
-
 test('every operation of the document has a row in the table of permissions, and every row an operation', () => {
   const ids = new Set(operations.map(({ id }) => id.replace(/_alias$/, '')))
   expect([...ids].toSorted()).toEqual(Object.keys(PERMISSION_TABLE).toSorted())
@@ -229,6 +235,7 @@ test('the manual shows the current table of permissions', async () => {
 // threat: compatible-api-permissions
 test('every endpoint of the Resend API limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
+  const watch = startWatch(wrong)
   for (const { id, method, path, operation } of resend.endpoints) {
     const rule = accessOf(operation)!
     const target = path.includes(':') ? kindOf(operation) : null
@@ -237,21 +244,21 @@ test('every endpoint of the Resend API limits every kind of key to the records t
         const { own } = setup.tenancies
         const named = target === null ? '' : ({ ...own.ids.live, ...own.ids[of] }[target] ?? 'none')
         const asked = `${resend.root}${path.replace(/:\w+/, named).replace(/:\w+/, '1')}`
-        const changes = method === 'GET' ? null : await watch(walker)
-        const { status, text } = await setup.ask(walker.key, method, asked, resendBodyOf(id, walker))
         const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        if (method !== 'GET') await watch.begin(walker, who)
+        const { status, text } = await setup.ask(walker.key, method, asked, resendBodyOf(id, walker))
         const wanted = expected(operation, walker, target, of)
         const isFine = wanted === 'in' ? isIn(status) : status >= 401 && status < 405
         if (!isFine) wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 200)}`)
         const foreign = foreignIn(text, walker, rule, asked)
         if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
-        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
-        if (status < 300 && method !== 'GET') await replace(target, of)
+        if (status < 300 && method !== 'GET') await watch.replace(target, of)
       }
     }
   }
+  await watch.check()
   expect(wrong).toEqual([])
-}) // about twenty seconds each on an idle machine
+})
 
 /** Arguments of a tool about the record of the domain `own` in a mode. */
 function argumentsOf(tool: Tool, walker: Walker, of: Mode): Record<string, unknown> {
@@ -279,6 +286,7 @@ function statusIn(text: string): number {
 // threat: compatible-api-permissions
 test('every tool of /mcp limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
+  const watch = startWatch(wrong)
   for (const tool of TOOLS) {
     const { name, operation } = tool
     const target = targetIn(pathOf(tool))
@@ -286,19 +294,19 @@ test('every tool of /mcp limits every kind of key to the records that it reaches
       for (const of of target === null ? (['live'] as const) : MODES) {
         const given = argumentsOf(tool, walker, of)
         const isChange = ['send_message', 'add_suppression', 'remove_suppression'].includes(name)
-        const changes = isChange ? await watch(walker) : null
+        const who = `${name} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        if (isChange) await watch.begin(walker, who)
         const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
         const { text } = await setup.ask(walker.key, 'POST', '/mcp', asked)
-        const who = `${name} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
         const [status, wanted] = [statusIn(text), expected(operation, walker, target, of)]
         if (!isRight(status, wanted)) wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 400)}`)
         const foreign = foreignIn(text, walker, accessOf(operation)!, JSON.stringify(asked))
         if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
-        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
-        if (status < 300 && isChange) await replace(target, of)
+        if (status < 300 && isChange) await watch.replace(target, of)
       }
     }
   }
+  await watch.check()
   expect(wrong).toEqual([])
 })
 
@@ -306,6 +314,7 @@ test('every tool of /mcp limits every kind of key to the records that it reaches
 // threat: key-beyond-its-domain
 test('every operation limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
+  const watch = startWatch(wrong)
   for (const documented of operations) {
     const { id, method, path } = documented
     const rule = accessOf(id.replace(/_alias$/, ''))!
@@ -314,24 +323,24 @@ test('every operation limits every kind of key to the records that it reaches', 
       for (const of of target === null ? (['live'] as const) : MODES) {
         const ids = { ...setup.tenancies.own.ids.live, ...setup.tenancies.own.ids[of], number: '1' }
         const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name as keyof typeof ids] ?? 'none')
-        const changes = method === 'GET' ? null : await watch(walker)
+        const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        if (method !== 'GET') await watch.begin(walker, who)
         const body = bodyOf(documented, walker)
         const asked = `${filled}${QUERIES[id] ?? ''}`
         const { status, text } = await setup.ask(walker.key, method, asked, body)
-        const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
         const wanted = expected(id.replace(/_alias$/, ''), walker, target, of)
         if (!isRight(status, wanted)) {
           wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 200)}`)
         }
         const foreign = foreignIn(text, walker, rule, asked + JSON.stringify(body ?? ''))
         if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
-        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
-        if (status < 300 && method !== 'GET') await replace(target, of)
+        if (status < 300 && method !== 'GET') await watch.replace(target, of)
       }
     }
   }
+  await watch.check()
   expect(wrong).toEqual([])
-}) // about twenty seconds each on an idle machine
+})
 
 // threat: bad-api-keys
 test('every operation answers every kind of bad key alike, and changes nothing', async () => {
