@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hashPassword } from '../../src/api/password.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { type Backend, postgresBackend } from '../storage/backends.ts'
 import { type Answered, createTestApi, type TestApi } from '../support/api.ts'
 import { type Change, createAuthenticator } from '../support/authenticator.ts'
+import { cheapHash } from '../support/password-hash.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 
 /** Passkeys: registration, sign-in, and every answer of a device or page that is not the expected one. */
@@ -29,7 +29,7 @@ const factors = async (cookie: Record<string, string>) =>
 
 let hash: string | undefined
 async function addUser(name: string) {
-  hash ??= await hashPassword(PASSWORD)
+  hash ??= await cheapHash(PASSWORD)
   const id = made.mintId('usr')
   const user = { id, email: `${name}@a.example`, name, isOperator: false, roles: {}, createdAt: 0, disabledAt: null }
   await store.users.create({ ...user, lastSeenAt: null }, hash)

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hashPassword } from '../../src/api/password.ts'
 import { codeOfStep } from '../../src/api/sign-in/totp.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { type Backend, postgresBackend } from '../storage/backends.ts'
 import { type Answered, createTestApi, type TestApi } from '../support/api.ts'
+import { cheapHash } from '../support/password-hash.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 
 /** Two-step sign-in with codes of an app and recovery codes, over HTTP and on both stores. */
@@ -28,7 +28,7 @@ const step = () => Math.floor(made.clock.now() / 30_000)
 
 let hash: string | undefined
 async function addUser(email: string): Promise<string> {
-  hash ??= await hashPassword(PASSWORD)
+  hash ??= await cheapHash(PASSWORD)
   const id = made.mintId('usr')
   const user = { id, email, name: email, isOperator: false, roles: {}, createdAt: 0, disabledAt: null }
   await store.users.create({ ...user, lastSeenAt: null }, hash)

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hashPassword } from '../../src/api/password.ts'
 import { hashToken } from '../../src/api/sessions.ts'
 import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { cheapHash } from '../support/password-hash.ts'
 
 /** Users: roles, sign-in with their own password, and what each may change. */
 
@@ -16,7 +16,7 @@ const PASSWORD = 'correct horse battery'
 let hash: string | undefined
 
 async function addUser(name: string, roles: Record<string, Role>, isOperator = false): Promise<string> {
-  hash ??= await hashPassword(PASSWORD)
+  hash ??= await cheapHash(PASSWORD)
   const [id, createdAt] = [made.mintId('usr'), made.clock.now()]
   const user = { id, email: `${name}@a.example`, name, isOperator, roles, createdAt }
   await made.store.users.create({ ...user, disabledAt: null, lastSeenAt: null }, hash)
@@ -62,7 +62,7 @@ describe('signing in', () => {
   })
 
   test('needs the address once there are several users', async () => {
-    await made.store.users.setPassword(FIRST_USER, await hashPassword(PASSWORD), null)
+    await made.store.users.setPassword(FIRST_USER, await cheapHash(PASSWORD), null)
     expect((await post('/session', { password: PASSWORD })).status).toBe(201)
     await addUser('ann', { [own()]: 'viewer' })
     expect((await post('/session', { password: PASSWORD })).status).toBe(401)

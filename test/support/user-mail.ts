@@ -1,6 +1,6 @@
-import { hashPassword } from '../../src/api/password.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { cheapHash } from './password-hash.ts'
 import { until } from './patience.ts'
 import type { ReceivedMail } from './remote-mx.ts'
 import { DOMAIN, type Json, type TestServer } from './server.ts'
@@ -33,7 +33,7 @@ export async function addUser(
   email: string,
   { isOperator = false, roles = {} }: { isOperator?: boolean; roles?: Record<string, Json> } = {},
 ): Promise<string> {
-  passwordHash ??= await hashPassword(PASSWORD)
+  passwordHash ??= await cheapHash(PASSWORD)
   const id = createMintId(clock, systemRandom)('usr')
   const user = { id, email, name: email.split('@', 1)[0]!, isOperator, roles, createdAt: clock.now() }
   await store().users.create({ ...user, disabledAt: null, lastSeenAt: null }, passwordHash)
