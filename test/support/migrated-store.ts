@@ -29,6 +29,11 @@ export async function openMemoryStore(options: Parameters<typeof storeOn>[2] = {
 
 /** The same as openStore for an empty data directory. */
 export function openNewStore(options: Parameters<typeof openStore>[0]): Promise<Store> {
-  writeFileSync(join(options.dataDir, DATABASE_FILE), migratedDatabase(), { mode: 0o600, flag: 'wx' })
+  writeNewStore(options.dataDir)
   return openStore(options)
+}
+
+/** Writes the database of a store without rows into an empty data directory. */
+export function writeNewStore(dataDir: string): void {
+  writeFileSync(join(dataDir, DATABASE_FILE), migratedDatabase(), { mode: 0o600, flag: 'wx' })
 }

@@ -6,11 +6,13 @@ export const TEST_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 300_000)
 /** The limit of one wait of a test, so that its message appears before the test is ended. */
 export const PATIENCE_MS = 0.8 * TEST_LIMIT_MS
 
-/** Polls every 2 ms until it holds. Throws after PATIENCE_MS. */
+/** Polls until it holds: every 2 ms at first, then more and more rarely, every 10 ms after a second. Throws after
+ *  PATIENCE_MS. */
 export async function until(what: string, holds: () => unknown): Promise<void> {
-  const endsAt = performance.now() + PATIENCE_MS
+  const startedAt = performance.now()
   while (!(await holds())) {
-    if (performance.now() > endsAt) throw new Error(`waited in vain for ${what}`)
-    await Bun.sleep(2)
+    const waitedMs = performance.now() - startedAt
+    if (waitedMs > PATIENCE_MS) throw new Error(`waited in vain for ${what}`)
+    await Bun.sleep(Math.min(10, Math.max(2, waitedMs / 100)))
   }
 }
