@@ -83,7 +83,7 @@ const posts = (type: (typeof TYPES)[number]) =>
 const mails = ({ mails }: RemoteMx) => mails.map(decoded).filter((text) => text.includes(PAUSED))
 /** Time passes in steps, as the tasks of the server need it. */
 const pass = async (minutes: number) => {
-  for (let at = 0; at < minutes * 6; at++) await server.clock.advance(10_000)
+  for (let at = 0; at < minutes * 6; at++) await server.clock.leap(10_000)
 }
 const untilAlert = (state: string) =>
   until(`an alert to be ${state}`, async () => {

@@ -34,6 +34,23 @@ test('a caller that sleeps again within one advance is woken again within it', a
   expect(times.at(-1)).toBe(35)
 })
 
+test('after a leap, a caller is woken once, late', async () => {
+  const clock = createFakeClock(0)
+  const times: number[] = []
+  const tick = async (ms: number) => {
+    for (;;) {
+      await clock.sleep(ms)
+      times.push(clock.now())
+    }
+  }
+  void tick(7)
+  void tick(10)
+  void tick(31)
+  await clock.leap(30)
+  expect(times).toEqual([30, 30])
+  expect(clock.sleeps()).toEqual([31, 37, 40])
+})
+
 test('an aborted sleep ends at once and leaves nothing behind', async () => {
   const clock = createFakeClock(0)
   const abort = new AbortController()
