@@ -24,7 +24,8 @@ if (PROBED.kind !== 'confined') {
   console.warn(`skipped: ${why}`)
 }
 
-const HOSTILE = [process.execPath, join(import.meta.dir, 'hostile-reader.ts'), 'first']
+type Skill = 'reads-mail' | 'reads-nothing'
+const hostileCommand = (skill: Skill) => [process.execPath, join(import.meta.dir, 'hostile-reader.ts'), 'first', skill]
 const MB = 2 ** 20
 const SEAL = { domain: 'ours.test', selector: 's1', privateKeyPem: KEY_PEM }
 
@@ -43,8 +44,8 @@ afterEach(async () => {
 })
 afterAll(() => zone.stop())
 
-function startHostile(memoryBytes = 600 * MB): ChildRunner {
-  const child = startChild({ command: HOSTILE, memoryBytes, maxMessageBytes: 100 * MB })
+function startHostile({ memoryBytes = 600 * MB, skill = 'reads-mail' as Skill } = {}): ChildRunner {
+  const child = startChild({ command: hostileCommand(skill), memoryBytes, maxMessageBytes: 100 * MB })
   children.push(child)
   return child
 }
@@ -55,6 +56,9 @@ function hostileReaders(options: Parameters<typeof openReaders>[1] = {}): Reader
   open.push(readers)
   return readers
 }
+
+/** For mails that all are hostile. */
+const startUnskilled = () => startHostile({ skill: 'reads-nothing' })
 
 const jobOf = (headers: string[]) => ({
   raw: new Uint8Array(mail(headers)),
@@ -100,7 +104,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   })
 
   test('has no environment, only its three descriptors, no rights and no way to get any', async () => {
-    const child = startHostile()
+    const child = startUnskilled()
     const reported = Promise.withResolvers<{ atStart: { env: string[]; files: string[][]; status: string } }>()
     child.onMessage((message) => (message as { kind: string }).kind === 'report' && reported.resolve(message as never))
     child.send({ kind: 'start', board: null, settings: {} })
@@ -134,7 +138,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   test('dies with its parent, also in a loop and by kill -9', async () => {
     const script = `
       import { startChild } from ${JSON.stringify(join(import.meta.dir, '../../src/os/sandbox/child-runner.ts'))}
-      const child = startChild({ command: ${JSON.stringify(HOSTILE)}, memoryBytes: ${600 * MB}, maxMessageBytes: 1e6 })
+      const child = startChild({ command: ${JSON.stringify(hostileCommand('reads-nothing'))}, memoryBytes: ${600 * MB}, maxMessageBytes: 1e6 })
       await child.confined
       child.send({ kind: 'start', board: null, settings: {} })
       child.onMessage(({ kind }) => { if (kind === 'at_work') console.log(child.pid) })
@@ -163,7 +167,10 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
   test.each(['eat', 'eat-buffers'])(
     'that takes memory without limit (%s) is ended; the mail is deferred',
     async (what) => {
-      const readers = hostileReaders({ start: () => startHostile(300 * MB), limits: { computeMs: 20_000 } })
+      const readers = hostileReaders({
+        start: () => startHostile({ memoryBytes: 300 * MB }),
+        limits: { computeMs: 20_000 },
+      })
       const before = process.memoryUsage.rss()
       await expect(readers.read(doing(what))).rejects.toThrow('451 4.3.0')
       expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MB)
@@ -192,14 +199,16 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', (
   })
 
   test('at a return path gets 451 and is then accepted as an unreadable report', async () => {
-    const readers = hostileReaders({ limits: { computeMs: 500 } })
+    const readers = hostileReaders({ start: startUnskilled, limits: { computeMs: 500 } })
     const { raw } = doing('loop')
     await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')
     expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unreadable' })
   })
 
   test('is stored with the reason after one deferral', async () => {
-    const setup = await createInboundSetup({ readers: hostileReaders({ limits: { computeMs: 500 } }) })
+    const setup = await createInboundSetup({
+      readers: hostileReaders({ start: startUnskilled, limits: { computeMs: 500 } }),
+    })
     await setup.addRoute({ type: 'catch_all', value: null })
     const raw = mail(['X-Do: loop', 'From: a@a.test', 'Subject: hostile']).toString()
     await expect(setup.send(['ann@ours.test'], raw)).rejects.toThrow('451 4.3.0')
@@ -227,7 +236,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
   ]
   // threat: reader-lies
   test.each(deeds)('that does %s is ended and harms nothing', async (deed) => {
-    const readers = hostileReaders()
+    const readers = hostileReaders({ start: startUnskilled })
     const asked = zone.queries.length
     const memory = process.memoryUsage.rss()
     await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
