@@ -22,6 +22,8 @@ export interface TestDovecot {
   /** Number of mails in INBOX, or in another folder. */
   count(folder?: 'Junk'): number
   putIntoJunk(mail: Uint8Array): void
+  /** Deletes all mail and folders. */
+  empty(): void
   stop(): Promise<void>
 }
 
@@ -39,10 +41,11 @@ export async function startDovecot(): Promise<TestDovecot> {
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534, name: 'nobody', group: 'nogroup' } : self()
   const own = (path: string) => chownSync(path, owner.uid, owner.gid)
   const file = (name: string) => join(folder, name)
-  for (const name of ['run', 'mail']) {
+  const ownFolder = (name: string) => {
     mkdirSync(file(name))
     own(file(name))
   }
+  for (const name of ['run', 'mail']) ownFolder(name)
   own(folder)
   const { exitCode, stderr } = Bun.spawnSync([
     'openssl', 'req', '-x509', '-batch', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
@@ -83,6 +86,10 @@ export async function startDovecot(): Promise<TestDovecot> {
       const path = join(folder, 'mail', '.Junk', 'new', `1.${count('Junk')}.localhost`)
       writeFileSync(path, mail)
       own(path)
+    },
+    empty: () => {
+      rmSync(file('mail'), { recursive: true })
+      ownFolder('mail')
     },
     stop: async () => {
       await daemon.end('SIGTERM')
@@ -142,8 +149,12 @@ namespace inbox {
     special_use = \\Junk
   }
 }
+# Otherwise each wrong password makes the next login wait longer.
 service anvil {
   chroot =
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
 }
 service imap-login {
   chroot =
