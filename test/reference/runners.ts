@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import type { Language } from '../../src/reference/ui/examples/languages.ts'
 import { installClient } from '../client/installed.ts'
 import { run } from '../support/real-tools.ts'
@@ -54,6 +54,39 @@ function interpreted(fileName: string, command: readonly string[]) {
     add: async (programs: Readonly<Record<string, string>>) => write(programs),
     run: async (name: string, env: Record<string, string>, signal?: AbortSignal) =>
       ran(await run([...command, fileName], { cwd: folderOf(name), env: { ...PLAIN, HOME: root, ...env }, signal })),
+  }
+}
+
+/** A language whose interpreter takes most of its time to load libraries. Programs with the same first lines, which name
+ *  them, run in forks of one process that has evaluated these lines and no others (fork.py, fork.rb). */
+function forked(fileName: string, command: readonly string[]): Runner {
+  const { root, folderOf, write, remove } = programsIn(fileName)
+  const forks = new Map<string, ReturnType<typeof startFork>>()
+  const startFork = (firstLines: string) => {
+    const child = Bun.spawn([...command, join(import.meta.dir, `fork${extname(fileName)}`), firstLines], {
+      env: { ...PLAIN, HOME: root },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    return { child, exitCodes: child.stdout.pipeThrough(new TextDecoderStream()).getReader() }
+  }
+  return {
+    folderOf,
+    add: async (programs) => write(programs),
+    async run(name, env) {
+      const folder = folderOf(name)
+      const [firstLines = ''] = readFileSync(join(folder, fileName), 'utf8').split('\n\n', 1)
+      const { child, exitCodes } = forks.getOrInsertComputed(firstLines, startFork)
+      const variables = Object.entries(env).map((each) => each.join('='))
+      child.stdin.write(`${[folder, ...variables].join('\t')}\n`)
+      const { value } = await exitCodes.read()
+      return { isDone: value === '0\n', output: readFileSync(join(folder, 'output'), 'utf8') }
+    },
+    remove() {
+      for (const { child } of forks.values()) child.kill()
+      remove()
+    },
   }
 }
 
@@ -133,8 +166,8 @@ export const TOOLS: Record<Language, readonly string[]> = {
 export const RUNNERS: Record<Language, () => Runner> = {
   curl: () => interpreted('example.sh', ['sh']),
   typescript,
-  python: () => interpreted('example.py', ['/usr/bin/python3', '-I']),
+  python: () => forked('example.py', ['/usr/bin/python3', '-I']),
   php: () => interpreted('example.php', ['php', '-d', 'error_reporting=-1', '-d', 'display_errors=1']),
   go,
-  ruby: () => interpreted('example.rb', ['ruby', '-W2']),
+  ruby: () => forked('example.rb', ['ruby', '-W2']),
 }
