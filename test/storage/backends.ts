@@ -7,10 +7,11 @@ import { s3Objects } from '../../src/storage/objects/s3.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { keepSessions } from '../support/keep-sessions.ts'
 import { openMemoryStore, openNewStore } from '../support/migrated-store.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
-import { createMigrated } from './migrated.ts'
+import { createEmptied } from './migrated.ts'
 
 /** An implementation of Store; test/storage/contract.ts tests each. */
 export interface Backend {
@@ -85,15 +86,16 @@ export function objectsBackend(): Backend {
   }
 }
 
-/** A server for all tests of a file, and a database for each. */
+/** A server and a database for all tests of a file. */
 export function postgresBackend(): Backend {
+  keepSessions()
   let server: Promise<TestPostgres> | undefined
   let create: Promise<() => Promise<string>> | undefined
   return {
     name: 'postgresql',
     open: async (plan) => {
       server ??= startPostgres()
-      create ??= server.then(createMigrated)
+      create ??= server.then(createEmptied)
       const url = await (await create)()
       return inFolder((dataDir) => openPostgresStore({ url, dataDir, now: OPENED_AT, plans: () => plan }))
     },

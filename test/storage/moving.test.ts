@@ -14,6 +14,8 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { keepSessions } from '../support/keep-sessions.ts'
+import { openNewStore } from '../support/migrated-store.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
@@ -32,7 +34,7 @@ import { retentionPromises } from './contract-retention.ts'
 import { templatePromises } from './contract-templates.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { everythingIn, idsIn } from './everything.ts'
-import { createMigrated } from './migrated.ts'
+import { createEmptied } from './migrated.ts'
 import { accept, createRecords, found, START } from './records.ts'
 
 /** What the store's contract leaves behind: records of every kind in every state. */
@@ -57,16 +59,17 @@ const LEFT_BY = {
 
 describeWithPostgres('moving from SQLite to PostgreSQL', () => {
   let postgres: TestPostgres
-  let createDatabase: () => Promise<string>
+  let emptyDatabase: () => Promise<string>
+  keepSessions()
   beforeAll(async () => {
     postgres = await startPostgres()
-    createDatabase = await createMigrated(postgres)
+    emptyDatabase = await createEmptied(postgres)
   })
   afterAll(() => postgres.stop())
 
   test('a move that is cut off after any table, and before it ends, is repeated without harm', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
-    const store = await openStore({ dataDir, now: START })
+    const store = await openNewStore({ dataDir, now: START })
     try {
       await fillStore(store)
       const url = await postgres.createDatabase('cut')
@@ -94,7 +97,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
 
   test('a changed, a missing and a strange row of PostgreSQL are found and repaired', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
-    const store = await openStore({ dataDir, now: START })
+    const store = await openNewStore({ dataDir, now: START })
     try {
       await fillStore(store)
       const url = await postgres.createDatabase('repaired')
@@ -150,16 +153,15 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
         test(promise, async () => {
           const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
           const plans = () => ({ ...UNLIMITED_PLAN, ...plan })
-          const openSqlite = () => openStore({ dataDir, now: START, plans })
-          let store = await openSqlite()
+          let store = await openNewStore({ dataDir, now: START, plans })
           try {
             const reopen = async () => {
               await store.close()
-              store = await openSqlite()
+              store = await openStore({ dataDir, now: START, plans })
               return store
             }
             await body(store, createRecords(), { reopen })
-            const url = await createDatabase()
+            const url = await emptyDatabase()
             await move(dataDir, url, true)
             await settle(store)
             const ids = idsIn(dataDir)

@@ -66,9 +66,37 @@ export interface PostgresOptions {
 /** Starts a server with an empty cluster. Throws without the programs. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
   const folder = makeFolder(options.parent)
-  const locale = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  runProgram('initdb', ['-D', join(folder, 'data'), ...locale], folder)
+  const data = join(folder, 'data')
+  if (isFirst && existsSync(KEPT)) {
+    copyFolder(KEPT, data)
+  } else {
+    const locale = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+    runProgram('initdb', ['-D', data, ...locale], folder)
+    if (isFirst && process.env.TEST_RUN !== undefined) keepFolder(data, KEPT)
+  }
+  isFirst = false
   return serve(folder, options)
+}
+
+/** A new cluster for all files of a run (scripts/run-tests/tests.ts), which removes it at its end. */
+const KEPT = join(tmpdir(), 'postrider-pg-empty')
+/** A file's further servers are none of its copies: those have the same system identifier. */
+let isFirst = true
+
+/** Another file may do the same at the same time. */
+function keepFolder(folder: string, kept: string): void {
+  const copy = mkdtempSync(`${kept}-`)
+  copyFolder(folder, join(copy, 'data'))
+  try {
+    renameSync(join(copy, 'data'), kept)
+  } catch {
+    // The other one was first.
+  }
+  rmSync(copy, { recursive: true })
+}
+
+function copyFolder(from: string, to: string): void {
+  spawnSync('cp', ['-a', from, to])
 }
 
 /** Starts a standby that follows `primary`, with a copy of its data. */
@@ -163,7 +191,7 @@ async function serve(
       await resume()
     },
     keepCopy: () => {
-      spawnSync('cp', ['-a', join(folder, 'data'), join(folder, 'copy')])
+      copyFolder(join(folder, 'data'), join(folder, 'copy'))
     },
     putBackCopy: () => {
       rmSync(join(folder, 'data'), { recursive: true })
