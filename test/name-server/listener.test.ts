@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type DecodedPacket } from 'dns-packet'
@@ -14,14 +14,14 @@ const LIMIT = 50
 let server: TestServer
 let port: number
 
-beforeEach(async () => {
+beforeAll(async () => {
   server = await startTestServer({
     remote: { port: 9, open: () => 0 },
     config: { dns: { zone: ZONE, listen: ['127.0.0.1:0', '[::1]:0'], responses_per_second: LIMIT } },
   })
   port = Number(server.running().listening.dns?.split(' ')[0]?.split(':')[1])
 })
-afterEach(() => server.close())
+afterAll(() => server.close())
 
 test('a domain is in the zone soon after it was added, and not after it was deleted', async () => {
   const domain = (await server.ask('POST', '/v1/domains', { name: 'shop.example' })).body
@@ -98,7 +98,7 @@ test('a network above its rate is sent to TCP or gets no answer, and the metrics
 })
 
 test('a thread that ends is replaced at the same port with the same zone', async () => {
-  const [key] = (await server.ask('POST', '/v1/domains', { name: 'shop.example' })).body.dns_records
+  const [key] = (await server.ask('POST', '/v1/domains', { name: 'other-shop.example' })).body.dns_records
   await until('the key', async () => (await ask(key.value)).answers?.length === 1)
   const [thread] = server.threads('name-server/worker.ts')
   thread!.terminate()
