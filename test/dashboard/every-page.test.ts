@@ -2,9 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { brokenWords } from './broken-words.ts'
 import { addSample, PAGE_NAMES, pagesOf, type Sample } from './sample.ts'
-import { axeFaults, describeWithBrowser, layoutShift, overflow, startDashboard, type TestDashboard } from './setup.ts'
+import {
+  axeFaults,
+  axeFaultsOfThemes,
+  describeWithBrowser,
+  layoutShift,
+  overflow,
+  screenshot,
+  startDashboard,
+  type TestDashboard,
+} from './setup.ts'
 
-/** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. */
+/** Every page with sample data: accessibility, layout shift, the width of a phone, and whole words. What the page of
+ *  senders shows. */
 
 describeWithBrowser('every page of the dashboard', () => {
   let board: TestDashboard
@@ -50,11 +60,10 @@ describeWithBrowser('every page of the dashboard', () => {
         await page.setViewportSize({ width, height: 844 })
         expect([width, ...(await brokenWords(page)), ...(await page.evaluate(squeezed))]).toEqual([width])
       }
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        expect([colorScheme, ...(await axeFaults(page))]).toEqual([colorScheme])
-      }
-      expect(await unreachedByTab(page)).toEqual([])
+      // Every page has the same navigation.
+      const hasSeenNavigation = name !== PAGE_NAMES[0]
+      expect(await axeFaultsOfThemes(page, { except: hasSeenNavigation ? [NAVIGATION] : [] })).toEqual([])
+      expect(await unreachedByTab(page, hasSeenNavigation)).toEqual([])
       phone = page
     })
 
@@ -65,6 +74,36 @@ describeWithBrowser('every page of the dashboard', () => {
     expect(await rows.count()).toBe(24)
     const { y, height } = (await rows.last().boundingBox())!
     expect(y + height).toBeLessThan(900)
+  })
+
+  for (const [theme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)
+    test(`senders: shows sources, advice and TLS results at ${width} px in the ${theme} theme, for a viewer too`, async () => {
+      const page = await board.open(`/domains/${sample.domain}/senders`, { width, theme, role: 'viewer' })
+      await page.getByText('Google').first().waitFor()
+      const text = await page.locator('main').textContent()
+      for (const part of ['Keep p=none', 'This server', 'Known service', 'Unknown', '1,204', '2001:db8:1234']) {
+        expect(text).toContain(part)
+      }
+      expect(text).toContain('240 successful and 2 failed connections')
+      expect(await axeFaults(page)).toEqual([])
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, `senders-${theme}-${width}`)
+    })
+
+  test('senders: opens from the page of the domain, and says what to do without reports', async () => {
+    const page = await board.open(pagesOf(sample).domain!)
+    await page.getByRole('link', { name: 'Who sends as you' }).click()
+    await page.getByRole('heading', { name: 'Who sends as you' }).waitFor()
+    await page.getByRole('button', { name: '7 days' }).click()
+    await page.getByText('Google').first().waitFor()
+    const { data } = await board.server.read('/v1/domains')
+    const other = data.find(({ id }: { id: string }) => id !== sample.domain)
+    await page.goto(`${board.origin}/dashboard/domains/${other.id}/senders`)
+    await page.getByText('No reports of a-rather-long-name').waitFor()
+    expect(await page.getByText('Publish the DMARC record with the rua address').count()).toBe(1)
   })
 
   test('the check of words finds those that are split or cut, and no others', async () => {
@@ -96,14 +135,20 @@ interface Watched {
   unreached(): string[]
 }
 
+/** The part that is the same on every page. */
+const NAVIGATION = '#navigation'
+
 /** Begins to note which of the visible, enabled controls get the focus. A group of tabs or radio buttons counts as its
- *  selected one, which the arrow keys move. */
-function watchFocus(): void {
+ *  selected one, which the arrow keys move. Behind the navigation, if one is given, which then counts as seen. */
+function watchFocus(navigation: string | null): void {
+  const isOpen = document.querySelector('dialog[open]') !== null
+  if (navigation !== null && !isOpen) [...document.querySelectorAll<HTMLElement>(`${navigation} a`)].at(-1)!.focus()
   const controls = () =>
     [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
       .filter((element) => document.querySelector('dialog[open]')?.contains(element) ?? true)
       .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled, [type="radio"]:not(:checked)'))
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+      .filter((element) => navigation === null || element.closest(`.skip, ${navigation}`) === null)
   const reached = new Set<EventTarget | null>([document.activeElement])
   document.addEventListener('focusin', ({ target }) => reached.add(target))
   Object.assign(window, {
@@ -117,8 +162,8 @@ function watchFocus(): void {
 }
 
 /** Controls that do not get the focus by Tab alone, at most three times round the page. */
-async function unreachedByTab(page: Page): Promise<string[]> {
-  await page.evaluate(watchFocus)
+async function unreachedByTab(page: Page, hasSeenNavigation: boolean): Promise<string[]> {
+  await page.evaluate(watchFocus, hasSeenNavigation ? NAVIGATION : null)
   // Another round for parts that were loaded behind the focus.
   for (let round = 0; ; round++) {
     const { controls, hasEditor } = await page.evaluate(() => (window as never as Watched).count())

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { createTransport } from 'nodemailer'
+import { clientOptions } from '../smtp-submission/setup.ts'
 import { until } from '../support/patience.ts'
-import type { TestServer } from '../support/server.ts'
+import { DOMAIN, type TestServer } from '../support/server.ts'
 import {
   axeFaults,
+  axeFaultsOfThemes,
   chooseTheme,
   describeWithBrowser,
   overflow,
@@ -12,7 +15,7 @@ import {
   type TestDashboard,
 } from './setup.ts'
 
-/** Overview, messages, one message and the sandbox inbox. */
+/** Overview, messages, one message with its analysis, and the sandbox inbox. */
 
 let ids: Record<'delivered' | 'bounced' | 'deferred' | 'nasty' | 'sandbox', string>
 
@@ -33,6 +36,9 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <input type="image" src="https://evil.example/l.png"><table background="https://evil.example/m.png"><tr><td>x</table>
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"></svg></body></html>`
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const HTML = '<p>News of the week</p><p><a href="https://shop.example/unsubscribe">Unsubscribe</a></p>'
+const SMTP = { inbound: { listen: 'off' }, submission: { listen: '127.0.0.1:0' } }
 
 async function seed(server: TestServer): Promise<void> {
   const send = async (change: object) => (await server.send(change as Record<string, unknown>)).body.id as string
@@ -72,24 +78,23 @@ async function seed(server: TestServer): Promise<void> {
 describeWithBrowser('messages', () => {
   let board: TestDashboard
   beforeAll(async () => {
-    board = await startDashboard(seed, { quality: { min_sent: 3 } })
+    board = await startDashboard(seed, { quality: { min_sent: 3 }, smtp: SMTP })
   })
   afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
   test('the overview shows statistics and the queue, and its chart as a table', async () => {
-    for (const theme of ['light', 'dark'] as const) {
-      const page = await board.open('/', { theme })
-      await page.locator('.plot canvas').last().waitFor()
-      expect(await page.getByRole('alert').textContent()).toContain(
-        'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
-      )
-      expect(await page.getByText('over the limit').isVisible()).toBe(true)
-      expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
-      expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, `overview-${theme}`)
-    }
-    const page = await board.open('/', { width: 360, height: 740 })
+    const page = await board.open('/')
+    await page.locator('.plot canvas').last().waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain(
+      'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
+    )
+    expect(await page.getByText('over the limit').isVisible()).toBe(true)
+    expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
+    expect(await axeFaultsOfThemes(page)).toEqual([])
+    await screenshot(page, 'overview')
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.reload()
     await page.getByRole('button', { name: 'View as table' }).last().click()
     const table = page.getByRole('table', { name: 'Recipients over time' })
     await table.waitFor()
@@ -285,4 +290,37 @@ describeWithBrowser('messages', () => {
     await page.getByRole('heading', { name: 'Message not found' }).waitFor()
     expect(await axeFaults(page)).toEqual([])
   })
+
+  test('misses a List-Unsubscribe header only of mail without one', async () => {
+    const { server } = board
+    const send = async (change: object) => (await server.send({ html: HTML, ...change })).body.id as string
+    const findings = async (id: string) => {
+      const page = await board.open(`/messages/${id}?tab=analysis`)
+      await page.getByRole('heading', { name: /^Score/ }).waitFor()
+      return page.locator('.findings').textContent()
+    }
+    expect(await findings(await send({ unsubscribe: false }))).toContain('unsubscribe_header_missing')
+    expect(await findings(await send({ unsubscribe: true }))).not.toContain('unsubscribe_header_missing')
+    await sendOverSmtp(server)
+    const { data } = await server.read('/v1/messages?subject=Over%20SMTP')
+    expect(await findings(data[0].id)).not.toContain('unsubscribe_header_missing')
+  })
+
+  test('says in its timeline that a recipient was suppressed, and why', async () => {
+    const { server } = board
+    await server.ask('POST', '/v1/suppressions', { email: 'gone@one.remote.example' })
+    const { body } = await server.send({ to: 'gone@one.remote.example' })
+    const page = await board.open(`/messages/${body.id}`)
+    const timeline = page.getByRole('list', { name: 'Timeline of gone@one.remote.example' })
+    await timeline.getByText('Suppressed').waitFor()
+    expect(await timeline.textContent()).toContain('manual')
+  })
 })
+
+async function sendOverSmtp(server: TestServer): Promise<void> {
+  const port = Number(server.running().listening.smtpSubmission?.split(':').at(-1))
+  const transport = createTransport(clientOptions(port, server.keys.live))
+  const headers = { 'List-Unsubscribe': '<https://shop.example/leave>' }
+  const mail = { from: `shop@${DOMAIN}`, to: 'ann@one.remote.example', subject: 'Over SMTP', html: HTML, headers }
+  await transport.sendMail(mail).finally(() => transport.close())
+}

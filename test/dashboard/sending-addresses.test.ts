@@ -58,13 +58,3 @@ describeWithBrowser('the page of sending addresses', () => {
     expect(await page.getByRole('link', { name: 'Sending addresses' }).count()).toBe(0)
   })
 })
-
-describeWithBrowser('without sending addresses', () => {
-  test('the page says how to configure them', async () => {
-    const board = await startDashboard()
-    const page = await board.open(PATH)
-    await page.getByText('[[sending.addresses]]').waitFor()
-    expect(await axeFaults(page)).toEqual([])
-    await board.close()
-  })
-})

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
-import { axeFaults, chooseTheme, describeJourneys, overflow, screenshot } from './setup.ts'
+import { axeFaults, axeFaultsOfThemes, describeJourneys, overflow, screenshot } from './setup.ts'
 
-/** Operator pages: organizations and plans, sign-in, configuration, audit log. */
+/** Operator pages: organizations and plans, sign-in, configuration, audit log, sending addresses. */
 
 describeJourneys(({ board, server, journey, heading, press }) => {
   journey('creates an organization, changes its plan and switches to it', async () => {
@@ -63,24 +63,26 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor()
     await page.getByRole('combobox', { name: 'Actor' }).selectOption('operator')
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor({ state: 'detached' })
-    for (const theme of ['light', 'dark'] as const) {
+    for (const [path, name] of [
+      ['/organizations', 'Organizations'],
+      ['/settings', 'Settings'],
+      ['/settings?tab=configuration', 'Settings'],
+      ['/settings?tab=audit-log', 'Settings'],
+    ] as const) {
       await page.setViewportSize({ width: 1280, height: 900 })
-      await chooseTheme(page, theme)
-      for (const [path, name] of [
-        ['/organizations', 'Organizations'],
-        ['/settings', 'Settings'],
-        ['/settings?tab=configuration', 'Settings'],
-        ['/settings?tab=audit-log', 'Settings'],
-      ] as const) {
-        await page.setViewportSize({ width: 1280, height: 900 })
-        await page.goto(`${board().origin}/dashboard${path}`)
-        await heading(page, name)
-        await page.getByText('Loading…').waitFor({ state: 'detached' })
-        expect([path, await axeFaults(page)]).toEqual([path, []])
-        await page.setViewportSize({ width: 360, height: 740 })
-        await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-360-${theme}`)
-        expect([path, await overflow(page)]).toEqual([path, []])
-      }
+      await page.goto(`${board().origin}/dashboard${path}`)
+      await heading(page, name)
+      await page.getByText('Loading…').waitFor({ state: 'detached' })
+      expect([path, await axeFaultsOfThemes(page)]).toEqual([path, []])
+      await page.setViewportSize({ width: 360, height: 740 })
+      await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-360`)
+      expect([path, await overflow(page)]).toEqual([path, []])
     }
+  })
+
+  journey('says how to configure sending addresses where there are none', async () => {
+    const page = await board().open('/sending-addresses')
+    await page.getByText('[[sending.addresses]]').waitFor()
+    expect(await axeFaults(page)).toEqual([])
   })
 })

@@ -189,19 +189,44 @@ const QUIETLY = [
 ]
 
 /** Accessibility violations that axe finds on the page: `color-contrast: .chip …`. */
-export async function axeFaults(page: Page): Promise<string[]> {
+export async function axeFaults(page: Page, { except = [], only }: AxeScope = {}): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe())
-  const found = await page.evaluate(async () => {
-    const { violations } = await (window as never as { axe: Axe }).axe.run({ resultTypes: ['violations'] })
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, any }) => [id, target.join(' '), any[0]?.message]),
-    )
-  })
+  const options: AxeOptions = { resultTypes: ['violations'], ...(only && { runOnly: OF_COLOURS }) }
+  const found = await page.evaluate(
+    async ([exclude, options]) => {
+      const { violations } = await (window as never as { axe: Axe }).axe.run({ exclude }, options)
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, any }) => [id, target.join(' '), any[0]?.message]),
+      )
+    },
+    [except, options] as const,
+  )
   return found.map(([id, target, why]) => `${id}: ${target} (${why})`)
 }
 
+/** Violations in the light theme, then those that the dark theme adds: `dark: color-contrast: .chip …`. All other rules
+ *  find the same in both themes. */
+export async function axeFaultsOfThemes(page: Page, { except = [] }: Pick<AxeScope, 'except'> = {}): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const light = await axeFaults(page, { except })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await axeFaults(page, { except, only: 'colours' })
+  return [...light, ...dark.map((fault) => `dark: ${fault}`)]
+}
+
+interface AxeScope {
+  /** Selectors of parts that are not looked at, because an earlier look has seen them. */
+  except?: readonly string[]
+  /** The rules that depend on the theme. */
+  only?: 'colours'
+}
+const OF_COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+interface AxeOptions {
+  resultTypes: string[]
+  runOnly?: typeof OF_COLOURS
+}
 interface Axe {
-  run(options: { resultTypes: string[] }): Promise<AxeResult>
+  run(context: { exclude: readonly string[] }, options: AxeOptions): Promise<AxeResult>
 }
 interface AxeResult {
   violations: { id: string; nodes: { target: string[]; any: { message: string }[] }[] }[]
