@@ -179,7 +179,7 @@ export async function startTestServer(options: {
       const { recipients } = await read(`/v1/messages/${id}`)
       const times = recipients.flatMap(({ next_attempt_at }: Json) => next_attempt_at ?? [])
       if (times.length === 0) throw new Error(`nothing waits: ${JSON.stringify(recipients)}`)
-      await clock.advance(Math.max(0, Date.parse(times.sort()[0]) - clock.now()))
+      await clock.leap(Math.max(0, Date.parse(times.sort()[0]) - clock.now()))
     },
     addNode: async (values) => {
       const ownFolder = join(folder, `node-${nodes.length}`)
