@@ -5,8 +5,8 @@
  *
  *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
- *  With --short, faults without limits of time run first, in two processes: those of the cluster beside the others.
- *  Limits of time, which other programs of the machine may violate, are then only reported.
+ *  With --short, limits of time, which other programs of the machine may violate, are only reported. So faults of the
+ *  cluster are then injected in one process, and the others in another beside it, except those that must be alone.
  *
  *  Prints one line for each fault with its figures and the violated promises. A fault that violates nothing but limits
  *  of time is injected once more. Without --short it takes long: 200 kills, 20 power losses, 50 corruptions, a soak of
@@ -91,11 +91,11 @@ const has: Record<Need, boolean> = {
   cc: Bun.which('cc') !== null,
 }
 const chosen = FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))
-const untimed = options.short ? chosen.filter(({ isTimed }) => !isTimed) : []
-const lanes = [...Map.groupBy(untimed, ({ name }) => isOf(name, 'cluster')).values()]
+const beside = options.short ? chosen.filter(({ isAlone }) => !isAlone) : []
+const lanes = [...Map.groupBy(beside, ({ name }) => isOf(name, 'cluster')).values()]
 const isParallel = lanes.length > 1
 if (isParallel) await Promise.all(lanes.map(runLane))
-for (const fault of isParallel ? chosen.filter(({ isTimed }) => isTimed) : chosen) await make(fault)
+for (const fault of isParallel ? chosen.filter(({ isAlone }) => isAlone) : chosen) await make(fault)
 
 /** Runs faults in a process of their own, one after the other. */
 async function runLane(faults: readonly Fault[]): Promise<void> {
@@ -141,7 +141,7 @@ async function make({ name, needs, rounds, run }: Fault): Promise<void> {
     for (const line of broken) console.log(`${' '.repeat(WIDTH + 1)}✗ ${line}`)
     if (broken.length > 0) process.exitCode = 1
   } catch (error) {
-    console.log(`${name.padEnd(WIDTH)} BROKEN  ${error instanceof Error ? error.stack : error}`)
+    console.log(`${name.padEnd(WIDTH)} BROKEN  ${error instanceof Error ? error.stack || error : error}`)
     process.exitCode = 1
   } finally {
     for (const line of notes) console.log(`${' '.repeat(WIDTH + 1)}${line}`)

@@ -8,7 +8,6 @@ const BACK_MS = 2_000
 /** PostgreSQL crashes, restarts, or loses a session; every fifth time it is away for longer than the takeover time. */
 export const database: Fault = clusterFault({
   name: 'cluster.database',
-  isTimed: true,
   needs: [],
   rounds: { long: 30, short: 3 },
   run: async ({ cluster, load, bench, mayComeTwice }) => {

@@ -10,7 +10,6 @@ const BACK_MS = 2_000
 /** The primary crashes, and its synchronous standby is promoted. The URL of the nodes names both. */
 export const failover: Fault = clusterFault({
   name: 'cluster.failover',
-  isTimed: true,
   needs: [],
   rounds: { long: 10, short: 1 },
   servers: async (options) => {

@@ -14,7 +14,6 @@ const REPLACED = 4
 /** kill -9 of a node. Every second time it starts again at once, before the other takes over. */
 export const nodes: Fault = clusterFault({
   name: 'cluster.nodes',
-  isTimed: true,
   needs: [],
   rounds: { long: 100, short: 2 },
   run: async ({ cluster, load, bench, mayComeTwice }) => {

@@ -25,10 +25,10 @@ export function clusterFault(
       run: (round: ClusterRound) => Promise<Verdict>
     },
 ): Fault {
-  const { name, isTimed, needs, rounds, run, ...how } = options
+  const { name, isAlone, needs, rounds, run, ...how } = options
   return {
     name,
-    ...(isTimed && { isTimed }),
+    ...(isAlone && { isAlone }),
     needs: ['postgres', ...needs],
     rounds,
     run: async (bench) => {

@@ -5,6 +5,7 @@ import { PATIENCE_MS } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { clusterFault, median, untilBothWork } from './run.ts'
+import type { ClusterNode } from './setup.ts'
 
 /** From the request to revoke, until the other node refuses the key. */
 const REVOKED_MS = 300
@@ -12,24 +13,25 @@ const REVOKED_MS = 300
 /** A key is revoked at one node and used at the other. */
 export const revocation: Fault = clusterFault({
   name: 'cluster.revoke',
-  isTimed: true,
   needs: [],
   rounds: { long: 100, short: 10 },
   run: async ({ cluster, bench }) => {
     const tookMs: number[] = []
     let used = 0
-    const { data } = (await (await cluster.nodes[0].api('GET', '/v1/domains')).json()) as { data: { id: string }[] }
+    const ask = (node: ClusterNode, method: string, path: string, body?: object, key = cluster.key) =>
+      node.api(method, path, body, { authorization: `Bearer ${key}` }, PATIENCE_MS)
+    const { data } = (await (await ask(cluster.nodes[0], 'GET', '/v1/domains')).json()) as { data: { id: string }[] }
     for (let round = 0; round < bench.rounds; round++) {
       const [here, there] = round % 2 === 0 ? cluster.nodes : ([...cluster.nodes].reverse() as typeof cluster.nodes)
       const body = { name: `key ${round}`, domain_id: data[0]!.id, permissions: ['read'] }
-      const { id, key } = (await (await here.api('POST', '/v1/api-keys', body)).json()) as { id: string; key: string }
+      const { id, key } = (await (await ask(here, 'POST', '/v1/api-keys', body)).json()) as { id: string; key: string }
       const isRefused = async () => {
-        const { status } = await there.api('GET', '/v1/usage', undefined, { authorization: `Bearer ${key}` })
+        const { status } = await ask(there, 'GET', '/v1/usage', undefined, key)
         return status === 401
       }
       if (await isRefused()) throw new Error('the other node does not know the new key')
       const revokedAt = performance.now()
-      const isRevoked = here.api('DELETE', `/v1/api-keys/${id}`)
+      const isRevoked = ask(here, 'DELETE', `/v1/api-keys/${id}`)
       while (!(await isRefused())) await Bun.sleep(1)
       tookMs.push(performance.now() - revokedAt)
       await isRevoked
@@ -47,7 +49,6 @@ export const revocation: Fault = clusterFault({
 /** The clock of one machine is an hour ahead, then an hour behind. */
 export const clock: Fault = clusterFault({
   name: 'cluster.clock',
-  isTimed: true,
   needs: ['cc'],
   rounds: { long: 20, short: 2 },
   run: async ({ cluster, load, bench }) => {

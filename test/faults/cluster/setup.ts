@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { freePort } from '../../support/free-port.ts'
-import { PATIENCE_MS } from '../../support/patience.ts'
+import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { type PostgresOptions, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { exitOf, NeverReady, startSink } from '../setup.ts'
@@ -19,7 +19,7 @@ export const DESTINATIONS = 12
 /** To each destination, over all nodes. */
 export const CONNECTIONS = 4
 const REPLY_MS = 5
-/** How long a client waits for an answer. */
+/** How long a client of the load waits for an answer. */
 const ANSWER_MS = 2_000
 const DATABASE = 'postrider'
 
@@ -37,7 +37,8 @@ export interface ClusterNode {
   serve(environment?: Record<string, string>): Promise<void>
   /** Kills it → after its end. */
   kill(): Promise<void>
-  api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>
+  /** Rejects without an answer within `waitMs`: as long as a client of the load waits, by default. */
+  api(method: string, path: string, body?: object, headers?: Record<string, string>, waitMs?: number): Promise<Response>
   /** What its last process logged. */
   log(): string
 }
@@ -131,12 +132,12 @@ export async function makeTestCluster({
         node.process.kill('SIGKILL')
         await exitOf(node.process)
       },
-      api: (method, path, body, headers = {}) =>
+      api: (method, path, body, headers = {}, waitMs = ANSWER_MS) =>
         fetch(`http://127.0.0.1:${port}${path}`, {
           method,
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
           body: body === undefined ? null : JSON.stringify(body),
-          signal: AbortSignal.timeout(ANSWER_MS),
+          signal: AbortSignal.timeout(waitMs),
         }),
       log: () => readFileSync(log, 'utf8'),
     }
@@ -163,8 +164,13 @@ export async function makeTestCluster({
     copyFileSync(join(config, 'data/seal.key'), join(other, 'data/seal.key'))
     await Promise.all(nodes.map((node) => node.serve()))
     const webhook = { url: receiver.url, events: ['message.delivered', 'message.bounced'] }
-    const { status } = await nodes[0].api('POST', '/v1/webhooks', webhook)
-    if (status !== 201) throw new Error(`the webhook was not created: ${status}`)
+    // As in the load: on a busy machine the first answer may be 503.
+    await until('the webhook', async () => {
+      const once = { 'Idempotency-Key': 'webhook' }
+      const { status } = await nodes[0].api('POST', '/v1/webhooks', webhook, once, PATIENCE_MS)
+      if (status !== 201 && status !== 503) throw new Error(`the webhook was not created: ${status}`)
+      return status === 201
+    })
   } catch (error) {
     await close()
     throw error

@@ -11,7 +11,6 @@ const MOST_STALL_MS = 200
 /** Many large requests at once: accepted, or told to retry, in bounded memory and without delaying others. */
 export const bodies: Fault = {
   name: 'bodies',
-  isTimed: true,
   needs: [],
   rounds: { long: 50, short: 8 },
   run: async ({ rounds: count, program }) => {

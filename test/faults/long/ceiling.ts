@@ -18,7 +18,6 @@ const FILM = { isFilm: true }
  *  itself. Work that does not fit waits or is told to retry, and nothing accepted is lost. */
 export const ceiling: Fault = {
   name: 'ceiling',
-  isTimed: true,
   needs: [],
   rounds: { long: 30, short: 3 },
   run: async ({ rounds: count, program }) => {

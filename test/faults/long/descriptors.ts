@@ -13,7 +13,6 @@ const BACK_MS = 5_000
 /** Few descriptors and many connections that send nothing, half a command, or nothing after the greeting. */
 export const descriptors: Fault = {
   name: 'files',
-  isTimed: true,
   needs: [],
   rounds: { long: 2_000, short: 400 },
   run: async ({ rounds: count, program }) => {

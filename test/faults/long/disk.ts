@@ -29,7 +29,6 @@ export function canMount(): boolean {
 /** Fills a disk of 32 MB with mail, once up to the reserve and once completely. */
 export const disk: Fault = {
   name: 'disk',
-  isTimed: true,
   needs: ['mount'],
   rounds: { long: 2, short: 2 },
   run: async (bench) => {

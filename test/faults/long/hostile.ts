@@ -19,7 +19,6 @@ const FRESH: (typeof HOSTILE_ZONE)[number] = { name: '*.fresh', type: 'A', data:
  *  them ends. The slowest are the first healthy mails, while all those recipients are claimed and signed at once. */
 export const hostile: Fault = {
   name: 'hostile',
-  isTimed: true,
   needs: [],
   rounds: { long: 600, short: 120 },
   run: async ({ rounds: count, program }) => {

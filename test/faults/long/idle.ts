@@ -13,7 +13,6 @@ const AT_ONCE = 50
  *  its greeting at once. */
 export const idle: Fault = {
   name: 'idle',
-  isTimed: true,
   needs: [],
   rounds: { long: 1_000, short: 200 },
   run: async ({ rounds: count, program }) => {

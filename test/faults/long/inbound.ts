@@ -12,7 +12,6 @@ const MOST_STALL_MS = 200
 /** Many large mails at once: accepted, or told to retry, in bounded memory and without delaying others. */
 export const inbound: Fault = {
   name: 'inbound',
-  isTimed: true,
   needs: [],
   rounds: { long: 100, short: 4 },
   run: async ({ rounds: count, program }) => {

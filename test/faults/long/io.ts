@@ -16,7 +16,6 @@ const FAULTS = [
 /** Some fsyncs and writes in a row fail, then the disk works again. */
 export const io: Fault = {
   name: 'io',
-  isTimed: true,
   needs: ['strace'],
   rounds: { long: FAULTS.length, short: FAULTS.length },
   run: async (bench) => {

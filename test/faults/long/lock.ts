@@ -13,7 +13,6 @@ const STALL_MS = 1_000
 /** Another process holds the write lock of the database, shorter and longer than the server waits for it. */
 export const lock: Fault = {
   name: 'lock',
-  isTimed: true,
   needs: [],
   rounds: { long: 30, short: 7 },
   run: async ({ rounds: longSeconds, program }) => {

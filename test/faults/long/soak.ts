@@ -20,7 +20,6 @@ const MOST_DESCRIPTORS_MORE = 20
 /** Days in hours: mail out and in, webhooks and lists, minute by minute; nothing may grow. A round is a minute. */
 export const soak: Fault = {
   name: 'soak',
-  isTimed: true,
   needs: [],
   rounds: { long: 120, short: 0 },
   run: async ({ rounds: minutes, program, note }) => {

@@ -11,7 +11,6 @@ const SILENT_DOMAINS = 200
  *  mail keeps its speed in both directions, and the process answers. Rounds are seconds. */
 export const stranger: Fault = {
   name: 'stranger',
-  isTimed: true,
   needs: [],
   rounds: { long: 60, short: 6 },
   run: async ({ rounds: seconds, program, note }) => {

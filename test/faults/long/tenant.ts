@@ -14,7 +14,6 @@ const SINK = '127.0.0.9'
  *  content, as many objects as allowed, endless endpoints. A healthy tenant keeps its speed. Rounds are seconds. */
 export const tenant: Fault = {
   name: 'tenant',
-  isTimed: true,
   needs: [],
   rounds: { long: 60, short: 0 }, // its limits require an idle machine
   run: async ({ rounds: seconds, program, note }) => {
