@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { createMigrated } from '../migrated.ts'
 import { accept, createRecords, found, ORGANIZATION, type Records, START } from '../records.ts'
 
 const HOURS_AGO = `now() - interval '2 hours'`
@@ -15,17 +16,18 @@ const VOLUME = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit
 
 describeWithPostgres('what ended nodes leave', () => {
   let postgres: TestPostgres
-  let databases = 0
+  let createDatabase: () => Promise<string>
   let url: string
   let folders: string[]
   let stores: Store[]
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
+    createDatabase = await createMigrated(postgres)
   })
   afterAll(() => postgres.stop())
   beforeEach(async () => {
-    url = await postgres.createDatabase(`ended${++databases}`)
+    url = await createDatabase()
     folders = []
     stores = []
     records = createRecords()
@@ -35,7 +37,7 @@ describeWithPostgres('what ended nodes leave', () => {
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
 
-  const sql = (statement: string) => postgres.psql(statement, `ended${databases}`)
+  const sql = (statement: string) => postgres.psql(statement, new URL(url).pathname.slice(1))
   const open = async (name = `n${folders.length}`): Promise<Store> => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-node-'))
     if (folders[0] !== undefined) copyFileSync(join(folders[0], 'seal.key'), join(dataDir, 'seal.key'))

@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { createMigrated } from '../migrated.ts'
 import { accept, claim, createRecords, found, type Records, recordOf, START } from '../records.ts'
 
 /** Longer than any test: what these nodes hand over, they do not take over. */
@@ -13,18 +14,19 @@ const TAKEOVER_MS = 3_600_000
 
 describeWithPostgres('nodes of an installation', () => {
   let postgres: TestPostgres
-  let databases = 0
+  let createDatabase: () => Promise<string>
   let url: string
   let folders: string[]
   let stores: Set<Store>
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
+    createDatabase = await createMigrated(postgres)
   })
   afterAll(() => postgres.stop())
   beforeEach(async () => {
     if (!postgres.isRunning()) await postgres.resume() // a failed test may have halted it
-    url = await postgres.createDatabase(`list${++databases}`)
+    url = await createDatabase()
     folders = []
     stores = new Set()
     records = createRecords()
@@ -34,7 +36,7 @@ describeWithPostgres('nodes of an installation', () => {
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
 
-  const sql = (statement: string) => postgres.psql(statement, `list${databases}`)
+  const sql = (statement: string) => postgres.psql(statement, new URL(url).pathname.slice(1))
   const open = async (name: string, { isCommand = false } = {}): Promise<Store> => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-node-'))
     if (folders[0] !== undefined) copyFileSync(join(folders[0], 'seal.key'), join(dataDir, 'seal.key'))

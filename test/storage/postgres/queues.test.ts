@@ -7,6 +7,7 @@ import { slotOf } from '../../../src/storage/slots.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { ANY, claimDue } from '../../support/claim.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { createMigrated } from '../migrated.ts'
 import { accept, claim, createRecords, found, type Records, START } from '../records.ts'
 
 /** More rows than one statement visits. */
@@ -15,11 +16,13 @@ const ROWS = 12_000
 describeWithPostgres('queues in PostgreSQL', () => {
   let postgres: TestPostgres
   let dataDir: string
-  let databases = 0
+  let url: string
+  let createDatabase: () => Promise<string>
   let store: Store
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
+    createDatabase = await createMigrated(postgres)
   })
   afterAll(async () => {
     await postgres.stop()
@@ -30,7 +33,7 @@ describeWithPostgres('queues in PostgreSQL', () => {
   })
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'postrider-store-'))
-    const url = await postgres.createDatabase(`queues${++databases}`)
+    url = await createDatabase()
     const open = async () => (await openPostgresStore({ url, dataDir, now: START })) as Store
     store = await open()
     reopen = async () => {
@@ -41,7 +44,7 @@ describeWithPostgres('queues in PostgreSQL', () => {
     await found(store, records)
   })
   let reopen: () => Promise<void>
-  const sql = (statement: string) => postgres.psql(statement, `queues${databases}`)
+  const sql = (statement: string) => postgres.psql(statement, new URL(url).pathname.slice(1))
 
   /** One delivery due each ms; a worker has the first three. */
   const fill = () =>

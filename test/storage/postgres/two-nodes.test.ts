@@ -21,6 +21,7 @@ import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
 import { reportOf } from '../contract-policy-reports.ts'
+import { createMigrated } from '../migrated.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
 
 /** Of nodes that no test waits for: longer than any test. */
@@ -31,7 +32,7 @@ const TAKEOVER_MS = 4_000
 
 describeWithPostgres('two nodes on one database', () => {
   let postgres: TestPostgres
-  let databases = 0
+  let createDatabase: () => Promise<string>
   let url: string
   let folders: string[]
   let stores: Store[]
@@ -39,11 +40,12 @@ describeWithPostgres('two nodes on one database', () => {
   let records: Records
   beforeAll(async () => {
     postgres = await startPostgres()
+    createDatabase = await createMigrated(postgres)
   })
   afterAll(() => postgres.stop())
   beforeEach(async () => {
     if (!postgres.isRunning()) await postgres.resume() // a failed test may have halted it
-    url = await postgres.createDatabase(`nodes${++databases}`)
+    url = await createDatabase()
     folders = []
     stores = []
     children = []
@@ -55,7 +57,7 @@ describeWithPostgres('two nodes on one database', () => {
     for (const folder of folders) rmSync(folder, { recursive: true })
   })
 
-  const sql = (statement: string) => postgres.psql(statement, `nodes${databases}`)
+  const sql = (statement: string) => postgres.psql(statement, new URL(url).pathname.slice(1))
   /** A data directory; every node has the key of the first. */
   const folder = () => {
     const made = mkdtempSync(join(tmpdir(), 'postrider-node-'))
@@ -80,10 +82,15 @@ describeWithPostgres('two nodes on one database', () => {
     stores.push(store)
     return store
   }
-  const untilQuery = (statement: string, result: string) =>
-    until(`${statement}: ${result}`, () => sql(statement) === result)
+  /** It asks in one session, because each psql is a process. */
+  const untilQuery = async (statement: string, result: string) => {
+    const connection = await connect({ address: parseDatabaseUrl(url), name: 'questions' })
+    const text = `select (${statement})::text as answer`
+    const ask = async () => (await connection.query<{ answer: string }>(text))[0]?.answer
+    await until(`${statement}: ${result}`, async () => (await ask()) === result).finally(() => connection.close())
+  }
   /** Both nodes own slots, and every slot has an owner. */
-  const shared = () => untilQuery('select count(node_id) = 256 and count(distinct node_id) = 2 from slots', 't')
+  const shared = () => untilQuery('select count(node_id) = 256 and count(distinct node_id) = 2 from slots', 'true')
   /** For a transaction of the other node, which stays open as long as the test takes. */
   const connectOther = () => {
     const settings = { idle_in_transaction_session_timeout: '0' }
