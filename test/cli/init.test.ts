@@ -6,6 +6,7 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
 import { onTerminal, postrider, startWith, testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 describe('init', () => {
   let place: ReturnType<typeof testFolder>
@@ -14,8 +15,9 @@ describe('init', () => {
   })
   afterEach(() => place.remove())
 
+  const inOneProcess = postriderInOneProcess()
   const init = (...more: string[]) =>
-    postrider(
+    inOneProcess(
       'init',
       '--config',
       place.file,

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { FIRST_USER } from '../../src/model/user.ts'
-import { postrider, testFolder } from './command.ts'
+import { testFolder } from './command.ts'
+import { postriderInOneProcess } from './in-one-process.ts'
 
 /** `postrider user`, on a store without a running server. */
 
 const place = testFolder()
+const postrider = postriderInOneProcess()
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout)
 
