@@ -1,6 +1,7 @@
 /** The CPU time of every parser for every class of hostile text: 100 kB take under 50 ms, and twice the text takes
  *  at most 2.3 times as long. CPU time excludes other programs. On a machine slower than the one the limit was set
- *  on, the limit grows in proportion. */
+ *  on, the limit grows in proportion. Other work of the machine only adds time, so the least of several measurements
+ *  counts, and a measurement that meets the limits is not repeated. */
 import { expect, test } from 'bun:test'
 import { costMs, slowness } from '../support/cpu-cost.ts'
 import { HOSTILE, type Hostile } from './hostile.ts'
@@ -14,9 +15,10 @@ const MOST_GROWTH = 2.3
 const QUICK_MS = 1.5
 /** Less is indistinguishable from garbage collection. */
 const MEASURABLE_MS = 10
-const TRIES = 3
-/** The minimum of this many rounds counts, because other work of the machine only adds time. */
-const COST_ROUNDS = 12
+/** A single measurement of a short text may be one of the garbage collector. */
+const SHORT_TRIES = 3
+const ROUNDS = 4
+const SLOW_ROUNDS = 12
 const GROWTH_ROUNDS = 6
 
 for (const parser of PARSERS) {
@@ -24,22 +26,23 @@ for (const parser of PARSERS) {
   // threat: cost-per-byte
   test(`reads 100 kB of hostile text in under ${MOST_MS} ms and twice of it in twice the time: ${parser.name}`, async () => {
     for (const hostile of HOSTILE) {
-      const short = await costOf(parser, hostile, LENGTH / 5, 2)
-      if (short < QUICK_MS) continue
-      const ms = await atMost(MOST_MS, (tries) => costOf(parser, hostile, LENGTH, tries))
-      if (ms >= MOST_MS) expect(ms, hostile.name).toBeLessThan(MOST_MS * (await slowness()))
-      const isSteady = doubling(ms / short, 5) <= MOST_GROWTH
-      if (!isSteady) expect(await growth(parser, hostile), hostile.name).toBeLessThanOrEqual(MOST_GROWTH)
+      const cut = (length: number) => hostile.make(length).slice(0, Math.floor(Math.min(length, parser.most)))
+      const short = new Cost(parser, cut(LENGTH / 5))
+      if ((await short.measure(SHORT_TRIES, QUICK_MS)) < QUICK_MS) continue
+      const whole = new Cost(parser, cut(LENGTH))
+      // No text is longer than `most`: if that is here, it does not matter how the cost would grow.
+      const isSteady = () => parser.most <= LENGTH || doubling(whole.ms / short.ms, 5) <= MOST_GROWTH
+      for (let round = 1; round <= ROUNDS && !(whole.ms < MOST_MS && isSteady()); round++) {
+        if (round > 1) await short.measure(1)
+        await whole.measure(1)
+      }
+      if (whole.ms >= MOST_MS) {
+        const limit = MOST_MS * (await slowness())
+        expect(await whole.measure(SLOW_ROUNDS, limit), hostile.name).toBeLessThan(limit)
+      }
+      if (!isSteady()) expect(await growth(parser, hostile), hostile.name).toBeLessThanOrEqual(MOST_GROWTH)
     }
   })
-}
-
-/** Value → the same, measured again with more tries while it exceeds the limit. */
-async function atMost(limit: number, measure: (tries: number) => Promise<number>): Promise<number> {
-  let least = Number.POSITIVE_INFINITY
-  for (let tries = 1; tries <= COST_ROUNDS && least > limit * 0.8; tries++)
-    least = Math.min(least, await measure(tries))
-  return least
 }
 
 /** The cost ratio for `times` as much text → the ratio for twice as much. */
@@ -48,31 +51,46 @@ function doubling(cost: number, times: number): number {
 }
 
 /** The cost ratio for twice the text, derived from four times the text, where the step of a cache is smaller. The
- *  minimum over several lengths, each the minimum of many rounds; a parser that is not linear grows at every one. */
+ *  minimum over several lengths, each the minimum of many rounds; a parser that is not linear grows at every one.
+ *  No text is cut, because many a parser rejects at once what ends in the middle of a tag. */
 async function growth(parser: Parser, hostile: Hostile): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (const part of [1, 1 / 2, 1 / 4]) {
-    const length = Math.min(LENGTH, parser.most / 4) * part
-    let one = Number.POSITIVE_INFINITY
-    let four = Number.POSITIVE_INFINITY
-    for (let round = 0; round < GROWTH_ROUNDS && least > MOST_GROWTH; round++) {
-      four = Math.min(four, await costOf(parser, hostile, length * 4, TRIES))
-      if (four < MEASURABLE_MS) return 1
-      one = Math.min(one, await costOf(parser, hostile, length, TRIES))
-      least = Math.min(least, doubling(four / one, 4))
+  for (const part of [1 / 4, 1 / 2, 1]) {
+    const length = Math.min(LENGTH, parser.most / 4.1) * part
+    const one = new Cost(parser, hostile.make(length))
+    const four = new Cost(parser, hostile.make(length * 4))
+    let ratio = Number.POSITIVE_INFINITY
+    for (let round = 1; round <= GROWTH_ROUNDS && ratio > MOST_GROWTH && four.ms >= MEASURABLE_MS; round++) {
+      await four.measure(round)
+      ratio = Math.min(ratio, doubling(four.ms / (await one.measure(SHORT_TRIES)), 4))
     }
+    if (four.ms >= MEASURABLE_MS) least = Math.min(least, ratio)
+    if (least <= MOST_GROWTH) return least
   }
-  return least
+  return Number.isFinite(least) ? least : 1
 }
 
-async function costOf(parser: Parser, hostile: Hostile, wanted: number, tries: number): Promise<number> {
-  const length = Math.floor(Math.min(wanted, parser.most))
-  const text = hostile.make(length).slice(0, length)
-  return costMs(async () => {
-    try {
-      await parser.read(text)
-    } catch {
-      // Most of it is invalid; the cost of rejecting it counts.
+/** The cost of a parser for a text. */
+class Cost {
+  /** The least so far. */
+  ms = Number.POSITIVE_INFINITY
+  readonly #work: () => Promise<void>
+
+  constructor(parser: Parser, text: string) {
+    this.#work = async () => {
+      try {
+        await parser.read(text)
+      } catch {
+        // Most of it is invalid; the cost of rejecting it counts.
+      }
     }
-  }, tries)
+  }
+
+  /** Measures up to `tries` times, until the cost is below `enough`. → `ms` */
+  async measure(tries: number, enough = 0): Promise<number> {
+    for (let count = 0; count < tries && this.ms >= enough; count++) {
+      this.ms = Math.min(this.ms, await costMs(this.#work, 1))
+    }
+    return this.ms
+  }
 }
