@@ -216,7 +216,7 @@ describeWithBrowser('hostile mail', () => {
   /** Opens the content of a message. The sanitizer must leave nothing for the content security policy to block: a
    *  violation that `view` does not expect fails the test. */
   const shown = async (name: string, view: View = {}) => {
-    const page = await board.open(`/messages/${ids[name]}?tab=content`, view)
+    const page = await board.open(`/messages/${ids[name]}?tab=content`, { ...view, isFresh: true })
     const mail = page.frameLocator('iframe.mail')
     await mail.getByRole('heading').first().waitFor()
     return { page, mail }

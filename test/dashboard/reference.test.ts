@@ -114,6 +114,7 @@ describeWithBrowser('the API reference', () => {
       const shift = await page.evaluate(layoutShift)
       expect([path, shift < 0.05, shift]).toEqual([path, true, shift])
     }
+    await browser.detach()
   })
 
   journey('opens an operation by its link, groups by theirs, and the overview for any other', async () => {

@@ -13,9 +13,9 @@ import { describeWith } from '../support/real-tools.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each test has a
- *  separate context without cookies and stored data. A Chromium that has ended, as after a test that ran into its time
- *  limit, is replaced when the next page opens. `close` throws for script errors, console messages, and requests to
+/** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each page of a test
+ *  has a separate context without cookies and stored data. A Chromium that has ended, as after a test that ran into its
+ *  time limit, is replaced when the next page opens. `close` throws for script errors, console messages, and requests to
  *  other hosts. */
 export interface TestDashboard {
   server: TestServer
@@ -28,7 +28,8 @@ export interface TestDashboard {
   link(): Promise<string>
   /** Opens an empty page without a session. */
   blank(options?: View): Promise<Page>
-  /** Closes all pages. An open page keeps reloading what it shows, which a later step may have removed. */
+  /** Closes all pages, or empties them for the next test. An open page keeps reloading what it shows, which a later step
+   *  may have removed. */
   closePages(): Promise<void>
   close(): Promise<void>
 }
@@ -44,6 +45,8 @@ export interface View {
   /** `host:port` of servers of the test that the page may request. The browser accepts any certificate. */
   elsewhere?: readonly string[]
   hasJavaScript?: boolean
+  /** In a page that no other test has used, with a process of its own. */
+  isFresh?: boolean
 }
 
 /** Replies of the receiving server by local part; it accepts all other recipients. */
@@ -72,7 +75,9 @@ export async function startDashboard(
   const origin = `http://${server.running().listening.http}`
   const faults: string[] = []
   const mintId = createMintId(server.clock, systemRandom)
-  const contexts: BrowserContext[] = []
+  const opened: { page: Page; isReusable: boolean }[] = []
+  /** Empty pages with the default settings. A new page would need another process, and would compile the program again. */
+  const emptied: Page[] = []
   await seed(server)
   const launch = () => {
     if (CHROMIUM === undefined) throw new Error('Chromium is not installed (Debian package chromium-headless-shell)')
@@ -90,24 +95,12 @@ export async function startDashboard(
     return browser.newContext(options)
   }
 
-  const blank = async ({
-    width = 1280,
-    height = 900,
-    theme = 'light',
-    expected,
-    elsewhere = [],
-    hasJavaScript = true,
-  }: View = {}) => {
+  const newPage = async (elsewhere: readonly string[], hasJavaScript: boolean) => {
     const context = await newContext({
-      viewport: { width, height },
-      colorScheme: theme,
-      reducedMotion: 'reduce',
       javaScriptEnabled: hasJavaScript,
       ignoreHTTPSErrors: elsewhere.length > 0,
       permissions: ['clipboard-read', 'clipboard-write'],
     })
-    contexts.push(context)
-    await context.clock.setFixedTime(server.clock.now())
     context.setDefaultTimeout(PATIENCE_MS)
     // No route(): it turns off the cache of the browser, and each page would load everything again.
     context.on('request', (request) => {
@@ -115,7 +108,25 @@ export async function startDashboard(
       if (url.origin === origin || !/^https?:$/.test(url.protocol) || elsewhere.includes(url.host)) return
       faults.push(`requested ${url.href}`)
     })
-    const page = await context.newPage()
+    return context.newPage()
+  }
+
+  const blank = async ({
+    width = 1280,
+    height = 900,
+    theme = 'light',
+    expected,
+    elsewhere = [],
+    hasJavaScript = true,
+    isFresh = false,
+  }: View = {}) => {
+    const isReusable = elsewhere.length === 0 && hasJavaScript && !isFresh
+    const kept = isReusable ? emptied.pop() : undefined
+    const page = kept && (await works(kept)) ? kept : await newPage(elsewhere, hasJavaScript)
+    opened.push({ page, isReusable })
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+    await page.context().clock.setFixedTime(server.clock.now())
     const fault = (what: string) =>
       expected?.test(what) || OF_PLAYWRIGHT.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
     page.on('pageerror', (error) => fault(`threw ${error.stack}`))
@@ -124,6 +135,23 @@ export async function startDashboard(
     })
     return page
   }
+
+  /** Removes what a test has left in a page. Rejects if the page has others beside it, or does not work any more. */
+  const empty = async (page: Page) => {
+    for (const event of LISTENED) page.removeAllListeners(event)
+    if (page.context().pages().length > 1) throw new Error('the page has opened others')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    // A page of the same origin without a script, which would store something again.
+    await page.goto(`${origin}/healthz`)
+    await page.evaluate(() => {
+      window.localStorage.clear()
+      window.sessionStorage.clear()
+    })
+    await page.context().clearCookies()
+    await page.mouse.move(-1, -1)
+    emptied.push(page)
+  }
+
   const link = async () => {
     const token = mintToken(systemRandom)
     const now = server.clock.now()
@@ -142,8 +170,15 @@ export async function startDashboard(
   }
 
   const closePages = async () => {
-    // A context of a browser that has ended cannot be closed.
-    for (const context of contexts.splice(0)) await context.close().catch(() => {})
+    for (const { page, isReusable } of opened.splice(0)) {
+      // A context of a browser that has ended cannot be closed.
+      const close = () =>
+        page
+          .context()
+          .close()
+          .catch(() => {})
+      await (isReusable ? empty(page).catch(close) : close())
+    }
   }
 
   return {
@@ -172,6 +207,12 @@ export async function startDashboard(
     },
   }
 }
+
+/** False for a page of a browser that has ended. */
+const works = (page: Page) => page.evaluate(() => true).catch(() => false)
+
+/** Events of a page that tests listen to. */
+const LISTENED = ['console', 'dialog', 'pageerror', 'request', 'response'] as const
 
 /** Playwright runs a script in every frame to set its clock, also in frames that forbid scripts. */
 const OF_PLAYWRIGHT = /Blocked script execution in '(?:about:blank|[^']*\/dashboard\/preview)/
