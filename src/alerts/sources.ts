@@ -10,20 +10,21 @@ export type Source = (now: number, open: readonly Alert[]) => Promise<Look[]>
 
 /** Sources that belong to the installation: only its leader looks. */
 export function installationSources(deps: {
-  store: Pick<Store, 'quality' | 'webhooks' | 'organizations' | 'nodes' | 'alerts'>
+  store: Pick<Store, 'quality' | 'webhooks' | 'organizations' | 'nodes' | 'alerts' | 'users'>
   leads: () => boolean
   channels: readonly string[]
 }): Source[] {
   const { store, leads, channels } = deps
   const ofLeader =
-    (kinds: readonly Alert['kind'][], find: () => Promise<Problem[]>): Source =>
+    (kinds: readonly Alert['kind'][], find: (now: number) => Promise<Problem[]>): Source =>
     async (now) => {
       if (!leads()) return []
-      return [{ at: now, node: '', problems: await find(), covers: ({ kind }) => kinds.includes(kind) }]
+      return [{ at: now, node: '', problems: await find(now), covers: ({ kind }) => kinds.includes(kind) }]
     }
   return [
     ofLeader(['quality'], () => qualityProblems(store)),
     ofLeader(['webhook_paused'], () => webhookProblems(store)),
+    ofLeader(['sign_in_cleared'], (now) => clearedProblems(store, now)),
     ofLeader(['alert_channel'], () => channelProblems(store, channels)),
     async (now, open) => (leads() ? alertsOfEndedNodes(now, open, store) : []),
   ]
@@ -57,6 +58,18 @@ async function webhookProblems({ webhooks, organizations }: Pick<Store, 'webhook
       return { kind: 'webhook_paused', subject: organizationId, severity: 'warning', message, advice: null }
     }),
   )
+}
+
+/** Accounts that somebody else may have made, and that got rights of their owner within the last day. */
+async function clearedProblems({ users }: Pick<Store, 'users'>, now: number): Promise<Problem[]> {
+  const cleared = await users.cleared(now - DAY_MS)
+  return cleared.map(({ user: { id, email, invitedTo } }) => ({
+    kind: 'sign_in_cleared',
+    subject: email ?? id,
+    severity: 'warning',
+    message: `Password, passkeys, second factor, sessions and keys of ${email ?? id} ended${invitedTo === null ? '' : `; the organization ${invitedTo} had invited it`}`,
+    advice: null,
+  }))
 }
 
 /** Channels that fail are reported through the others. */
@@ -103,5 +116,6 @@ export function addressSource(
   }
 }
 
+const DAY_MS = 86_400_000
 const MOST_ORGANIZATIONS = 200
 const MOST_DESTINATIONS = 5

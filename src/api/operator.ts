@@ -2,7 +2,7 @@ import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Role, User } from '../model/user.ts'
-import type { Operation } from './operation.ts'
+import type { Call, Operation } from './operation.ts'
 
 /** The operator of the server, on the command line or in a dashboard session. The operator acts as an admin of any
  *  organization, and is the only caller of `forOperator` operations. */
@@ -31,6 +31,11 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
 /** True if the key represents the operator. IDs of API keys have a different format. */
 export function isOperator(key: Pick<ApiKey, 'id'>): boolean {
   return key.id === OPERATOR_ID
+}
+
+/** True for a call on the command line of the server. */
+export function isConsole({ key, user }: Pick<Call, 'key' | 'user'>): boolean {
+  return isOperator(key) && user == null
 }
 
 /** A user with a role in the organization of a call → the key that represents the user. `send`, `read` and `manage` are

@@ -57,7 +57,12 @@ export async function setRole(name: string, role: string, options: Options & { o
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id } = await requireUser(name, store)
     const request = { organizationId: (await requireOrganization(options.org, store)).id, params: { user_id: id } }
-    if (role !== 'none') return show([await operator.run('users_update', { ...request, body: { role } })], options)
+    if (role !== 'none') {
+      const record = await operator.run('users_update', { ...request, body: { role } })
+      show([record], options)
+      if (isWaiting(record)) printError(`\n${WAITING}`)
+      return
+    }
     const removed = await operator.run('users_delete', request)
     if (options.json) printJson(removed)
     else print(`${name} has no role in the organization`)
@@ -111,18 +116,30 @@ async function requireUser(name: string, { users }: Pick<Store, 'users'>): Promi
   throw new CommandFailure(`user: no user ${name}. List users with: postrider user list`)
 }
 
+const isWaiting = ({ awaiting }: UserRecord) => granted(awaiting).length > 0
+const WAITING =
+  'The role waits until the address is verified: run postrider user reset EMAIL and give the link to the person.\nWhat the account could sign in with before has ended.'
+
+const granted = ({ is_operator, roles }: UserRecord['awaiting']) => [
+  ...(is_operator ? ['operator'] : []),
+  ...roles.map(({ organization_id, role }) => `${role} of ${organization_id}`),
+]
+
 function show(records: UserRecord[], { json }: Options): void {
   if (json) {
     printJson(records[0])
     return
   }
-  const rows = records.map(({ id, email, name, is_operator, roles, disabled_at, last_seen_at }) => [
+  const rows = records.map(({ id, email, email_verified_at, name, awaiting, disabled_at, last_seen_at, ...held }) => [
     id,
     email ?? '-',
     name,
-    [...(is_operator ? ['operator'] : []), ...roles.map(({ organization_id, role }) => `${role} of ${organization_id}`)]
-      .concat(disabled_at === null ? [] : ['disabled'])
-      .join(', '),
+    [
+      ...granted(held),
+      ...granted(awaiting).map((each) => `${each} (waits)`),
+      ...(email !== null && email_verified_at === null ? ['address not verified'] : []),
+      ...(disabled_at === null ? [] : ['disabled']),
+    ].join(', '),
     last_seen_at ?? 'never',
   ])
   print(table(['id', 'email', 'name', 'roles', 'last seen'], rows))

@@ -611,7 +611,7 @@ export interface Api {
   invitations: {
     /** Invite a user.
      *
-     *  The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three messages a day to an address, and fifty for an organization.
+     *  `url` works once and expires after seven days. It does not prove whose address it is. Until the address is verified, the account has only this role. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends a link of its own by mail, which verifies the address. It sends at most three messages a day to an address, and fifty for an organization.
      *
      *  Requires the permission `admin`. Test keys get 403. */
     create(body: InvitationsCreateBody, options?: CallOptions): Call<CreatedInvitation>

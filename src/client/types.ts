@@ -1811,6 +1811,8 @@ export interface User {
   id: string
   /** Lower case. null: the first operator has set none yet. */
   email: string | null
+  /** When somebody proved that the address is the user’s. null: only the role in the organization that invited the user is in effect. */
+  email_verified_at: string | null
   name: string
   /** Operators have all rights in all organizations. */
   is_operator: boolean
@@ -1819,6 +1821,16 @@ export interface User {
     organization_id: string
     role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
   }>
+  /** Granted, and in effect once the address is verified. The user then signs in again. */
+  awaiting: {
+    /** Operators have all rights in all organizations. */
+    is_operator: boolean
+    /** The role in your organization. Operators see all roles of the user. */
+    roles: Array<{
+      organization_id: string
+      role: 'owner' | 'admin' | 'developer' | 'support' | 'viewer'
+    }>
+  }
   created_at: string
   /** Accurate to one minute. */
   last_seen_at: string | null

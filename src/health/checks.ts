@@ -28,6 +28,7 @@ import { checkSeparation } from './separation.ts'
 import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
 import { checkUserMail } from './user-mail.ts'
+import { checkUsers } from './users.ts'
 import { checkZoneUpdate, type ZoneUpdateFacts } from './zone-update.ts'
 
 /** Checks that need no store, in recommended reading order. */
@@ -66,7 +67,7 @@ const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => k
 
 /** Checks that need a store. */
 export function storeChecks(deps: {
-  store: Pick<Store, 'alerts' | 'contents' | 'quality' | 'queues' | 'held' | 'checkWritable'>
+  store: Pick<Store, 'alerts' | 'contents' | 'quality' | 'queues' | 'held' | 'users' | 'checkWritable'>
   dataDir: string
   isServed: boolean
   now: () => number
@@ -88,6 +89,7 @@ export function storeChecks(deps: {
     { name: 'dns_update', look: () => checkZoneUpdate(deps.zoneUpdate) },
     { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
+    { name: 'users', look: async () => checkUsers(await store.users.waiting()) },
     { name: 'canary', look: () => checkCanary(deps.canary) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     {

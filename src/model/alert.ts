@@ -136,6 +136,13 @@ export const ALERT_KINDS = {
     raiseAfterMs: 0,
     resolveAfterMs: 60 * MINUTE_MS,
   },
+  sign_in_cleared: {
+    title: 'Sign-in of a user ended',
+    advice:
+      'The account got rights beyond the organization that invited it, and nobody had verified its address. Ask the person whether it was theirs, and that organization who made it.',
+    raiseAfterMs: 0,
+    resolveAfterMs: 0,
+  },
   destination_block: {
     title: 'Sending address blocked',
     advice: 'Find the cause in the replies of the destination, and ask it for removal.',

@@ -1,3 +1,5 @@
+import { isVerified, type User } from './user.ts'
+
 /** What a user signs in with besides a password. */
 
 /** An app that shows codes (RFC 6238). */
@@ -5,6 +7,7 @@ export interface Totp {
   secret: Uint8Array
   /** False until the user entered a first code: until then, sign-in does not ask for one. */
   isEnabled: boolean
+  createdAt: number
 }
 
 /** A passkey: a key pair of the user's device (WebAuthn Level 3). */
@@ -51,6 +54,14 @@ export type SignInProof =
   | { kind: 'code'; challengeHash: Uint8Array; code: UsedCode }
   | { kind: 'passkey'; challengeHash: Uint8Array; passkeyId: string; counter: number }
 
+/** What a link for a new password may remove: factors that were added while nobody had proved to be the user, or so
+ *  recently that a thief of the password may have added them. Older ones stay, so that a mailbox alone does not remove the
+ *  second factor. → the time in ms UTC from which on. */
+export function doubtfulSince(user: User, now: number): number {
+  return isVerified(user) ? now - DOUBT_MS : 0
+}
+
+const DOUBT_MS = 7 * 86_400_000
 /** Time to answer a challenge. */
 export const CHALLENGE_MS = 5 * 60_000
 /** Codes that may be tried after one password. */

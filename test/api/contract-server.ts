@@ -12,6 +12,7 @@ import { newTestDomain, START, signIn } from '../support/api.ts'
 import { assembleTestApi } from '../support/api-assembly.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 const HEALTH = [
   { name: 'queue', status: 'pass' as const, message: 'nothing is due, 0 scheduled for later', advice: null },
@@ -99,7 +100,10 @@ export async function startContractServer() {
   const addUser = async () => {
     const id = mintId('usr')
     const user = { id, email: `${id}@customer.example`, name: 'Ann', isOperator: false, createdAt: clock.now() }
-    await store.users.create({ ...user, roles: { [rich]: 'developer' }, disabledAt: null, lastSeenAt: null }, null)
+    await store.users.create(
+      { ...user, roles: { [rich]: 'developer' }, disabledAt: null, lastSeenAt: null, ...VERIFIED },
+      null,
+    )
     return id
   }
 

@@ -6,6 +6,7 @@ import { type Answered, createTestApi, type TestApi } from '../support/api.ts'
 import { type Change, createAuthenticator } from '../support/authenticator.ts'
 import { cheapHash } from '../support/password-hash.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Passkeys: registration, sign-in, and every answer of a device or page that is not the expected one. */
 
@@ -32,7 +33,7 @@ async function addUser(name: string) {
   hash ??= await cheapHash(PASSWORD)
   const id = made.mintId('usr')
   const user = { id, email: `${name}@a.example`, name, isOperator: false, roles: {}, createdAt: 0, disabledAt: null }
-  await store.users.create({ ...user, lastSeenAt: null }, hash)
+  await store.users.create({ ...user, lastSeenAt: null, ...VERIFIED }, hash)
   return { id, email: user.email, cookie: await signIn(user.email) }
 }
 

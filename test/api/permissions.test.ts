@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PERMISSIONS } from '../../src/model/api-key.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 let made: TestApi
 
@@ -87,10 +88,17 @@ describe('every operation', () => {
       createdAt: times.createdAt,
       disabledAt: null,
       lastSeenAt: null,
+      ...VERIFIED,
     }
     await made.store.users.create(user, null)
     const invitation = { id: made.mintId('inv'), organizationId, email, role: 'viewer' as const, invitedBy: 'operator' }
-    await made.store.invitations.create({ ...invitation, ...times }, new Uint8Array(32))
+    await made.store.invitations.create(
+      { ...invitation, ...times },
+      {
+        shown: new Uint8Array(32),
+        mailed: new Uint8Array(32).fill(1),
+      },
+    )
     const erasure = { id: made.mintId('era'), organizationId, email: 'x@elsewhere.example', now: made.clock.now() }
     await made.store.erasures.begin(erasure)
     const ids: Record<string, string> = {

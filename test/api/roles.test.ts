@@ -5,6 +5,7 @@ import { ROLE_TABLE, roleAllows } from '../../src/api/roles.ts'
 import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
+import { VERIFIED } from '../support/verified.ts'
 import { canaryOf, openTenancies, type Tenancies } from './tenancies.ts'
 
 /** Calls every operation of the OpenAPI document with a dashboard session of every role. */
@@ -26,7 +27,7 @@ async function signIn(role: Role): Promise<string> {
   const [id, now] = [mintId('usr'), clock.now()]
   const user = { id, email: `${role}@a.example`, name: role, isOperator: false, createdAt: now }
   const roles = { [setup.organizationId]: role }
-  await store.users.create({ ...user, roles, disabledAt: null, lastSeenAt: null }, null)
+  await store.users.create({ ...user, roles, disabledAt: null, lastSeenAt: null, ...VERIFIED }, null)
   const token = mintSessionToken(random)
   const session = { id: mintId('ses'), userId: id, createdAt: now, lastSeenAt: now, endsAt: now + 86_400_000 }
   await store.sessions.open({ ...session, ipAddress: null, userAgent: '' }, hashToken(token))

@@ -6,6 +6,7 @@ import type { Mode } from '../../src/model/message.ts'
 import type { PageRequest } from '../../src/storage/store.ts'
 import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
+import { VERIFIED } from '../support/verified.ts'
 import { type ContractServer, startContractServer } from './contract-server.ts'
 
 /** Three tenants for the tests of all operations: the domain `own`, another domain of its organization (`sibling`), and
@@ -166,7 +167,10 @@ function recordMakers(
       const canary = canaryOf(place, 'live')
       const user = { id, email: `${canary}${made++}@customer.example`, name: canary, createdAt: clock.now() }
       const roles = { [organizationId]: 'viewer' as const }
-      await store.users.create({ ...user, isOperator: false, roles, disabledAt: null, lastSeenAt: null }, null)
+      await store.users.create(
+        { ...user, isOperator: false, roles, disabledAt: null, lastSeenAt: null, ...VERIFIED },
+        null,
+      )
       ids.live.user_id = id
     },
     erasure_id: async (place) => {
@@ -180,7 +184,7 @@ function recordMakers(
       const email = `${canaryOf(place, 'live')}${made++}@customer.example`
       const times = { createdAt, expiresAt: createdAt + 86_400_000 }
       const invitation = { id, organizationId, email, role: 'viewer' as const, invitedBy: 'operator', ...times }
-      await store.invitations.create(invitation, hashToken(id))
+      await store.invitations.create(invitation, { shown: hashToken(id), mailed: hashToken(`mailed ${id}`) })
       ids.live.invitation_id = id
     },
     domain_id: async (place) => {

@@ -6,6 +6,7 @@ import { type Backend, postgresBackend } from '../storage/backends.ts'
 import { type Answered, createTestApi, type TestApi } from '../support/api.ts'
 import { cheapHash } from '../support/password-hash.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Two-step sign-in with codes of an app and recovery codes, over HTTP and on both stores. */
 
@@ -31,7 +32,7 @@ async function addUser(email: string): Promise<string> {
   hash ??= await cheapHash(PASSWORD)
   const id = made.mintId('usr')
   const user = { id, email, name: email, isOperator: false, roles: {}, createdAt: 0, disabledAt: null }
-  await store.users.create({ ...user, lastSeenAt: null }, hash)
+  await store.users.create({ ...user, lastSeenAt: null, ...VERIFIED }, hash)
   return id
 }
 

@@ -3,6 +3,7 @@ import { hashToken } from '../../src/api/sessions.ts'
 import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { cheapHash } from '../support/password-hash.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Users: roles, sign-in with their own password, and what each may change. */
 
@@ -19,7 +20,7 @@ async function addUser(name: string, roles: Record<string, Role>, isOperator = f
   hash ??= await cheapHash(PASSWORD)
   const [id, createdAt] = [made.mintId('usr'), made.clock.now()]
   const user = { id, email: `${name}@a.example`, name, isOperator, roles, createdAt }
-  await made.store.users.create({ ...user, disabledAt: null, lastSeenAt: null }, hash)
+  await made.store.users.create({ ...user, disabledAt: null, lastSeenAt: null, ...VERIFIED }, hash)
   return id
 }
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
@@ -154,7 +155,7 @@ test('a link of the operator sets a password once and ends the sessions of the u
   const headers = { ...(await made.signIn()), 'x-operator': '1' }
   const { body } = await made.ask('POST', `/v1/users/${id}/reset`, { key: null, headers })
   const token = /#reset=([0-9A-Za-z]{40})$/.exec(body.url)![1]!
-  expect(await made.store.users.userOfReset(hashToken(token), made.clock.now())).toBe(id)
+  expect(await made.store.users.reset(hashToken(token), made.clock.now())).toEqual({ userId: id, isProof: false })
   expect((await post('/session/reset', { token: 'none', password: 'another long one' })).status).toBe(401)
   expect((await post('/session/reset', { token, password: 'another long one' })).status).toBe(200)
   expect((await post('/session/reset', { token, password: 'another long one' })).status).toBe(401)

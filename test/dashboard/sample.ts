@@ -4,6 +4,7 @@ import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { until } from '../support/patience.ts'
 import { DOMAIN, type Json, type TestServer } from '../support/server.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** IDs of the sample data, for the paths of pages. */
 export interface Sample {
@@ -107,7 +108,13 @@ async function addSettings(server: TestServer) {
     ['someone.with.a.long.name@subsidiary.sender.example', 'support'],
   ])
     await server.ask('POST', '/v1/invitations', { email, role })
-  const user = { isOperator: false, createdAt: server.clock.now(), disabledAt: null, lastSeenAt: server.clock.now() }
+  const user = {
+    isOperator: false,
+    createdAt: server.clock.now(),
+    disabledAt: null,
+    lastSeenAt: server.clock.now(),
+    ...VERIFIED,
+  }
   for (const [at, name] of ['Bob Builder', 'Carol with a rather long name of several words'].entries()) {
     const id = createMintId(server.clock, systemRandom)('usr')
     const roles = { [server.organizationId]: at === 0 ? 'owner' : 'viewer' } as const

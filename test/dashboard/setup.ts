@@ -12,6 +12,7 @@ import { PATIENCE_MS } from '../support/patience.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** The dashboard in a browser, with a complete server. Each file has one server and one Chromium; each page of a test
  *  has a separate context without cookies and stored data. A Chromium that has ended, as after a test that ran into its
@@ -165,7 +166,7 @@ export async function startDashboard(
     const id = mintId('usr')
     const user = { id, email: `${id}@sender.example`, name: role, isOperator: false, createdAt: server.clock.now() }
     const roles = { [server.organizationId]: role }
-    await server.store().users.create({ ...user, roles, disabledAt: null, lastSeenAt: null }, null)
+    await server.store().users.create({ ...user, roles, disabledAt: null, lastSeenAt: null, ...VERIFIED }, null)
     return id
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashPassword } from '../../src/api/password.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
+import { userOfClaims } from '../../src/api/sign-in/single-sign-on/account.ts'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { FIRST_USER, type User } from '../../src/model/user.ts'
 import { systemRandom } from '../../src/os/random.ts'
@@ -11,6 +12,7 @@ import { claimsIn, startOidcProvider, type TestProvider } from '../support/oidc-
 import { describeWithPostgres, startPostgres } from '../support/postgres.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Sign-in with a real OpenID Connect provider. The tests follow the redirects, like a browser. */
 
@@ -74,6 +76,7 @@ const addUser = async (change: Partial<User> = {}, password: string | null = nul
     createdAt: START,
     disabledAt: null,
     lastSeenAt: null,
+    ...VERIFIED,
     ...change,
   }
   await server.store().users.create(user, password === null ? null : await hashPassword(password))
@@ -150,6 +153,57 @@ test('signs in an existing user by address once, and then by subject whatever th
   const range = { createdAfter: null, createdBefore: null }
   const { records } = await server.store().auditLog.list({ ...all, ...range }, { limit: 9, after: null })
   expect(records[0]).toMatchObject({ actor: { id: 'usr_ann' }, fields: ['single_sign_on'] })
+})
+
+// threat: account-taken-first
+test('an account that a tenant made with a link of its own is not the person who signs in later', async () => {
+  await open(MAPPED)
+  const made = { emailVerifiedAt: null, invitedTo: server.organizationId }
+  await addUser({ ...made, email: 'boss@a.example' }, 'the password of a tenant')
+  const { sessions, users, auditLog } = server.store()
+  const token = mintToken(systemRandom)
+  const times = { createdAt: START, lastSeenAt: START, endsAt: START + 1e9 }
+  await sessions.open({ id: 'ses_1', userId: 'usr_ann', ...times, ipAddress: null, userAgent: '' }, hashToken(token))
+  provider.current = { sub: 'boss', email: 'boss@a.example', email_verified: false, groups: ['ops'] }
+  expect(fault(await browser().signIn())).toBe('unverified')
+  expect(await sessions.findByToken(hashToken(token))).not.toBeNull()
+
+  provider.current.email_verified = true
+  const boss = browser()
+  expect(await boss.signIn()).toBe('/dashboard/')
+  expect((await boss.session())?.user).toMatchObject({ id: 'usr_ann', is_operator: true })
+  expect([await sessions.findByToken(hashToken(token)), await users.passwordHash('usr_ann')]).toEqual([null, null])
+  const all = { organizationId: null, actorId: null, action: 'users_clear', resourceId: null }
+  const range = { createdAfter: null, createdBefore: null }
+  const { records } = await auditLog.list({ ...all, ...range }, { limit: 9, after: null })
+  expect(records).toMatchObject([{ actor: { type: 'server' }, resourceId: 'usr_ann' }])
+  expect(await users.cleared(0)).toMatchObject([{ user: { id: 'usr_ann' } }])
+})
+
+test('a second account of the provider with a recycled address does not become the first one', async () => {
+  await open()
+  await addUser()
+  expect(await browser().signIn()).toBe('/dashboard/')
+  provider.current = { sub: 'another', email: 'ann@a.example', email_verified: true }
+  expect(fault(await browser().signIn())).toBe('other_account')
+  expect(await server.store().users.cleared(0)).toEqual([])
+})
+
+test('an address that the provider did not verify makes no account', async () => {
+  await open(MAPPED)
+  provider.current = { sub: 'new', email: 'new@a.example', groups: ['mail-readers'] }
+  expect(fault(await browser().signIn())).toBe('unverified')
+  expect(await server.store().users.findByEmail('new@a.example')).toBeNull()
+})
+
+test.each(['', 'x'.repeat(256)])('a subject of %j is refused', async (sub) => {
+  await open(MAPPED)
+  const claims = { iss: provider.issuer, sub, email: 'ann@a.example', email_verified: true, groups: ['ops'] }
+  const { store } = server
+  const context = { store: store(), mintId: () => 'usr_new', audited: (_: unknown, work: () => unknown) => work() }
+  const options = { rolesClaim: 'groups', roles: ROLES, trustEmail: true }
+  const found = await userOfClaims(context as never, options, claims, { now: START, address: '' })
+  expect([found, await store().users.findByEmail('ann@a.example')]).toEqual(['invalid', null])
 })
 
 test('sends PKCE, state and nonce to the provider, and sets a cookie that scripts and other sites cannot read', async () => {

@@ -18,6 +18,7 @@ import { silentLog } from '../../src/os/log.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createRecords, DOMAIN, found, ORGANIZATION, type Records, START } from '../storage/records.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Every kind of alert from its cause to both notices, with a restart while it fires and one while it ends. */
 
@@ -187,6 +188,24 @@ const CASES: Record<AlertKind, Case> = {
         { ...rate(), state: 'resolved', resolvedAt: now },
         records.event({ type: 'quality.alert' }),
       ),
+  },
+  sign_in_cleared: {
+    severity: 'warning',
+    subject: 'taken@a.example',
+    begin: async () => {
+      const user = {
+        id: 'usr_taken',
+        email: 'taken@a.example',
+        name: 'T',
+        isOperator: false,
+        roles: {},
+        createdAt: now,
+      }
+      const unverified = { ...VERIFIED, emailVerifiedAt: null, disabledAt: null, lastSeenAt: null }
+      await store.users.create({ ...user, ...unverified }, 'hash')
+      await store.users.clear('usr_taken', { proved: null, now })
+    },
+    end: () => store.users.remove('usr_taken'),
   },
   webhook_paused: {
     severity: 'warning',

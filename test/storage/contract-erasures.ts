@@ -3,6 +3,7 @@ import { ERASED_ADDRESS, ERASURES_TOGETHER } from '../../src/model/erasure.ts'
 import { firstId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { claimDue } from '../support/claim.ts'
+import { VERIFIED } from '../support/verified.ts'
 import type { Holds } from './contract.ts'
 import {
   ALL_EVENTS,
@@ -371,13 +372,13 @@ export function erasurePromises(holds: Holds): void {
   holds('the record lists who and what still names the address', async (store, records) => {
     await found(store, records)
     const user = { id: records.event().id.replace('evt', 'usr'), email: ANN, name: 'Ann', isOperator: false }
-    const times = { createdAt: START, disabledAt: null, lastSeenAt: null }
+    const times = { createdAt: START, disabledAt: null, lastSeenAt: null, ...VERIFIED }
     await store.users.create({ ...user, ...times, roles: { [ORGANIZATION]: 'viewer' } }, null)
     const invitation = {
       ...{ id: 'ivt_00000000000000000000000001', organizationId: ORGANIZATION, email: ANN, role: 'viewer' as const },
       ...{ invitedBy: user.id, createdAt: START, expiresAt: ASKED_AT + DAY },
     }
-    await store.invitations.create(invitation, records.hash())
+    await store.invitations.create(invitation, { shown: records.hash(), mailed: records.hash() })
     const route = records.inboundRoute({ action: { type: 'forward', config: { to: [ANN] } } })
     const other = records.inboundRoute({ action: { type: 'forward', config: { to: [BEN] } } })
     for (const each of [route, other]) await store.inboundRoutes.create(each, 'whsec_a')

@@ -3,6 +3,7 @@ import { MAX_CODE_TRIES, MAX_PASSKEYS, type Passkey, type SignInChallenge } from
 import type { Session } from '../../src/model/session.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { VERIFIED } from '../support/verified.ts'
 import type { Holds } from './contract.ts'
 import { START } from './records.ts'
 
@@ -140,7 +141,7 @@ export function factorPromises(holds: Holds): void {
   holds('a session opens with a password that is still the same, while the user is enabled', async (store) => {
     const { sessions, users } = store
     const user = { id: OTHER, email: 'o@a.example', name: 'O', isOperator: false, roles: { org_a: 'viewer' } } as const
-    await users.create({ ...user, createdAt: START, disabledAt: null, lastSeenAt: null }, 'first')
+    await users.create({ ...user, createdAt: START, disabledAt: null, lastSeenAt: null, ...VERIFIED }, 'first')
     const open = (id: string, passwordHash: string) =>
       sessions.openByProof({ kind: 'password', passwordHash }, session(id, START, OTHER), hash(id))
     expect(await open('ses_1', 'first')).toBe(true)
@@ -215,7 +216,7 @@ export function factorPromises(holds: Holds): void {
     const user = { email: 'o@a.example', name: 'O', isOperator: false, roles: { org_a: 'viewer' } } as const
     const create = (id: string) =>
       users.create(
-        { ...user, id, email: `${id}@a.example`, createdAt: START, disabledAt: null, lastSeenAt: null },
+        { ...user, id, email: `${id}@a.example`, createdAt: START, disabledAt: null, lastSeenAt: null, ...VERIFIED },
         null,
       )
     for (const [at, id] of ['usr_1', 'usr_2', 'usr_3'].entries()) {

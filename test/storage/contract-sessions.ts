@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import type { Session } from '../../src/model/session.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
+import { VERIFIED } from '../support/verified.ts'
 import type { Holds } from './contract.ts'
 import { idsByPage, START } from './records.ts'
 
@@ -16,7 +17,15 @@ const session = (number: number, change: Partial<Session> = {}): Session => ({
   ...change,
 })
 
-const user = { name: 'U', isOperator: false, roles: {}, createdAt: START, disabledAt: null, lastSeenAt: null }
+const user = {
+  name: 'U',
+  isOperator: false,
+  roles: {},
+  createdAt: START,
+  disabledAt: null,
+  lastSeenAt: null,
+  ...VERIFIED,
+}
 
 export function sessionPromises(holds: Holds): void {
   holds('a link opens one session, once, and none when it has expired', async ({ sessions }, records) => {

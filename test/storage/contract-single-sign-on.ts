@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import type { Session } from '../../src/model/session.ts'
 import { FIRST_USER, MAX_ROLES, type User } from '../../src/model/user.ts'
+import { VERIFIED } from '../support/verified.ts'
 import type { Holds } from './contract.ts'
 import { START } from './records.ts'
 
@@ -13,6 +14,7 @@ const user = (number: number, change: Partial<User> = {}): User => ({
   createdAt: START,
   disabledAt: null,
   lastSeenAt: null,
+  ...VERIFIED,
   ...change,
 })
 const ISSUER = 'https://sso.example'
@@ -64,7 +66,7 @@ export function singleSignOnPromises(holds: Holds): void {
     expect([await users.get('usr_2'), await singleSignOn.userOf(ISSUER, 'b')]).toEqual([null, null])
   })
 
-  holds('access replaces all roles, and ends the sessions of those who lose everything', async (store, records) => {
+  holds('access replaces all roles, and ends the sessions of those who gain or lose everything', async (store, records) => {
     const { singleSignOn, users, sessions } = store
     await users.create(user(1, { roles: { org_a: 'owner', org_b: 'viewer' } }), null)
     await users.create(user(2, { isOperator: true, roles: {} }), null)
@@ -74,6 +76,10 @@ export function singleSignOnPromises(holds: Holds): void {
     const roles = { org_b: 'admin', org_c: 'support' } as const
     expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles })).toBe('updated')
     expect((await users.get('usr_1'))?.roles).toEqual(roles)
+    expect(await sessions.findByToken(first)).toBeNull()
+    await sessions.open(sessionOf('usr_1'), first)
+    const less = { org_b: 'viewer', org_c: 'support' } as const
+    expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: less })).toBe('updated')
     expect(await sessions.findByToken(first)).not.toBeNull()
     expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: {} })).toBe('updated')
     expect([await sessions.findByToken(first), (await users.get('usr_1'))?.roles]).toEqual([null, {}])
@@ -81,6 +87,14 @@ export function singleSignOnPromises(holds: Holds): void {
     expect(await sessions.findByToken(second)).toBeNull()
     expect(await users.get('usr_2')).toMatchObject({ isOperator: false, roles })
     expect(await singleSignOn.setAccess('usr_none', { isOperator: false, roles: {} })).toBe('unknown')
+  })
+
+  holds('a second account of a provider is not linked to the same user', async ({ singleSignOn, users }) => {
+    await users.create(user(1), null)
+    expect(await singleSignOn.link(account('a'), 'usr_1')).toBe(true)
+    expect(await singleSignOn.link(account('b'), 'usr_1')).toBe(false)
+    expect(await singleSignOn.userOf(ISSUER, 'b')).toBeNull()
+    expect(await singleSignOn.link({ ...account('b'), issuer: 'https://other.example' }, 'usr_1')).toBe(true)
   })
 
   holds('the last operator stays operator, and a full organization stays full', async ({ singleSignOn, users }) => {

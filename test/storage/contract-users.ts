@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
 import type { Session } from '../../src/model/session.ts'
 import { FIRST_USER, type User } from '../../src/model/user.ts'
+import { VERIFIED } from '../support/verified.ts'
 import type { Holds } from './contract.ts'
-import { idsByPage, START } from './records.ts'
+import { found, idsByPage, START } from './records.ts'
 
 /** Ids sort by time. */
 const user = (number: number, change: Partial<User> = {}): User => ({
@@ -14,10 +15,11 @@ const user = (number: number, change: Partial<User> = {}): User => ({
   createdAt: START,
   disabledAt: null,
   lastSeenAt: null,
+  ...VERIFIED,
   ...change,
 })
 
-const sessionOf = (id: string, userId: string): Session => ({
+export const sessionOf = (id: string, userId: string): Session => ({
   id,
   userId,
   createdAt: START,
@@ -118,24 +120,125 @@ export function userPromises(holds: Holds): void {
     async ({ users, sessions }, records) => {
       await users.create(user(1), null)
       const [first, second, token] = [records.hash(), records.hash(), records.hash()]
+      const reset = { userId: 'usr_1', isProof: false, createdAt: START, expiresAt: START + 10 }
+      const use = (hash: string, now = START) => ({ hash, removesSince: null, now })
       await sessions.open(sessionOf('ses_1', 'usr_1'), token)
       for (const tokenHash of [first, second]) {
-        await users.addReset({ tokenHash, userId: 'usr_1', createdAt: START, expiresAt: START + 10 })
+        await users.addResets([{ ...reset, tokenHash }])
       }
-      expect(await users.useReset(first, 'stolen', START)).toBeNull()
-      expect(await users.userOfReset(second, START + 10)).toBeNull()
-      expect(await users.useReset(second, 'late', START + 10)).toBeNull()
-      expect(await users.userOfReset(second, START)).toBe('usr_1')
-      expect(await Promise.all([users.useReset(second, 'new', START), users.useReset(second, 'new', START)])).toEqual([
+      expect(await users.useReset(first, use('stolen'))).toBeNull()
+      expect(await users.reset(second, START + 10)).toBeNull()
+      expect(await users.useReset(second, use('late', START + 10))).toBeNull()
+      expect(await users.reset(second, START)).toEqual({ userId: 'usr_1', isProof: false })
+      expect(await Promise.all([users.useReset(second, use('new')), users.useReset(second, use('new'))])).toEqual([
         'usr_1',
         null,
       ])
       expect([await users.passwordHash('usr_1'), await sessions.findByToken(token)]).toEqual(['new', null])
-      await users.addReset({ tokenHash: first, userId: 'usr_1', createdAt: START, expiresAt: START + 10 })
+      await users.addResets([{ ...reset, tokenHash: first }])
       await users.update('usr_1', { disabledAt: START })
-      expect(await users.userOfReset(first, START)).toBeNull()
+      expect(await users.reset(first, START)).toBeNull()
     },
   )
+
+  holds('an unverified user has only the role that came with the account', async ({ users }) => {
+    const unverified = { emailVerifiedAt: null, invitedTo: 'org_a' }
+    const granted = { isOperator: true, roles: { org_a: 'viewer', org_b: 'owner' } } as const
+    await users.create(user(1, { ...unverified, ...granted }), null)
+    const waits = {
+      isOperator: false,
+      roles: { org_a: 'viewer' },
+      awaiting: { isOperator: true, roles: { org_b: 'owner' } },
+    }
+    expect(await users.get('usr_1')).toEqual(user(1, { ...unverified, ...waits } as Partial<User>))
+    expect((await users.operators()).map(({ id }) => id)).toEqual([FIRST_USER])
+    expect(await users.update(FIRST_USER, { isOperator: false })).toBe('last_operator')
+    expect((await users.waiting()).map(({ id }) => id)).toEqual(['usr_1'])
+    await users.setRole('usr_1', 'org_b', 'admin', true)
+    expect((await users.get('usr_1'))?.awaiting).toEqual({ isOperator: true, roles: { org_b: 'admin' } })
+    expect(await users.setRole('usr_1', 'org_a', null, true)).toBe('updated')
+    expect((await users.get('usr_1'))?.roles).toEqual({})
+    await users.verify('usr_1', START)
+    await users.verify('usr_1', START + 1)
+    expect(await users.get('usr_1')).toMatchObject({
+      emailVerifiedAt: START,
+      isOperator: true,
+      roles: { org_b: 'admin' },
+    })
+    expect(await users.waiting()).toEqual([])
+    await users.update('usr_1', { email: 'other@a.example' })
+    expect(await users.get('usr_1')).toMatchObject({ emailVerifiedAt: null, isOperator: false, roles: {} })
+    await users.update('usr_1', { email: 'third@a.example', emailVerifiedAt: START })
+    expect((await users.get('usr_1'))?.isOperator).toBe(true)
+  })
+
+  holds('more rights than before end sessions, and fewer do not', async ({ users, sessions }, records) => {
+    await users.create(user(1, { roles: { org_a: 'support' } }), null)
+    let made = 0
+    const ends = async (change: () => Promise<unknown>) => {
+      const token = records.hash()
+      await sessions.open(sessionOf(`ses_${++made}`, 'usr_1'), token)
+      await change()
+      return (await sessions.findByToken(token)) === null
+    }
+    expect(await ends(() => users.setRole('usr_1', 'org_a', 'viewer', true))).toBe(false)
+    expect(await ends(() => users.setRole('usr_1', 'org_a', 'owner', true))).toBe(true)
+    expect(await ends(() => users.setRole('usr_1', 'org_b', 'viewer', true))).toBe(true)
+    expect(await ends(() => users.update('usr_1', { name: 'Other' }))).toBe(false)
+    expect(await ends(() => users.update('usr_1', { isOperator: true }))).toBe(true)
+    await users.create(user(2, { emailVerifiedAt: null, isOperator: true }), null)
+    const token = records.hash()
+    await sessions.open(sessionOf('ses_verified', 'usr_2'), token)
+    await users.verify('usr_2', START)
+    expect(await sessions.findByToken(token)).toBeNull()
+  })
+
+  holds('a link that proves the address verifies it, and removes young factors only', async (store, records) => {
+    const { users, factors } = store
+    await users.create(user(1, { emailVerifiedAt: null, invitedTo: 'org_a' }), 'old')
+    await factors.beginTotp('usr_1', records.hash(), START)
+    await factors.enableTotp('usr_1', { step: 1, recoveryHashes: [records.hash()], now: START }, 'none')
+    const use = async (isProof: boolean, removesSince: number | null) => {
+      const tokenHash = records.hash()
+      await users.addResets([{ tokenHash, userId: 'usr_1', isProof, createdAt: START, expiresAt: START + 10 }])
+      await users.useReset(tokenHash, { hash: 'new', removesSince, now: START + 1 })
+      return [(await users.get('usr_1'))?.emailVerifiedAt, await factors.recoveryCodesLeft('usr_1')]
+    }
+    expect(await use(false, START + 1)).toEqual([null, 1])
+    expect(await use(true, null)).toEqual([START + 1, 1])
+    expect(await use(true, START)).toEqual([START + 1, 0])
+    expect(await factors.totp('usr_1')).toBeNull()
+  })
+
+  holds('clearing ends everything to sign in with, and is noted if there was something', async (store, records) => {
+    await found(store, records)
+    const { users, factors, sessions, apiKeys } = store
+    await users.create(user(1, { emailVerifiedAt: null, invitedTo: 'org_a', isOperator: true }), 'old')
+    await users.create(user(2, { emailVerifiedAt: null }), null)
+    const [token, link] = [records.hash(), records.hash()]
+    await sessions.open(sessionOf('ses_1', 'usr_1'), token)
+    await users.addResets([
+      { tokenHash: link, userId: 'usr_1', isProof: true, createdAt: START, expiresAt: START + 10 },
+    ])
+    await factors.beginTotp('usr_1', records.hash(), START)
+    const keys = [records.apiKey({ createdBy: 'usr_1' }), records.apiKey({ createdBy: 'usr_2' })]
+    for (const key of keys) await apiKeys.create(key, records.hash())
+    expect([await apiKeys.revokeOf('usr_1', START), await apiKeys.revokeOf('usr_1', START)]).toEqual([1, 0])
+    expect((await apiKeys.get(keys[1]!.id))?.revokedAt).toBeNull()
+    await users.clear('usr_1', { proved: null, now: START + 1 })
+    expect([await users.passwordHash('usr_1'), await sessions.findByToken(token), await factors.totp('usr_1')]).toEqual(
+      [null, null, null],
+    )
+    expect(await users.reset(link, START)).toBeNull()
+    expect((await users.get('usr_1'))?.emailVerifiedAt).toBeNull()
+    await users.clear('usr_2', { proved: { passwordHash: 'mine' }, now: START + 2 })
+    expect([await users.passwordHash('usr_2'), (await users.get('usr_2'))?.emailVerifiedAt]).toEqual([
+      'mine',
+      START + 2,
+    ])
+    expect((await users.cleared(START)).map(({ user: { id }, at }) => [id, at])).toEqual([['usr_1', START + 1]])
+    expect(await users.cleared(START + 1)).toEqual([])
+  })
 
   holds('disabling, demotion and removal end sessions; use is noted', async ({ users, sessions }, records) => {
     await users.create(user(1), null)

@@ -4,6 +4,7 @@ import { cheapHash } from './password-hash.ts'
 import { until } from './patience.ts'
 import type { ReceivedMail } from './remote-mx.ts'
 import { DOMAIN, type Json, type TestServer } from './server.ts'
+import { VERIFIED } from './verified.ts'
 
 /** Config with which the test server sends mail to users. */
 export const MAIL_FROM = `no-reply@${DOMAIN}`
@@ -36,7 +37,7 @@ export async function addUser(
   passwordHash ??= await cheapHash(PASSWORD)
   const id = createMintId(clock, systemRandom)('usr')
   const user = { id, email, name: email.split('@', 1)[0]!, isOperator, roles, createdAt: clock.now() }
-  await store().users.create({ ...user, disabledAt: null, lastSeenAt: null }, passwordHash)
+  await store().users.create({ ...user, disabledAt: null, lastSeenAt: null, ...VERIFIED }, passwordHash)
   return id
 }
 export const PASSWORD = 'correct horse battery'

@@ -209,6 +209,12 @@ export const THREATS: Threat[] = [
     attack: 'a change of two-step sign-in or passkeys with a stolen session alone',
   },
   {
+    id: 'account-taken-first',
+    asset: 'the operator’s session',
+    attack:
+      'a tenant makes an account at the address of somebody else, with a link that it was shown, and waits until that person becomes operator',
+  },
+  {
     id: 'mail-to-users-read',
     asset: 'the accounts of users',
     attack:

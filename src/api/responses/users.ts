@@ -7,15 +7,24 @@ import { mailFields, mailRecord } from './user-mail.ts'
 
 /** Responses of `/v1/users`; routes/users.ts builds the record. */
 
+const grants = {
+  is_operator: z.boolean().describe('Operators have all rights in all organizations.'),
+  roles: z
+    .array(z.strictObject({ organization_id: id('org'), role: z.enum(ROLES) }))
+    .describe('The role in your organization. Operators see all roles of the user.'),
+}
 const user = z
   .strictObject({
     id: id('usr'),
     email: z.string().nullable().describe('Lower case. null: the first operator has set none yet.'),
+    email_verified_at: timeOrNull.describe(
+      'When somebody proved that the address is the user’s. null: only the role in the organization that invited the user is in effect.',
+    ),
     name: z.string(),
-    is_operator: z.boolean().describe('Operators have all rights in all organizations.'),
-    roles: z
-      .array(z.strictObject({ organization_id: id('org'), role: z.enum(ROLES) }))
-      .describe('The role in your organization. Operators see all roles of the user.'),
+    ...grants,
+    awaiting: z
+      .strictObject(grants)
+      .describe('Granted, and in effect once the address is verified. The user then signs in again.'),
     created_at: time,
     last_seen_at: timeOrNull.describe('Accurate to one minute.'),
     disabled_at: timeOrNull,
@@ -24,9 +33,11 @@ const user = z
 const example = {
   id: exampleId('usr'),
   email: 'ann@example.com',
+  email_verified_at: EXAMPLE_TIME,
   name: 'Ann',
   is_operator: false,
   roles: [{ organization_id: exampleId('org'), role: 'developer' }],
+  awaiting: { is_operator: false, roles: [] },
   created_at: EXAMPLE_TIME,
   last_seen_at: EXAMPLE_LATER,
   disabled_at: null,

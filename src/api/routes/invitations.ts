@@ -45,14 +45,15 @@ export function invitationOperations(deps: {
       path: '/v1/invitations',
       summary: 'Invite a user',
       description:
-        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. The server sends it by mail if the operator configured a sender: at most three messages a day to an address, and fifty for an organization.',
+        '`url` works once and expires after seven days. It does not prove whose address it is. Until the address is verified, the account has only this role. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends a link of its own by mail, which verifies the address. It sends at most three messages a day to an address, and fifty for an organization.',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.created,
       example: { email: 'bob@example.com', role: 'support' },
       body: createBody,
       async handle(call) {
         const { key, user, organizationId, body, now } = call
         if (!isPerson(key)) requirePermanentKey(key, body.role)
-        const link = await userMail.mintLink()
+        const mailed = await userMail.mintLink()
+        const { token } = await userMail.mintLink()
         const invitation: Invitation = {
           id: mintId('inv'),
           organizationId,
@@ -62,10 +63,13 @@ export function invitationOperations(deps: {
           createdAt: now,
           expiresAt: now + INVITATION_MS,
         }
-        if ((await store.invitations.create(invitation, hashToken(link.token))) === 'too_many')
+        if (
+          (await store.invitations.create(invitation, { shown: hashToken(token), mailed: hashToken(mailed.token) })) ===
+          'too_many'
+        )
           throw new Refusal('forbidden', 'Too many open invitations. Delete some first.')
-        const url = `${publicUrl()}/dashboard/sign-in#invitation=${link.token}`
-        const mail = mailRecord(await send(call, invitation, link))
+        const url = `${publicUrl()}/dashboard/sign-in#invitation=${token}`
+        const mail = mailRecord(await send(call, invitation, mailed))
         return { status: 201, body: { ...invitationRecord(invitation), url, ...mail } }
       },
     }),

@@ -1,13 +1,23 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import { foldedEmail, ROLES, type Role, type User } from '../../model/user.ts'
+import {
+  foldedEmail,
+  type Grants,
+  grantsOf,
+  isVerified,
+  ROLES,
+  type Role,
+  type User,
+  userWith,
+} from '../../model/user.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
+import { clearSignIn } from '../clear-sign-in.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { isOperator, isPerson } from '../operator.ts'
+import { isConsole, isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { createPasswordLink } from '../password-link.ts'
 import { deleted } from '../rendered-response.ts'
@@ -36,7 +46,7 @@ const updateBody = z.strictObject({
 })
 
 export interface UserOperationsDeps {
-  store: Pick<Store, 'users' | 'sessions'>
+  store: Pick<Store, 'users' | 'sessions' | 'apiKeys'>
   mintId: MintId
   userMail: Pick<UserMail, 'mintLink' | 'send' | 'unsuppress'>
   publicUrl: () => string
@@ -81,19 +91,22 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       refusals: ['conflict'],
       example: { email: 'ann@example.com', name: 'Ann', is_operator: true },
       body: createBody,
-      async handle({ organizationId, body, now }) {
+      async handle(call) {
+        const { organizationId, body, now } = call
         if (body.role !== undefined && organizationId === '') throw needsOrganization()
-        const user: User = {
+        const account = {
           id: mintId('usr'),
           email: foldedEmail(body.email),
+          emailVerifiedAt: isConsole(call) ? now : null,
+          invitedTo: body.role === undefined ? null : organizationId,
           name: body.name,
-          isOperator: body.is_operator,
-          roles: body.role === undefined ? {} : { [organizationId]: body.role },
           createdAt: now,
           disabledAt: null,
           lastSeenAt: null,
         }
-        if (!user.isOperator && body.role === undefined)
+        const roles = body.role === undefined ? {} : { [organizationId]: body.role }
+        const user = userWith(account, { isOperator: body.is_operator, roles })
+        if (!body.is_operator && body.role === undefined)
           throw invalid([{ field: 'role', message: 'role is required for users who are not operators' }])
         if ((await store.users.create(user, null)) === 'email_taken') throw emailTaken()
         return { status: 201, body: userRecord(user, null) }
@@ -157,7 +170,9 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
   const loadWhole = async (call: Call) => {
     const user = await loadUser(store, call)
     requireAbove(call, user)
-    if (!isOperator(call.key) && (user.isOperator || Object.keys(user.roles).length > 1)) throw beyondOrganization()
+    const granted = grantsOf(user)
+    if (!isOperator(call.key) && (granted.isOperator || Object.keys(granted.roles).length > 1))
+      throw beyondOrganization()
     return user
   }
   return [
@@ -194,12 +209,16 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
       path: '/v1/users/:user_id/reset',
       summary: 'Create a link that sets a user’s password',
       description:
-        'The link works once. It expires after one hour, or after seven days while the user has no password. Earlier links of the user stop working. The server sends it to the user by mail if the operator configured a sender.',
+        'The link works once. It expires after one hour, or after seven days while the user has no password. Earlier links of the user stop working. If the operator configured a sender, the server sends a link of its own by mail, which verifies the address. So does a link made on the command line of the server.',
       responses: async () => (await import('../responses/users.ts')).userResponses.reset,
       load: (call) => loadUser(store, call),
-      async handle({ resource: user, now }) {
+      async handle(call) {
+        const { resource: user, now } = call
         if (user.email !== null) await userMail.unsuppress(user.email, now)
-        const { token, expiresAt, obstacle } = await createPasswordLink({ store, userMail }, user, { now })
+        const { token, expiresAt, obstacle } = await createPasswordLink({ store, userMail }, user, {
+          now,
+          atConsole: isConsole(call),
+        })
         const url = `${publicUrl()}/dashboard/sign-in#reset=${token}`
         return { status: 201, body: { id: user.id, url, expires_at: iso(expiresAt), ...mailRecord(obstacle) } }
       },
@@ -211,29 +230,24 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
 async function loadUser({ users }: Pick<Store, 'users'>, call: Call): Promise<User> {
   const user = await users.get(pathParameter(call, 'user_id'))
   if (user === null) throw new Refusal('not_found', 'No such user. Check the ID.')
-  if (isOperator(call.key) || user.roles[call.organizationId] !== undefined) return user
+  if (isOperator(call.key) || grantsOf(user).roles[call.organizationId] !== undefined) return user
   throw new Refusal('forbidden', 'This user belongs to another organization.')
 }
 
 /** Throws `forbidden` for an API key that would change an owner, or whose own limits would not hold for the user. */
 function requireAbove({ key, organizationId }: Call, user: User): void {
   if (isPerson(key)) return
-  if (user.roles[organizationId] === 'owner') throw onlyOwner()
+  if (grantsOf(user).roles[organizationId] === 'owner') throw onlyOwner()
   if (key.expiresAt === null && key.allowedNetworks === null) return
   throw new Refusal('forbidden', 'Keys that expire or are limited to networks cannot manage users.')
 }
 
 async function updateUser(
-  { users }: Pick<Store, 'users'>,
-  {
-    key,
-    user: acting,
-    organizationId,
-    resource,
-    body,
-    now,
-  }: Call & { resource: User; body: z.infer<typeof updateBody> },
+  store: UserOperationsDeps['store'],
+  call: Call & { resource: User; body: z.infer<typeof updateBody> },
 ) {
+  const { users } = store
+  const { key, user: acting, organizationId, resource, body, now } = call
   const byOperator = isOperator(key)
   const { email, name, is_operator: operatorFlag, disabled } = body
   const isOwnName =
@@ -242,10 +256,13 @@ async function updateUser(
   if (changesAccount && !byOperator && !isOwnName) throw beyondOrganization()
   if (body.role === 'owner' && !isPerson(key)) throw onlyOwner()
   if (body.role !== undefined && organizationId === '') throw needsOrganization()
+  const isBeyondHome = operatorFlag === true || (body.role !== undefined && organizationId !== resource.invitedTo)
+  if (isBeyondHome && !isVerified(resource)) await clearSignIn(store, resource, { proved: null, now })
   if (body.role !== undefined) requireDone(await users.setRole(resource.id, organizationId, body.role, byOperator))
   if (changesAccount) {
     const change = {
       ...(email === undefined ? {} : { email: foldedEmail(email) }),
+      ...(email !== undefined && isConsole(call) ? { emailVerifiedAt: now } : {}),
       ...(name === undefined ? {} : { name }),
       ...(operatorFlag === undefined ? {} : { isOperator: operatorFlag }),
       ...(disabled === undefined ? {} : { disabledAt: disabled ? (resource.disabledAt ?? now) : null }),
@@ -276,15 +293,19 @@ const beyondOrganization = () =>
 /** User → its record, with the role in `organizationId` only; null = all roles. */
 function userRecord(user: User, organizationId: string | null) {
   const time = (at: number | null) => (at === null ? null : iso(at))
-  const roles = Object.entries<Role>(user.roles)
+  const shown = ({ isOperator: isShownOperator, roles }: Grants) => ({
+    is_operator: isShownOperator,
+    roles: Object.entries<Role>(roles)
+      .filter(([id]) => organizationId === null || id === organizationId)
+      .map(([id, held]) => ({ organization_id: id, role: held })),
+  })
   return {
     id: user.id,
     email: user.email,
+    email_verified_at: time(user.emailVerifiedAt),
     name: user.name,
-    is_operator: user.isOperator,
-    roles: roles
-      .filter(([id]) => organizationId === null || id === organizationId)
-      .map(([id, held]) => ({ organization_id: id, role: held })),
+    ...shown(user),
+    awaiting: shown(user.awaiting),
     created_at: iso(user.createdAt),
     last_seen_at: time(user.lastSeenAt),
     disabled_at: time(user.disabledAt),

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { keyFault } from '../../model/api-key.ts'
 import type { Invitation } from '../../model/invitation.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { isVerified, userWith } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
+import { clearSignIn } from '../clear-sign-in.ts'
 import { isOperator } from '../operator.ts'
 import { hashPassword } from '../password.ts'
 import type { Page } from '../route-table.ts'
@@ -18,7 +20,12 @@ export function invitationPages(context: SignInContext): Page[] {
   return [{ method: 'POST', path: '/session/invitation', handle: (request, _, peer) => join(context, request, peer) }]
 }
 
-/** Creates the account, or adds the role to the existing one if the password is its own. The user then signs in. */
+/** Creates the account, or adds the role to the existing one if the password is its own. The user then signs in.
+ *
+ *  The link in the mail of the server shows that the address is the user's: then the account is verified, and if it was not
+ *  before, whatever else signs in to it ends and the password is its new one. The link that was shown to whoever invited
+ *  shows nothing: an account that it makes belongs to that organization only, and another organization gets no unverified
+ *  account. */
 async function join(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
   const { store, clock, mintId } = context
   context.requireOwnPage(request)
@@ -28,28 +35,36 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
   const now = clock.now()
   await context.take('link', address)
   const tokenHash = hashToken(token)
-  const invitation = await store.invitations.find(tokenHash, now)
-  if (invitation === null || !(await mayInvite(store, invitation, now))) throw invalidInvitation()
-  const { email, organizationId } = invitation
+  const link = await store.invitations.find(tokenHash, now)
+  if (link === null || !(await mayInvite(store, link.invitation, now))) throw invalidInvitation()
+  const { email, organizationId, role } = link.invitation
   await context.take('password', address, email)
   const held = await store.users.findByEmail(email)
-  if (held !== null && (await userOfPassword(store.users, { email, password })) === null)
-    throw new Refusal('unauthorized', WRONG_PASSWORD)
-  const hash = held === null ? await hashPassword(password) : ''
+  const claims = held !== null && held.disabledAt === null && !isVerified(held) && link.isProof
+  if (held !== null && !claims) {
+    if ((await userOfPassword(store.users, { email, password })) === null)
+      throw new Refusal('unauthorized', WRONG_PASSWORD)
+    if (!isVerified(held) && held.invitedTo !== organizationId) throw new Refusal('conflict', UNVERIFIED)
+  }
+  const passwordHash = held === null || claims ? await hashPassword(password) : ''
   const id = held?.id ?? mintId('usr')
-  const roles = { [organizationId]: invitation.role }
-  const user = held ?? {
+  const account = {
     id,
     email,
+    emailVerifiedAt: link.isProof ? now : null,
+    invitedTo: organizationId,
     name,
-    isOperator: false,
-    roles,
     createdAt: now,
     disabledAt: null,
     lastSeenAt: null,
   }
-  const accept = () =>
-    held === null ? store.invitations.accept(tokenHash, user, hash) : store.invitations.join(tokenHash, id, now)
+  const user = held ?? userWith(account, { isOperator: false, roles: { [organizationId]: role } })
+  const accept = async () => {
+    if (held === null) return store.invitations.accept(tokenHash, user, passwordHash)
+    if (claims) await clearSignIn(store, held, { proved: { passwordHash }, now })
+    else if (link.isProof) await store.users.verify(id, now)
+    return store.invitations.join(tokenHash, id, now)
+  }
   const facts = { action: 'invitations_accept', user, resourceId: id, address, fields: ['name'] }
   const result = await context.audited(facts, accept)
   if (result === 'too_many') throw new Refusal('conflict', 'The organization or your account has too many roles.')
@@ -71,4 +86,6 @@ async function mayInvite(
   return user !== null && user.disabledAt === null && (user.isOperator || user.roles[organizationId] === 'owner')
 }
 
+const UNVERIFIED =
+  'The address of your account is not verified yet. Choose “Forgot password?” on the sign-in page, then open this invitation again. Without mail from this server, ask its operator.'
 const invalidInvitation = () => new Refusal('unauthorized', 'This invitation has expired or was already used.')

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import { doubtfulSince } from '../../model/factors.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { User } from '../../model/user.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
@@ -9,7 +11,11 @@ import { givenPassword, json, linkToken, newPassword, type Peer, type SignInCont
 import { describeSession } from './describe.ts'
 
 const changeBody = z.strictObject({ password: newPassword, present: givenPassword.optional() })
-const resetBody = z.strictObject({ token: linkToken, password: newPassword })
+const resetBody = z.strictObject({
+  token: linkToken,
+  password: newPassword,
+  factors: z.enum(['keep', 'remove']).optional(),
+})
 
 /** The pages with which users set their password: signed in, or with a link. */
 export function passwordPages(context: SignInContext): Page[] {
@@ -42,26 +48,44 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   return json(await describeSession(context.store, signedIn))
 }
 
-/** Sets a password with a link; the user then signs in with it. */
+/** Sets a password with a link; the user then signs in with it. If passkeys or a second factor may be somebody else's, the
+ *  first request gets `conflict` with a list of them, and the user says in a second one what to do with them. Before more
+ *  rights come into effect with the link, they all end. */
 async function reset(context: SignInContext, request: Request, peer: Peer): Promise<Response> {
   const { store, clock, log } = context
   context.requireOwnPage(request)
   context.requirePasswords()
-  const { token, password } = await context.bodyOf(request, resetBody)
+  const { token, password, factors } = await context.bodyOf(request, resetBody)
   const address = context.addressOf(request, peer)
   await context.take('link', address)
   const tokenHash = hashToken(token)
   // Hashing takes memory and time, so that only holders of a valid link may cause it.
-  const user = await store.users.get((await store.users.userOfReset(tokenHash, clock.now())) ?? '')
-  if (user === null) throw new Refusal('unauthorized', INVALID_RESET)
+  const now = clock.now()
+  const link = await store.users.reset(tokenHash, now)
+  const user = await store.users.get(link?.userId ?? '')
+  if (link === null || user === null) throw new Refusal('unauthorized', INVALID_RESET)
+  const since = doubtfulSince(user, now)
+  const isMoreToCome = link.isProof && (user.awaiting.isOperator || Object.keys(user.awaiting.roles).length > 0)
+  const doubtful = isMoreToCome || factors !== undefined ? [] : await factorsSince(context, user.id, since)
+  if (doubtful.length > 0) throw new Refusal('conflict', ASK, { details: { factors: doubtful } })
   const isFirst = (await store.users.passwordHash(user.id)) === null
   const hash = await hashPassword(password)
+  const removesSince = factors === 'remove' || isMoreToCome ? since : null
   const facts = { action: 'sessions_set_password', user, resourceId: user.id, address, fields: ['password'] }
-  const id = await context.audited(facts, () => store.users.useReset(tokenHash, hash, clock.now()))
+  const id = await context.audited(facts, () => store.users.useReset(tokenHash, { hash, removesSince, now }))
   if (id === null) throw new Refusal('unauthorized', INVALID_RESET)
   log.info('password set by link', { user_id: id, ip_address: address })
   if (!isFirst) await notify(context, user)
   return json({ id })
+}
+
+/** What the user signs in with besides a password and added at `since` or later. */
+async function factorsSince({ store: { factors } }: SignInContext, userId: string, since: number) {
+  const [app, passkeys] = await Promise.all([factors.totp(userId), factors.passkeys(userId)])
+  const apps = app?.isEnabled ? [{ kind: 'app', name: 'Codes of an app', createdAt: app.createdAt }] : []
+  return [...apps, ...passkeys.map(({ name, createdAt }) => ({ kind: 'passkey', name, createdAt }))]
+    .filter(({ createdAt }) => createdAt >= since)
+    .map(({ kind, name, createdAt }) => ({ kind, name, created_at: iso(createdAt) }))
 }
 
 /** Tells the user that the password was replaced. It is replaced, so a failure is only logged. */
@@ -74,4 +98,5 @@ async function notify({ userMail, clock, log }: SignInContext, { id, email }: Us
 }
 
 const NOTICE_MS = 86_400_000
+const ASK = 'Passkeys or a second factor were added to this account. Decide whether to keep them.'
 const INVALID_RESET = 'This link has expired or was already used. Ask for a new one.'

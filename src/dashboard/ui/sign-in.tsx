@@ -1,8 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { acceptInvitation, askForPasswordLink, errorText, setPasswordBy, signIn, signInBy } from './kit/api.ts'
+import {
+  ApiError,
+  acceptInvitation,
+  askForPasswordLink,
+  errorText,
+  type Json,
+  setPasswordBy,
+  signIn,
+  signInBy,
+} from './kit/api.ts'
 import { Field, Form, type Values } from './kit/form.tsx'
 import { hasPasskeys, usePasskey } from './kit/passkeys.ts'
+import { Time } from './kit/pieces.tsx'
 import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
 import { attempt } from './kit/toast.tsx'
@@ -187,7 +197,11 @@ function Invitation({ token, onDone }: { token: string; onDone: () => void }) {
         <Field name="name" label="Your name">
           {(control) => <input {...control} autocomplete="name" required />}
         </Field>
-        <Field name="password" label="New password" hint="At least 12 characters. With an account, its password.">
+        <Field
+          name="password"
+          label="New password"
+          hint="At least 12 characters. If you have an account here, its password."
+        >
           {(control) => <input {...control} type="password" autocomplete="new-password" minlength={12} required />}
         </Field>
       </Form>
@@ -195,12 +209,41 @@ function Invitation({ token, onDone }: { token: string; onDone: () => void }) {
   )
 }
 
-/** Sets a password with the link of `postrider user add` or `reset`. */
+/** Sets a password with the link of `postrider user add` or `reset`. If the account has passkeys or a second factor that
+ *  somebody else may have added, the server lists them, and the form asks what to do with them. */
 function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
+  const [factors, setFactors] = useState<Json[]>([])
+  const submit = async ({ password = '', factors: decision }: Values) => {
+    try {
+      await setPasswordBy(token, password, decision)
+    } catch (thrown) {
+      if (thrown instanceof ApiError && Array.isArray(thrown.details.factors)) setFactors(thrown.details.factors)
+      throw thrown
+    }
+  }
   return (
     <div class="card stack">
       <h2>Set your password</h2>
-      <Form action="Set password" onSubmit={({ password = '' }) => setPasswordBy(token, password)} onDone={onDone}>
+      <Form action="Set password" onSubmit={submit} onDone={onDone}>
+        {factors.length > 0 && (
+          <>
+            <ul>
+              {factors.map(({ name, created_at }) => (
+                <li key={name + created_at}>
+                  {name}, added <Time at={created_at} />
+                </li>
+              ))}
+            </ul>
+            <Field name="factors" label="Did you add these?" hint="Remove what you do not know.">
+              {(control) => (
+                <select {...control}>
+                  <option value="remove">No, remove them</option>
+                  <option value="keep">Yes, keep them</option>
+                </select>
+              )}
+            </Field>
+          </>
+        )}
         <Field name="password" label="New password" hint="At least 12 characters. Then sign in with it.">
           {(control) => <input {...control} type="password" autocomplete="new-password" minlength={12} required />}
         </Field>

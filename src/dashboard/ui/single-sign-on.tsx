@@ -46,6 +46,8 @@ export const FAULTS: Record<string, string> = {
   no_role: 'Your account has no role here. Ask the operator to add one of your groups to the config.',
   no_account: 'No account has your email address. Ask an owner of your organization to add you.',
   no_email: 'The sign-in provider sent no email address. Ask the operator to allow the scope email.',
+  other_account:
+    'Another account of your sign-in provider had this address before. Ask the operator of this server to remove the old user.',
   unverified: 'The sign-in provider has not verified your email address, so it cannot be used to find your account.',
   disabled: 'Your account is disabled. Ask the operator.',
   last_operator:

@@ -267,6 +267,9 @@ const OWN: readonly MovedTable[] = [
       created_at: 'bigint',
       disabled_at: 'bigint',
       last_seen_at: 'bigint',
+      email_verified_at: 'bigint',
+      invited_to: 'text',
+      cleared_at: 'bigint',
     },
     from: 'users',
   },
@@ -290,6 +293,7 @@ const OWN: readonly MovedTable[] = [
     columns: {
       id: 'text',
       token_hash: 'bytea',
+      mailed_hash: 'bytea',
       organization_id: 'text',
       email: 'text',
       role: 'text',
@@ -301,7 +305,13 @@ const OWN: readonly MovedTable[] = [
   },
   {
     name: 'password_resets',
-    columns: { token_hash: 'bytea', user_id: 'text', created_at: 'bigint', expires_at: 'bigint' },
+    columns: {
+      token_hash: 'bytea',
+      user_id: 'text',
+      is_proof: 'boolean',
+      created_at: 'bigint',
+      expires_at: 'bigint',
+    },
     from: 'password_resets',
   },
   {

@@ -1,4 +1,4 @@
-import { type FactorSummary, MAX_CODE_TRIES, MAX_PASSKEYS, type Passkey } from '../../model/factors.ts'
+import { type FactorSummary, MAX_CODE_TRIES, MAX_PASSKEYS, type Passkey, type Totp } from '../../model/factors.ts'
 import type { Encryption } from '../encryption.ts'
 import type { Factors } from '../store.ts'
 import { textArray } from './arrays.ts'
@@ -11,7 +11,8 @@ const SUMMARIES = `select wanted.id as "userId",
     exists (select 1 from totp where user_id = wanted.id and enabled_at is not null) as "hasTotp",
     (select count(*)::int from passkeys where user_id = wanted.id) as passkeys
   from unnest($1::text[]) as wanted (id)`
-const TOTP = 'select secret, enabled_at is not null as "isEnabled" from totp where user_id = $1'
+const TOTP =
+  'select secret, enabled_at is not null as "isEnabled", created_at::float8 as "createdAt" from totp where user_id = $1'
 const BEGIN_TOTP = `insert into totp (user_id, secret, last_step, created_at) values ($1, $2, 0, $3)
   on conflict (user_id) do update set secret = excluded.secret, created_at = excluded.created_at
   where totp.enabled_at is null`
@@ -61,7 +62,7 @@ export function postgresFactors(reads: Reads, writer: Writer, encryption: Encryp
       return new Map(known.map(({ userId, ...summary }) => [userId, summary]))
     },
     totp: async (userId) => {
-      const [row] = await reads.query<{ secret: Uint8Array; isEnabled: boolean }>(TOTP, [userId])
+      const [row] = await reads.query<Totp>(TOTP, [userId])
       return row === undefined ? null : { ...row, secret: encryption.decrypt(row.secret, `totp ${userId}`) }
     },
     beginTotp: (userId, secret, now) =>

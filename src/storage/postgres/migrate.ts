@@ -32,6 +32,7 @@ import relays from './migrations/0067_relays.sql' with { type: 'text' }
 import canaryIndex from './migrations/0071_canary_index.sql' with { type: 'text' }
 import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
+import verifiedAddresses from './migrations/0074_verified_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0071_canary_index', sql: canaryIndex },
   { name: '0072_dkim_rotation', sql: dkimRotation },
   { name: '0073_erasure_places', sql: erasurePlaces },
+  { name: '0074_verified_addresses', sql: verifiedAddresses },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -4,14 +4,15 @@ import type { Sessions } from '../store.ts'
 import type { Reads } from './reads.ts'
 import { useProof } from './sign-in-proofs.ts'
 import type { Statements } from './transactions.ts'
+import { IS_OPERATOR } from './users.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, user_id as "userId", created_at::float8 as "createdAt", last_seen_at::float8 as "lastSeenAt",
   ends_at::float8 as "endsAt", ip_address as "ipAddress", user_agent as "userAgent"`
 const ADD_LINK = 'insert into login_links (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)'
 const USER_OF_LINK = `select u.id from login_links l join users u on u.id = coalesce(l.user_id,
-    (select id from users where operator and disabled_at is null order by id limit 1))
-  where l.token_hash = $1 and l.expires_at > $2 and u.operator and u.disabled_at is null`
+    (select id from users where ${IS_OPERATOR} order by id limit 1))
+  where l.token_hash = $1 and l.expires_at > $2 and ${IS_OPERATOR}`
 const USE_LINK = `delete from login_links
   where token_hash = $1 and expires_at > $2 and coalesce(user_id = $3, true)`
 const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)

@@ -1,19 +1,33 @@
-import { FIRST_USER, MAX_ROLES, type Role, type User } from '../../model/user.ts'
+import {
+  FIRST_USER,
+  type Grants,
+  gains,
+  grantsOf,
+  MAX_ROLES,
+  type Role,
+  type User,
+  userAfter,
+  userWith,
+} from '../../model/user.ts'
 import { rangeOf, toPage } from '../page.ts'
-import type { Users } from '../store.ts'
+import type { PasswordReset, Users } from '../store.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { Writer } from './writer.ts'
 
 /** Of `users u`. */
-export const USER_COLUMNS = `u.id, u.email, u.name, u.operator as "isOperator", u.created_at::float8 as "createdAt",
-  u.disabled_at::float8 as "disabledAt", u.last_seen_at::float8 as "lastSeenAt",
+export const USER_COLUMNS = `u.id, u.email, u.email_verified_at::float8 as "emailVerifiedAt", u.invited_to as "invitedTo",
+  u.name, u.operator as "isOperator", u.created_at::float8 as "createdAt", u.disabled_at::float8 as "disabledAt",
+  u.last_seen_at::float8 as "lastSeenAt",
   (select json_object_agg(r.organization_id, r.role)::text from user_roles r where r.user_id = u.id) as roles`
-const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (email) do nothing`
+/** Enabled, and in effect (userWith): a condition of `users`. */
+export const IS_OPERATOR = `(operator and disabled_at is null and (email_verified_at is not null or id = '${FIRST_USER}'))`
+const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at,
+    email_verified_at, invited_to)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (email) do nothing`
 const GET = `select ${USER_COLUMNS} from users u where u.id = $1`
 const FIND_BY_EMAIL = `select ${USER_COLUMNS} from users u where u.email = $1`
-const OPERATORS = `select ${USER_COLUMNS} from users u where u.operator and u.disabled_at is null order by u.id limit 100`
+const OPERATORS = `select ${USER_COLUMNS} from users u where ${IS_OPERATOR} order by u.id limit 100`
 const FIRST_TWO = `select ${USER_COLUMNS} from users u order by u.id limit 2`
 const RANGE = 'u.id < $1 and u.created_at >= $2 and u.created_at < $3 order by u.id desc limit $4'
 const LIST = `select ${USER_COLUMNS} from users u where ${RANGE}`
@@ -21,15 +35,23 @@ const LIST_OF_ORGANIZATION = `select ${USER_COLUMNS} from user_roles m join user
   where m.organization_id = $5 and ${RANGE.replaceAll('u.id', 'm.user_id')}`
 // The rows are locked, so that of two changes at once the second one sees what the first one left.
 export const LOCK_USER = 'select 1 from users where id = $1 for update'
-export const LOCK_OPERATORS = 'select id from users where operator and disabled_at is null order by id for update'
+export const LOCK_OPERATORS = `select id from users where ${IS_OPERATOR} order by id for update`
 const LOCK_OWNERS = `select u.id from user_roles r join users u on u.id = r.user_id
   where r.organization_id = $1 and r.role = 'owner' and u.disabled_at is null order by u.id for update`
 const IS_TAKEN = 'select 1 from users where email = $1 and id <> $2'
-const UPDATE = 'update users set email = $2, name = $3, operator = $4, disabled_at = $5 where id = $1'
+const UPDATE = `update users set email = $2, name = $3, operator = $4, disabled_at = $5, email_verified_at = $6
+  where id = $1`
 const SET_ROLE = `insert into user_roles (user_id, organization_id, role) values ($1, $2, $3)
   on conflict (user_id, organization_id) do update set role = excluded.role`
 const REMOVE_ROLE = 'delete from user_roles where user_id = $1 and organization_id = $2'
 const MEMBERS = 'select count(*)::int as count from user_roles where organization_id = $1'
+/** Those added at a time or later. */
+const REMOVE_FACTORS = [
+  `delete from recovery_codes where user_id = $1
+    and exists (select 1 from totp where user_id = $1 and created_at >= $2)`,
+  'delete from totp where user_id = $1 and created_at >= $2',
+  'delete from passkeys where user_id = $1 and created_at >= $2',
+]
 const REMOVE = [
   'delete from totp where user_id = $1',
   'delete from recovery_codes where user_id = $1',
@@ -44,12 +66,23 @@ const REMOVE = [
 const PASSWORD = 'select password_hash as hash from users where id = $1'
 const SET_PASSWORD = 'update users set password_hash = $2 where id = $1'
 const END_RESETS = 'delete from password_resets where user_id = $1'
-const ADD_RESET = 'insert into password_resets (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)'
-const FIND_RESET = `select r.user_id as "userId" from password_resets r join users u on u.id = r.user_id
+const ADD_RESET = `insert into password_resets (token_hash, user_id, created_at, expires_at, is_proof)
+  values ($1, $2, $3, $4, $5)`
+const FIND_RESET = `select r.user_id as "userId", r.is_proof as "isProof" from password_resets r join users u on u.id = r.user_id
   where r.token_hash = $1 and r.expires_at > $2 and u.disabled_at is null`
 const LOCK_RESET = `${FIND_RESET} for update`
 const END_CHALLENGES = 'delete from sign_in_challenges where user_id = $1'
 const END_SESSIONS = 'delete from sessions where user_id = $1 and id is distinct from $2::text'
+const VERIFY = 'update users set email_verified_at = $2 where id = $1 and email_verified_at is null'
+const CLEAR = `update users set cleared_at = case when password_hash is not null
+    or exists (select 1 from passkeys where user_id = users.id) or exists (select 1 from totp where user_id = users.id)
+    then $2::bigint else cleared_at end, password_hash = $3 where id = $1`
+const WAITING = `select ${USER_COLUMNS} from users u
+  where u.email_verified_at is null and u.id <> '${FIRST_USER}'
+    and (u.operator or exists (select 1 from user_roles r where r.user_id = u.id and r.organization_id is distinct from u.invited_to))
+  order by u.id limit 100`
+const CLEARED = `select ${USER_COLUMNS}, u.cleared_at::float8 as "clearedAt" from users u where u.cleared_at > $1
+  order by u.cleared_at desc limit 100`
 /** What nodes of the version before accept. */
 const END_OLD_PASSWORD = 'delete from operator_password'
 
@@ -73,13 +106,21 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
     for (const text of REMOVE) await statements.run(text, [id])
     await end(statements, id, null)
   }
+  const removeFactors = async ({ run }: Statements, id: string, since: number) => {
+    for (const text of REMOVE_FACTORS) await run(text, [id, since])
+  }
+  /** After a change of roles: sessions do not get more rights without a new sign-in. */
+  const endIfMore = async (statements: Statements, before: User) => {
+    const after = await first(statements, GET, [before.id])
+    if (after !== null && gains(before, after)) await statements.run(END_SESSIONS, [before.id, null])
+  }
   const isLastOperator = async ({ query }: Statements, id: string) => {
     const operators = await query<{ id: string }>(LOCK_OPERATORS)
     return operators.length === 1 && operators[0]?.id === id
   }
   const isLastOwner = async ({ query }: Statements, organizationId: string, id: string) =>
     (await query<{ id: string }>(LOCK_OWNERS, [organizationId])).every((owner) => owner.id === id)
-  const isFull = async ({ query }: Statements, { roles }: User, organizationId: string) => {
+  const isFull = async ({ query }: Statements, { roles }: Grants, organizationId: string) => {
     const [row] = await query<{ count: number }>(MEMBERS, [organizationId])
     return Object.keys(roles).length >= MAX_ROLES || (row?.count ?? 0) >= MAX_ROLES
   }
@@ -87,10 +128,11 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
   return {
     create: (user, passwordHash) =>
       writer.write(async ({ run }) => {
-        const { id, email, name, isOperator, createdAt, disabledAt, lastSeenAt } = user
+        const { id, email, name, createdAt, disabledAt, lastSeenAt, emailVerifiedAt, invitedTo } = user
+        const { isOperator, roles } = grantsOf(user)
         const values = [id, email, name, isOperator, passwordHash, createdAt, disabledAt, lastSeenAt]
-        if ((await run(CREATE, values)) === 0) return 'email_taken'
-        for (const [organizationId, role] of Object.entries(user.roles)) await run(SET_ROLE, [id, organizationId, role])
+        if ((await run(CREATE, [...values, emailVerifiedAt, invitedTo])) === 0) return 'email_taken'
+        for (const [organizationId, role] of Object.entries(roles)) await run(SET_ROLE, [id, organizationId, role])
         return 'created'
       }),
     get: (id) => first(reads, GET, [id]),
@@ -110,14 +152,17 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
     },
     update: (id, change) =>
       writer.write(async (statements) => {
-        const isLess = change.isOperator === false || (change.disabledAt ?? null) !== null
-        if (isLess && (await isLastOperator(statements, id))) return 'last_operator'
+        const isLast = await isLastOperator(statements, id)
         const present = await locked(statements, id)
         if (present === null) return 'unknown'
-        const user = { ...present, ...change }
+        const user = userAfter(present, change)
+        if (isLast && (!user.isOperator || user.disabledAt !== null)) return 'last_operator'
         if (user.email !== null && (await statements.query(IS_TAKEN, [user.email, id])).length > 0) return 'email_taken'
-        await statements.run(UPDATE, [id, user.email, user.name, user.isOperator, user.disabledAt])
+        const { isOperator } = grantsOf(user)
+        const values = [id, user.email, user.name, isOperator, user.disabledAt, user.emailVerifiedAt]
+        await statements.run(UPDATE, values)
         if (user.disabledAt !== null || (present.isOperator && !user.isOperator)) await end(statements, id, null)
+        else if (gains(present, user)) await statements.run(END_SESSIONS, [id, null])
         return 'updated'
       }),
     setRole: (id, organizationId, role, mayRemoveLastOwner) =>
@@ -125,16 +170,18 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
         const isLast = role !== 'owner' && (await isLastOwner(statements, organizationId, id))
         const user = await locked(statements, id)
         if (user === null) return 'unknown'
-        const held = user.roles[organizationId]
+        const granted = grantsOf(user)
+        const held = granted.roles[organizationId]
         if (held === 'owner' && isLast && !mayRemoveLastOwner) return 'last_owner'
         if (role === null) {
           await statements.run(REMOVE_ROLE, [id, organizationId])
-          const isLeft = user.isOperator || Object.keys(user.roles).some((each) => each !== organizationId)
+          const isLeft = granted.isOperator || Object.keys(granted.roles).some((each) => each !== organizationId)
           if (!isLeft) await remove(statements, id)
           return 'updated'
         }
-        if (held === undefined && (await isFull(statements, user, organizationId))) return 'too_many'
+        if (held === undefined && (await isFull(statements, granted, organizationId))) return 'too_many'
         await statements.run(SET_ROLE, [id, organizationId, role])
+        await endIfMore(statements, user)
         return 'updated'
       }),
     remove: (id) =>
@@ -150,27 +197,52 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
         await statements.run(SET_PASSWORD, [id, hash])
         await end(statements, id, keep)
       }),
-    addReset: ({ tokenHash, userId, createdAt, expiresAt }) =>
+    addResets: (resets) =>
       writer.write(async ({ run }) => {
-        await run(END_RESETS, [userId])
-        await run(ADD_RESET, [tokenHash, userId, createdAt, expiresAt])
+        for (const { userId } of resets) await run(END_RESETS, [userId])
+        for (const { tokenHash, userId, createdAt, expiresAt, isProof } of resets)
+          await run(ADD_RESET, [tokenHash, userId, createdAt, expiresAt, isProof])
       }),
-    userOfReset: async (tokenHash, now) =>
-      (await reads.query<{ userId: string }>(FIND_RESET, [tokenHash, now]))[0]?.userId ?? null,
-    useReset: (tokenHash, hash, now) =>
+    reset: async (tokenHash, now) => (await reads.query<ResetRow>(FIND_RESET, [tokenHash, now]))[0] ?? null,
+    useReset: (tokenHash, { hash, removesSince, now }) =>
       writer.write(async (statements) => {
-        const [found] = await statements.query<{ userId: string }>(LOCK_RESET, [tokenHash, now])
+        const [found] = await statements.query<ResetRow>(LOCK_RESET, [tokenHash, now])
         if (found === undefined) return null
-        await statements.run(SET_PASSWORD, [found.userId, hash])
-        await end(statements, found.userId, null)
-        return found.userId
+        const { userId, isProof } = found
+        await statements.run(SET_PASSWORD, [userId, hash])
+        if (removesSince !== null) await removeFactors(statements, userId, removesSince)
+        if (isProof) await statements.run(VERIFY, [userId, now])
+        await end(statements, userId, null)
+        return userId
       }),
+    verify: (id, now) =>
+      writer.write(async (statements) => {
+        const user = await locked(statements, id)
+        await statements.run(VERIFY, [id, now])
+        if (user !== null) await endIfMore(statements, user)
+      }),
+    clear: (id, { proved, now }) =>
+      writer.write(async (statements) => {
+        await locked(statements, id)
+        await statements.run(CLEAR, [id, now, proved?.passwordHash ?? null])
+        await removeFactors(statements, id, 0)
+        await end(statements, id, null)
+        if (proved !== null) await statements.run(VERIFY, [id, now])
+      }),
+    waiting: async () => (await reads.query<UserRow>(WAITING)).map(toUser),
+    cleared: async (since) =>
+      (await reads.query<UserRow & { clearedAt: number }>(CLEARED, [since])).map(({ clearedAt, ...row }) => ({
+        user: toUser(row),
+        at: clearedAt,
+      })),
   }
 }
 
 /** A row of USER_COLUMNS. */
-export type UserRow = Omit<User, 'roles'> & { roles: string | null }
+export type UserRow = Omit<User, 'roles' | 'awaiting'> & { roles: string | null }
 
-export function toUser({ roles, ...row }: UserRow): User {
-  return { ...row, roles: JSON.parse(roles ?? '{}') as Record<string, Role> }
+type ResetRow = Pick<PasswordReset, 'userId' | 'isProof'>
+
+export function toUser({ roles, isOperator, ...row }: UserRow): User {
+  return userWith(row, { isOperator, roles: JSON.parse(roles ?? '{}') as Record<string, Role> })
 }

@@ -1,4 +1,4 @@
-import type { Role, User } from '../../model/user.ts'
+import type { Role, User, UserChange } from '../../model/user.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
 /** People who sign in, with their roles and passwords. Passwords are passed as slow hashes, addresses folded. There is
@@ -13,10 +13,12 @@ export interface Users {
   only(): Promise<User | null>
   /** Newest first; `organizationId`: only those with a role in it. */
   list(organizationId: string | null, page: RecordsRequest): Promise<Page<User>>
-  /** Changes the given fields. Disabling ends the user's sessions and deletes password resets. */
+  /** Changes the given fields. A changed address is not verified. Disabling ends the user's sessions and deletes password
+   *  resets; the role of operator, once in effect, ends the sessions too. */
   update(id: string, change: UserChange): Promise<'updated' | 'unknown' | 'email_taken' | 'last_operator'>
   /** Sets the role in an organization; null removes it, and the user if no role is left. `mayRemoveLastOwner`: else the
-   *  last enabled owner of the organization stays owner. `too_many` beyond MAX_ROLES. */
+   *  last enabled owner of the organization stays owner. `too_many` beyond MAX_ROLES. More rights in effect than before
+   *  end the user's sessions. */
   setRole(
     id: string,
     organizationId: string,
@@ -30,21 +32,34 @@ export interface Users {
   /** Sets the password hash (null: removes it), deletes password resets, and ends every session of the user except
    *  `keep`. */
   setPassword(id: string, hash: string | null, keep: string | null): Promise<void>
-  /** Adds a link that sets the password, and deletes earlier ones of the user. */
-  addReset(reset: PasswordReset): Promise<void>
-  /** ID of the user of a link; null if it does not exist, has expired, or the user is disabled. */
-  userOfReset(tokenHash: Uint8Array, now: number): Promise<string | null>
-  /** Uses the link: sets the password hash and ends every session of its user, in one transaction. Resolves with the
+  /** Adds links that set the password, and deletes earlier ones of the user. Of several, one can be used. */
+  addResets(resets: readonly PasswordReset[]): Promise<void>
+  /** The link; null if it does not exist, has expired, or the user is disabled. */
+  reset(tokenHash: Uint8Array, now: number): Promise<Pick<PasswordReset, 'userId' | 'isProof'> | null>
+  /** Uses the link: sets the password hash, ends every session of its user, and removes passkeys and second factors that
+   *  were added at `removesSince` or later (null: none). A proof verifies the address. One transaction. Resolves with the
    *  user's ID; null for a link that is not valid. */
-  useReset(tokenHash: Uint8Array, hash: string, now: number): Promise<string | null>
+  useReset(
+    tokenHash: Uint8Array,
+    use: { hash: string; removesSince: number | null; now: number },
+  ): Promise<string | null>
+  /** Marks the address as verified, unless it is. */
+  verify(id: string, now: number): Promise<void>
+  /** Ends everything to sign in with: password, links, second factors, passkeys, sessions. In the same transaction, `proved`
+   *  marks the address as verified and sets the password of whoever proved it (null: none). */
+  clear(id: string, how: { proved: { passwordHash: string | null } | null; now: number }): Promise<void>
+  /** Users with rights that wait for a verified address, oldest first, at most 100. */
+  waiting(): Promise<User[]>
+  /** Users who had something to sign in with that was cleared after that, newest first, at most 100. */
+  cleared(since: number): Promise<{ user: User; at: number }[]>
 }
 
 /** A link that sets a password once. */
 export interface PasswordReset {
   tokenHash: Uint8Array
   userId: string
+  /** Whoever uses it reads the mail of the address, or was given the link by the operator at the console. */
+  isProof: boolean
   createdAt: number
   expiresAt: number
 }
-
-export type UserChange = Partial<Pick<User, 'email' | 'name' | 'isOperator' | 'disabledAt'>>

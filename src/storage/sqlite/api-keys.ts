@@ -20,6 +20,8 @@ const LIST = `select ${COLUMNS} from api_keys
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const UPDATE = 'update api_keys set name = ?, allowed_networks = ? where id = ?'
 const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
+const REVOKE_OF = `update api_keys set revoked_at = @at where created_by = @userId and revoked_at is null
+  and (expires_at is null or expires_at > @at)`
 const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
   where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
 // Valid keys; those in the grace period of a rotation (rotated_to) count separately.
@@ -77,6 +79,7 @@ export function sqliteApiKeys(
   const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
   const revoke = db.prepare(REVOKE)
+  const revokeOf = db.prepare(REVOKE_OF)
   const rotate = db.prepare(ROTATE)
   const working = db.prepare<unknown[], number>(WORKING).pluck()
   const dead = db.prepare(DEAD).pluck()
@@ -140,6 +143,12 @@ export function sqliteApiKeys(
       writer.write(() => {
         revoke.run(at, id)
         cache.drop()
+      }),
+    revokeOf: (userId, at) =>
+      writer.write(() => {
+        const { changes } = revokeOf.run({ userId, at })
+        cache.drop()
+        return changes
       }),
     rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
       writer.write(() => {

@@ -9,7 +9,7 @@ const SUMMARIES = `select value as userId,
     exists (select 1 from totp where user_id = value and enabled_at is not null) as hasTotp,
     (select count(*) from passkeys where user_id = value) as passkeys
   from json_each(?)`
-const TOTP = 'select secret, enabled_at as enabledAt from totp where user_id = ?'
+const TOTP = 'select secret, enabled_at as enabledAt, created_at as createdAt from totp where user_id = ?'
 const BEGIN_TOTP = `insert into totp (user_id, secret, last_step, created_at) values (?, ?, 0, ?)
   on conflict (user_id) do update set secret = excluded.secret, created_at = excluded.created_at
   where enabled_at is null`
@@ -40,7 +40,7 @@ const END_SESSIONS = 'delete from sessions where user_id = ? and id is not ?'
 
 export function sqliteFactors(db: Connection, writer: Writer, encryption: Encryption): Factors {
   const summaries = db.prepare<unknown[], { userId: string; hasTotp: number; passkeys: number }>(SUMMARIES)
-  const totp = db.prepare<unknown[], { secret: Uint8Array; enabledAt: number | null }>(TOTP)
+  const totp = db.prepare<unknown[], { secret: Uint8Array; enabledAt: number | null; createdAt: number }>(TOTP)
   const beginTotp = db.prepare(BEGIN_TOTP)
   const enableTotp = db.prepare(ENABLE_TOTP)
   const isEnabled = db.prepare(IS_ENABLED)
@@ -81,7 +81,8 @@ export function sqliteFactors(db: Connection, writer: Writer, encryption: Encryp
     totp: async (userId) => {
       const row = totp.get(userId)
       if (row === undefined) return null
-      return { secret: encryption.decrypt(row.secret, `totp ${userId}`), isEnabled: row.enabledAt !== null }
+      const { secret, enabledAt, createdAt } = row
+      return { secret: encryption.decrypt(secret, `totp ${userId}`), isEnabled: enabledAt !== null, createdAt }
     },
     beginTotp: (userId, secret, now) =>
       writer.write(() =>

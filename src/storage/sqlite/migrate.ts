@@ -29,6 +29,7 @@ import canaryIndex from './migrations/0028_canary_index.sql' with { type: 'text'
 import dkimRotation from './migrations/0029_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0030_erasure_places.sql' with { type: 'text' }
 import searchWords from './migrations/0031_search_words.sql' with { type: 'text' }
+import verifiedAddresses from './migrations/0032_verified_addresses.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0029_dkim_rotation', sql: dkimRotation },
   { name: '0030_erasure_places', sql: erasurePlaces },
   { name: '0031_search_words', sql: searchWords },
+  { name: '0032_verified_addresses', sql: verifiedAddresses },
 ]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction

@@ -3,14 +3,15 @@ import { rangeOf, toPage } from '../page.ts'
 import type { Sessions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { proofsInside } from './sign-in-proofs.ts'
+import { IS_OPERATOR } from './users.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, user_id as userId, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
   user_agent as userAgent`
 const ADD_LINK = 'insert into login_links (token_hash, user_id, created_at, expires_at) values (?, ?, ?, ?)'
 const USER_OF_LINK = `select u.id from login_links l join users u on u.id = coalesce(l.user_id,
-    (select id from users where operator = 1 and disabled_at is null order by id limit 1))
-  where l.token_hash = ? and l.expires_at > ? and u.operator = 1 and u.disabled_at is null`
+    (select id from users where ${IS_OPERATOR} order by id limit 1))
+  where l.token_hash = ? and l.expires_at > ? and ${IS_OPERATOR}`
 const USE_LINK = 'delete from login_links where token_hash = ? and expires_at > ? and ifnull(user_id = ?, true)'
 const OPEN = `insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
   values (?, ?, ?, ?, ?, ?, ?, ?)`

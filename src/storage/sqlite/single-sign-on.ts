@@ -1,7 +1,7 @@
-import { MAX_ROLES, type User } from '../../model/user.ts'
+import { gains, grantsOf, MAX_ROLES, type User, userWith } from '../../model/user.ts'
 import type { Access, Identity, SingleSignOn } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import { toUser, USER_COLUMNS, type UserRow } from './users.ts'
+import { OTHER_OPERATORS, toUser, USER_COLUMNS, type UserRow } from './users.ts'
 import type { Writer } from './writer.ts'
 
 const ADD_REQUEST = 'insert into sign_on_requests (state_hash, browser_hash, expires_at) values (?, ?, ?)'
@@ -9,16 +9,17 @@ const TAKE_REQUEST = 'delete from sign_on_requests where state_hash = ? and brow
 const USER_OF = `select ${USER_COLUMNS} from user_identities i join users u on u.id = i.user_id
   where i.issuer = ? and i.subject = ?`
 const LINK = `insert into user_identities (issuer, subject, user_id, created_at)
-  select ?, ?, id, ? from users where id = ? on conflict do nothing`
-const CREATE = `insert into users (id, email, name, operator, password_hash, created_at)
-  values (?, ?, ?, ?, null, ?) on conflict (email) do nothing`
+  select @issuer, @subject, id, @createdAt from users u where id = @userId
+    and not exists (select 1 from user_identities where user_id = u.id and issuer = @issuer) on conflict do nothing`
+const CREATE = `insert into users (id, email, email_verified_at, name, operator, password_hash, created_at)
+  values (?, ?, ?, ?, ?, null, ?) on conflict (email) do nothing`
 const ADD_ROLE = 'insert into user_roles (user_id, organization_id, role) values (?, ?, ?)'
 const GET = `select ${USER_COLUMNS} from users u where u.id = ?`
-const OTHER_OPERATORS = 'select count(*) from users where operator = 1 and disabled_at is null and id <> ?'
 const OTHER_MEMBERS = 'select count(*) from user_roles where organization_id = ? and user_id <> ?'
 const SET_OPERATOR = 'update users set operator = ? where id = ?'
 const REMOVE_ROLES = 'delete from user_roles where user_id = ?'
-const END = ['delete from sessions where user_id = ?', 'delete from password_resets where user_id = ?']
+const END_SESSIONS = 'delete from sessions where user_id = ?'
+const END = [END_SESSIONS, 'delete from password_resets where user_id = ?']
 
 export function sqliteSingleSignOn(db: Connection, writer: Writer): SingleSignOn {
   const addRequest = db.prepare(ADD_REQUEST)
@@ -32,10 +33,11 @@ export function sqliteSingleSignOn(db: Connection, writer: Writer): SingleSignOn
   const otherMembers = db.prepare<unknown[], number>(OTHER_MEMBERS).pluck()
   const setOperator = db.prepare(SET_OPERATOR)
   const removeRoles = db.prepare(REMOVE_ROLES)
+  const endSessions = db.prepare(END_SESSIONS)
   const ends = END.map((sql) => db.prepare(sql))
 
   const isLinked = ({ issuer, subject, createdAt }: Identity, userId: string) =>
-    link.run(issuer, subject, createdAt, userId).changes > 0
+    link.run({ issuer, subject, createdAt, userId }).changes > 0
   const isFull = (userId: string, { roles }: Pick<Access, 'roles'>) =>
     Object.keys(roles).length > MAX_ROLES ||
     Object.keys(roles).some((organizationId) => one(otherMembers, organizationId, userId) >= MAX_ROLES)
@@ -57,10 +59,11 @@ export function sqliteSingleSignOn(db: Connection, writer: Writer): SingleSignOn
     link: (identity, userId) => writer.write(() => isLinked(identity, userId)),
     create: (user, identity) =>
       writer.write(() => {
-        const { id, email, name, isOperator, createdAt } = user
+        const { id, email, name, createdAt, emailVerifiedAt } = user
+        const { isOperator } = grantsOf(user)
         if (userOf.get(identity.issuer, identity.subject) !== undefined) return 'taken'
         if (isFull(id, user)) return 'too_many'
-        if (create.run(id, email, name, Number(isOperator), createdAt).changes === 0) return 'taken'
+        if (create.run(id, email, emailVerifiedAt, name, Number(isOperator), createdAt).changes === 0) return 'taken'
         isLinked(identity, id)
         addRoles(id, user)
         return 'created'
@@ -78,6 +81,7 @@ export function sqliteSingleSignOn(db: Connection, writer: Writer): SingleSignOn
         addRoles(userId, access)
         const hasNothing = !access.isOperator && Object.keys(access.roles).length === 0
         if (loses || hasNothing) for (const end of ends) end.run(userId)
+        else if (gains(user, userWith(user, access))) endSessions.run(userId)
         return 'updated'
       }),
   }

@@ -1,52 +1,65 @@
-import { foldedEmail, type User } from '../../../model/user.ts'
-import type { MintId } from '../../../os/ids.ts'
+import { foldedEmail, isVerified, type User, userWith } from '../../../model/user.ts'
 import type { Access, Store } from '../../../storage/store.ts'
+import { clearSignIn } from '../../clear-sign-in.ts'
+import type { SignInContext } from '../context.ts'
 import type { Claims } from './provider.ts'
 import { accessOf, valuesOf } from './roles.ts'
 import type { SignOnFault, SingleSignOnOptions } from './settings.ts'
 
-interface AccountDeps {
-  store: Pick<Store, 'users' | 'singleSignOn' | 'organizations'>
-  mintId: MintId
-}
-
 /** Claims of a checked ID token → the user who signs in, with the roles that the claim gives. An account that signed in
  *  before is found by issuer and subject; at the first time by its address, if the provider verified it or the operator
- *  trusts it. `now`: ms UTC. */
+ *  trusts it. If nobody has verified the address before, whatever else signs in to the account ends first, because
+ *  somebody else may have made it. `now`: ms UTC. */
 export async function userOfClaims(
-  { store, mintId }: AccountDeps,
+  { store, mintId, audited }: Pick<SignInContext, 'store' | 'mintId' | 'audited'>,
   { rolesClaim, roles, trustEmail }: Pick<SingleSignOnOptions, 'rolesClaim' | 'roles' | 'trustEmail'>,
   claims: Claims,
-  now: number,
+  { now, address }: { now: number; address: string },
 ): Promise<User | SignOnFault> {
   const { users, singleSignOn } = store
+  if (!isSubject(claims.sub)) return 'invalid'
   const isMapped = rolesClaim !== ''
   const access = isMapped ? await accessOf(valuesOf(claims, rolesClaim), roles, store.organizations) : null
   const identity = { issuer: claims.iss, subject: claims.sub, createdAt: now }
-  const known = await singleSignOn.userOf(identity.issuer, identity.subject)
-  if (known !== null) return granted(store, known, isMapped, access)
-
   const email = emailOf(claims)
+  /** Before the user gets more: ends what others may have set up. */
+  const claimed = async (user: User): Promise<User> => {
+    if (isVerified(user)) return user
+    const facts = { action: 'users_clear', user, isUnproved: true, resourceId: user.id, address, fields: ['password'] }
+    await audited(facts, () => clearSignIn(store, user, { proved: { passwordHash: null }, now }))
+    return (await users.get(user.id)) ?? user
+  }
+  const known = await singleSignOn.userOf(identity.issuer, identity.subject)
+  if (known !== null) {
+    const isOwn = isVerified(known) || (known.email === email && isOwner(claims, trustEmail))
+    if (!isOwn) return 'unverified'
+    return granted(store, known.disabledAt === null ? await claimed(known) : known, isMapped, access)
+  }
+
   const user = email === null ? null : await users.findByEmail(email)
   if (user !== null && !isOwner(claims, trustEmail)) return 'unverified'
   if (isMapped && access === null) return 'no_role'
   if (user !== null) {
     if (user.disabledAt !== null) return 'disabled'
-    // Another sign-in of the same account may have linked it meanwhile.
+    // Another account of the provider may have had the address before, and is still linked.
     const isLinked = await singleSignOn.link(identity, user.id)
-    return isLinked ? granted(store, user, isMapped, access) : 'invalid'
+    return isLinked ? granted(store, await claimed(user), isMapped, access) : 'other_account'
   }
   if (access === null) return 'no_account'
   if (email === null) return 'no_email'
-  const created: User = {
+  // The roles would not come into effect.
+  if (!isOwner(claims, trustEmail)) return 'unverified'
+  const account = {
     id: mintId('usr'),
     email,
+    emailVerifiedAt: now,
+    invitedTo: null,
     name: nameOf(claims, email),
-    ...access,
     createdAt: now,
     disabledAt: null,
     lastSeenAt: null,
   }
+  const created = userWith(account, access)
   const result = await singleSignOn.create(created, identity)
   if (result === 'created') return created
   return result === 'too_many' ? 'too_many' : 'invalid'
@@ -54,7 +67,7 @@ export async function userOfClaims(
 
 /** Sets the roles of the claim, also none, so that a role that it no longer gives ends. */
 async function granted(
-  { users, singleSignOn }: AccountDeps['store'],
+  { users, singleSignOn }: Pick<Store, 'users' | 'singleSignOn'>,
   user: User,
   isMapped: boolean,
   access: Access | null,
@@ -72,6 +85,11 @@ async function granted(
 function isOwner({ email_verified: verified }: Claims, trustEmail: boolean): boolean {
   if (verified === undefined) return trustEmail
   return verified === true || verified === 'true'
+}
+
+/** OpenID Connect Core 1.0 §2 has at most 255 ASCII characters. An empty subject would be everybody's. */
+function isSubject(sub: unknown): boolean {
+  return typeof sub === 'string' && sub.length > 0 && sub.length <= 255
 }
 
 const MOST_EMAIL = 320

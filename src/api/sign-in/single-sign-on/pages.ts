@@ -92,7 +92,7 @@ async function finish(
   } catch (error) {
     return fail(isNoAnswer(error) ? 'unavailable' : 'invalid', errorCode(error))
   }
-  const user = await userOfClaims(context, options, claims, clock.now())
+  const user = await userOfClaims(context, options, claims, { now: clock.now(), address })
   if (typeof user === 'string') return fail(user, null)
   const opened = await openSession(context, request, address, {
     user,

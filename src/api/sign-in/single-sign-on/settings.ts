@@ -40,6 +40,7 @@ export type SignOnFault =
   | 'no_account'
   | 'no_email'
   | 'unverified'
+  | 'other_account'
   | 'disabled'
   | 'last_operator'
   | 'too_many'

@@ -1209,12 +1209,20 @@ namespace Postrider;
  * @phpstan-type User array{
  *     id: string,
  *     email: string|null,
+ *     email_verified_at: string|null,
  *     name: string,
  *     is_operator: bool,
  *     roles: list<array{
  *         organization_id: string,
  *         role: 'owner'|'admin'|'developer'|'support'|'viewer',
  *     }>,
+ *     awaiting: array{
+ *         is_operator: bool,
+ *         roles: list<array{
+ *             organization_id: string,
+ *             role: 'owner'|'admin'|'developer'|'support'|'viewer',
+ *         }>,
+ *     },
  *     created_at: string,
  *     last_seen_at: string|null,
  *     disabled_at: string|null,

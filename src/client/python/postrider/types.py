@@ -1865,15 +1865,34 @@ class UserRolesItem(TypedDict):
     role: Literal["owner", "admin", "developer", "support", "viewer"]
 
 
+class UserAwaitingRolesItem(TypedDict):
+    organization_id: str
+    role: Literal["owner", "admin", "developer", "support", "viewer"]
+
+
+class UserAwaiting(TypedDict):
+    """Granted, and in effect once the address is verified. The user then signs in again."""
+    is_operator: bool
+    """Operators have all rights in all organizations."""
+    roles: List[UserAwaitingRolesItem]
+    """The role in your organization. Operators see all roles of the user."""
+
+
 class User(TypedDict):
     id: str
     email: Optional[str]
     """Lower case. null: the first operator has set none yet."""
+    email_verified_at: Optional[str]
+    """When somebody proved that the address is the user’s. null: only the role in the organization that invited
+    the user is in effect.
+    """
     name: str
     is_operator: bool
     """Operators have all rights in all organizations."""
     roles: List[UserRolesItem]
     """The role in your organization. Operators see all roles of the user."""
+    awaiting: UserAwaiting
+    """Granted, and in effect once the address is verified. The user then signs in again."""
     created_at: str
     last_seen_at: Optional[str]
     """Accurate to one minute."""

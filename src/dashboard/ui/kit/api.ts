@@ -124,8 +124,8 @@ export async function signInBy(path: '/session/code' | '/session/passkey', body:
 }
 
 /** Sets the password of a user with the token of a link. Throws ApiError if the server rejects it. */
-export async function setPasswordBy(token: string, password: string): Promise<void> {
-  await post('/session/reset', { token, password })
+export async function setPasswordBy(token: string, password: string, factors?: string): Promise<void> {
+  await post('/session/reset', { token, password, ...(factors !== undefined && { factors }) })
 }
 
 /** Asks for a link that sets the password of an account. Throws ApiError if the server rejects it. */

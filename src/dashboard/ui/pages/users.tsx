@@ -122,14 +122,20 @@ export default function UsersPage() {
   )
 }
 
-function Roles({ of: { roles, is_operator, disabled_at }, isForAll }: { of: Json; isForAll: boolean }) {
+function Roles({ of, isForAll }: { of: Json; isForAll: boolean }) {
+  const { awaiting, email, email_verified_at, disabled_at } = of
   const names = new Map(session.value?.organizations.map(({ id, name }) => [id, name]))
-  const texts = roles.map(({ organization_id, role }: Json) =>
-    isForAll ? `${role} of ${names.get(organization_id) ?? organization_id}` : role,
-  )
+  const textsOf = ({ is_operator, roles }: Json): string[] => [
+    ...(is_operator ? ['operator'] : []),
+    ...roles.map(({ organization_id, role }: Json) =>
+      isForAll ? `${role} of ${names.get(organization_id) ?? organization_id}` : role,
+    ),
+  ]
+  const waiting = textsOf(awaiting).map((text) => `${text} (waits for the address to be verified)`)
   return (
     <span class="row">
-      <span class="ellipsis capital">{[...(is_operator ? ['operator'] : []), ...texts].join(', ')}</span>
+      <span class="ellipsis capital">{[...textsOf(of), ...waiting].join(', ')}</span>
+      {email !== null && email_verified_at === null && <Chip word="not verified" tone="quiet" />}
       {disabled_at !== null && <Chip word="disabled" tone="quiet" />}
     </span>
   )

@@ -146,12 +146,13 @@ export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => 
     <Dialog name={name} onClose={onClose}>
       {notSent === null ? (
         <p>
-          A mail with this link is on its way to <b class="break">{email}</b>. You can also pass it on yourself.
+          A mail with another link is on its way to <b class="break">{email}</b>. That link also verifies the address.
+          If the mail does not arrive, pass this one on.
         </p>
       ) : (
         <p>
           No mail was sent. {NOT_SENT[notSent]} Send this link over a channel that only the person can read. It is shown
-          only once.
+          only once, and does not verify the address.
         </p>
       )}
       <div class="row apart">
