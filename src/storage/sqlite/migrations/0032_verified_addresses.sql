@@ -18,3 +18,7 @@ alter table password_resets add column is_proof integer not null default 0;
 -- Of the link that was sent to the address. token_hash is of the one that was shown to whoever invited.
 alter table invitations add column mailed_hash blob;
 create unique index invitations_by_mail on invitations (mailed_hash);
+
+-- A key has no more rights than the user who made it. Keys of users who were removed before go on.
+update api_keys set created_by = null where created_by is not null
+  and not exists (select 1 from users u where u.id = api_keys.created_by);
