@@ -96,6 +96,7 @@ const OF_INSTALLATION = new Set([
   'dns_update',
   'dkim_rotation',
   'user_mail',
+  'users',
   'canary',
   'deliveries',
   'queue',

@@ -6,7 +6,7 @@ import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
 import { warmupWaits } from '../health/warmup-waits.ts'
 import type { ZoneUpdateFacts, ZoneUpdateState } from '../health/zone-update.ts'
-import { type Domain, isReadyToSend } from '../model/domain.ts'
+import { type Domain, isOwned, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import { silentLog } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
@@ -94,6 +94,10 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     warmingGroups: (now) => warmupWaits(store, config.sending.addresses, now),
     zoneUpdate: zoneUpdateOf(config, options),
     waitingRotations: rotationsOf(store, config, options, deps),
+    receives: async (name) => {
+      const domain = await store.domains.findByName(name)
+      return domain !== null && isOwned(domain, config.sending.requireVerifiedDomain)
+    },
     userMail: { from: config.users.mailFrom, find: store.domains.findByName, isReady },
     canary: {
       everyMinutes: config.canary.everyMinutes,

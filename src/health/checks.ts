@@ -73,6 +73,8 @@ export function storeChecks(deps: {
   now: () => number
   checkedDomains: () => Promise<readonly CheckedDomain[]>
   userMail: Parameters<typeof checkUserMail>[0]
+  /** Domain → whether this server receives its mail. */
+  receives: (domain: string) => Promise<boolean>
   canary: Parameters<typeof checkCanary>[0]
   /** Destination groups whose mail waits for a warm-up. */
   warmingGroups: (now: number) => Promise<readonly string[]>
@@ -89,7 +91,7 @@ export function storeChecks(deps: {
     { name: 'dns_update', look: () => checkZoneUpdate(deps.zoneUpdate) },
     { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
-    { name: 'users', look: async () => checkUsers(await store.users.waiting()) },
+    { name: 'users', look: () => checkUsers(store.users, deps.receives) },
     { name: 'canary', look: () => checkCanary(deps.canary) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     {

@@ -3,6 +3,7 @@ import { headersOf, packParsed, packRawBeside } from '../mail/inbound-content.ts
 import { packMimeBeside } from '../mail/mime-content.ts'
 import { headOf } from './head.ts'
 import type { InboundResult, ReadingJob } from './inbound-result.ts'
+import { ownLinksIn } from './own-links.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
 
@@ -23,6 +24,7 @@ export async function fallbackResult(job: ReadingJob, hostname: string, parseErr
     parsed: packParsed({ textBody: '', htmlBody: '', headers: headersOf(fields), attachments: [] }),
     attachments: { first: [], count: 0 },
     parseError,
+    ownLinks: ownLinksIn(beginningOf(mail), []),
     forwards: forward === null ? [] : job.seals.map(() => forward),
   }
 }

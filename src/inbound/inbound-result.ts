@@ -1,5 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import type { InboundAttachments, Verdicts } from '../model/inbound-message.ts'
+import type { OwnLinks } from './own-links.ts'
 import type { ReportRead } from './report-read.ts'
 
 /** A mail to authenticate and parse. */
@@ -49,6 +50,7 @@ export interface InboundResult {
   parsed: Uint8Array<ArrayBuffer>
   attachments: InboundAttachments
   parseError: string | null
+  ownLinks: OwnLinks
   /** The sealed forwards in the order of `seals`, packed by mail/mime-content.ts. */
   forwards: Uint8Array<ArrayBuffer>[]
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../os/clock.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
 import type { InboundResult, ReaderSettings, ReadingJob } from './inbound-result.ts'
+import { ownLinksIn } from './own-links.ts'
 import { type SignSeal, sealed } from './seal.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
@@ -38,7 +39,7 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, context)
   context.onWork()
   tidy(mail)
-  const { parsed, attachments, parseError } = await parsedInTime(mail, context.clock)
+  const { parsed, attachments, parseError, ownLinks } = await parsedInTime(mail, context.clock)
   tidy(mail)
   return {
     verdicts,
@@ -49,6 +50,7 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
     parsed,
     attachments,
     parseError,
+    ownLinks,
     forwards: await forwarded(mail, job, context, { verdicts, results }),
   }
 }
@@ -88,7 +90,8 @@ async function parsedInTime(mail: Uint8Array, clock: Clock) {
   const done = new AbortController()
   try {
     const { parsed, parseError } = await parseMail(mail, clock.sleep(PARSE_MS, done.signal))
-    return { parsed: packParsed(parsed), attachments: listedOf(parsed), parseError }
+    const ownLinks = ownLinksIn(mail, [parsed.textBody, parsed.htmlBody])
+    return { parsed: packParsed(parsed), attachments: listedOf(parsed), parseError, ownLinks }
   } finally {
     done.abort()
   }

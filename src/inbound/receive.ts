@@ -1,4 +1,5 @@
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
+import type { ForwardLinks } from '../mail/forward-link.ts'
 import type { Domain } from '../model/domain.ts'
 import type { InboundMessage, NotForwarded } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
@@ -11,6 +12,7 @@ import type { Forwarding } from '../submission/forwarding.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
 import type { InboundResult, ReadingJob } from './inbound-result.ts'
+import { requireNoOwnLink } from './own-links.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
@@ -28,7 +30,7 @@ import * as replies from './replies.ts'
  *  everything.
  *  Not forwarded: to unconfirmed targets and for unverified domains. The mail is stored and its record gives the
  *  reason.
- *  Refused permanently (5yz): a loop, mail that fails a route's authentication policy, and a forgery of our own domain
+ *  Refused permanently (5yz): a loop, a secret link of this server, mail that fails a route's authentication policy, and a forgery of our own domain
  *  that would be forwarded.
  *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its storage
  *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
@@ -39,9 +41,10 @@ import * as replies from './replies.ts'
  *  Twice: a mail whose 250 the sender misses, as with any SMTP server (RFC 5321 §4.5.4.1, RFC 1047). Reports to a
  *  return path are recognized by digest and count once. */
 export interface ReceiveDeps {
-  store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports' | 'canaries'>
+  store: Pick<Store, 'inbound' | 'suppressions' | 'policyReports' | 'canaries' | 'users' | 'invitations'>
   feedback: Pick<Feedback, 'take'>
   forwarding: Pick<Forwarding, 'targetsOf' | 'poolOf'>
+  forwardLinks: Pick<ForwardLinks, 'read'>
   readers: Pick<Readers, 'read' | 'report' | 'policyReport'>
   mintId: MintId
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed' | 'policyReport'>
@@ -71,6 +74,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
     const parts = await partsByRoute(mail, deps.forwarding)
     const result = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.open() })
     requireNoLoop(result.head, deps.loopTag)
+    await requireNoOwnLink(result.ownLinks, { store: deps.store, links: deps.forwardLinks }, mail.receivedAt)
     for (const { route, domain, sendTo } of parts) {
       if (route === null) continue
       requireProof(route.authentication, result)

@@ -11,6 +11,7 @@ import {
 } from '../model/inbound-route.ts'
 import type { EnvelopeAddress } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
+import { FORWARD_SENDER } from '../submission/forwarding.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
 
 /** The meaning of an inbound recipient. */
@@ -74,8 +75,9 @@ function feedbackAt(
 }
 
 function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget {
-  // A reply may quote a link that signs its author in, so no route of the domain's organization may read it.
-  if (isSame(spoken, deps.userMailSender)) throw noSuchRecipient(spoken.address)
+  // A reply may quote a link that signs its author in or confirms a forward, so no route of the domain's organization may read it.
+  const isForwardSender = foldLocalPart(spoken.local) === FORWARD_SENDER
+  if (isForwardSender || isSame(spoken, deps.userMailSender)) throw noSuchRecipient(spoken.address)
   const isOurName = spoken.domain === deps.hostname
   const domain = ownedAt(spoken.domain, deps)
   const above = isOurName ? ownedAbove(spoken.domain, deps) : null

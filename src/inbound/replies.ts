@@ -39,6 +39,10 @@ export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail l
 /** The route requires authentication of the author's domain, which failed. `why` comes from authentication. */
 export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', replyText(`message rejected: ${why}`))
 
+/** The mail has a link of this server that signs somebody in or confirms a forward. */
+export const secretLink = () =>
+  new SmtpReply(550, '5.7.1', 'message rejected: it contains a secret link of this server, which nobody else may read')
+
 /** Mail to a report address without a DMARC or TLS report in it. */
 export const noReport = () =>
   new SmtpReply(550, '5.7.1', 'this address accepts only DMARC aggregate reports and TLS reports')

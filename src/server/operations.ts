@@ -174,6 +174,7 @@ export function openForwarding(
     store,
     settings: {
       confirmTargets: config.inbound.confirmForwardTargets,
+      hostname: config.hostname,
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       sending: config.sending,
     },
@@ -196,6 +197,7 @@ export function openUserMail(
     random,
     settings: {
       from: config.users.mailFrom,
+      hostname: config.hostname,
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       singleSignOnOnly: config.oidc.only,
     },

@@ -5,15 +5,20 @@ import type { AskResult, ForwardTargetStatus } from '../model/forward-target.ts'
 import type { NotForwarded } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import { TRANSACTIONAL } from '../model/message.ts'
+import { INSTALLATION } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from './accept.ts'
+import { isReceivedHere } from './received-here.ts'
 import { assignedPool, NO_SENDING_CONFIG, type SendingConfig } from './streams.ts'
+import { quotedName } from './user-mail-text.ts'
 
 /** Forward routes send mail from third parties in the organization's name to addresses that a user entered. A target
- *  outside the organization's domains must therefore confirm by a link in a mail from the route's domain. A
+ *  outside the organization's domains must therefore confirm by a link in a mail from the route's domain. The mail
+ *  belongs to INSTALLATION, so that the organization cannot read the link and confirm for the target. A target for which
+ *  this server receives mail gets no link, because other organizations could read it: the operator passes it on. A
  *  confirmation applies to organization and address, for all routes; the recipient can revoke it by a link in the same
  *  mail.
  *
@@ -33,19 +38,26 @@ export interface Forwarding {
   ask(route: ForwardRoute, emails: readonly string[], now: number): Promise<Asked[]>
 }
 
+/** Local part of the sender of confirmations. No route reads mail to it (inbound/recipient.ts), because a reply may quote
+ *  the link. */
+export const FORWARD_SENDER = 'no-reply-forwarding'
+
 /** A route with action forward. */
 export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
 
 export interface Asked {
   email: string
-  result: AskResult | 'suppressed'
+  result: AskResult | 'suppressed' | 'received_here'
+  /** For `received_here`: the link that confirms, which only an operator may see. */
+  url?: string
 }
 
 export interface ForwardingDeps {
-  store: Pick<Store, 'snapshot' | 'forwardTargets' | 'domains' | 'suppressions'>
+  store: Pick<Store, 'snapshot' | 'forwardTargets' | 'domains' | 'suppressions' | 'organizations'>
   settings: {
     /** Targets outside the organization's domains need a confirmation. */
     confirmTargets: boolean
+    hostname: string
     requireVerifiedDomain: boolean
     sending?: Pick<SendingConfig, 'assignments'>
   }
@@ -85,35 +97,49 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
     isStopped: (domainId) => deps.stoppedBy(domainId) !== null,
     ask: async (route, emails, now) => {
       const asked: Asked[] = []
-      for (const email of emails) asked.push({ email, result: await askOne(route, email, now) })
+      for (const email of emails) asked.push({ email, ...(await askOne(route, email, now)) })
       return asked
     },
   }
 
-  async function askOne(route: ForwardRoute, email: string, now: number): Promise<Asked['result']> {
+  async function askOne(route: ForwardRoute, email: string, now: number): Promise<Omit<Asked, 'email'>> {
     const { organizationId } = route
-    if ((await statusOf(organizationId, email)) === 'confirmed') return 'confirmed'
+    if ((await statusOf(organizationId, email)) === 'confirmed') return { result: 'confirmed' }
     const domain = await domainOf(route)
     if (domain === null || !isOwned(domain, settings.requireVerifiedDomain)) throw notVerified(domain)
     const folded = addressOf(email)
-    const suppressed = await store.suppressions.among(organizationId, domain.id, [folded])
-    if (suppressed.size > 0) return 'suppressed'
+    for (const owner of [organizationId, INSTALLATION]) {
+      const suppressed = await store.suppressions.among(owner, domain.id, [folded])
+      if (suppressed.size > 0) return { result: 'suppressed' }
+    }
+    const mailbox = parseMailbox(folded)
+    if (mailbox !== null && isReceivedHere(mailbox, store.snapshot, settings)) {
+      if ((await statusOf(organizationId, email)) === 'stopped') return { result: 'stopped' }
+      const { confirm } = await linksFor(route, folded, now)
+      return { result: 'received_here', url: confirm }
+    }
     const result = await store.forwardTargets.ask(organizationId, folded, now)
     if (result === 'asked') await send(route, domain, folded, now)
-    return result
+    return { result }
+  }
+
+  async function linksFor({ id: routeId, organizationId }: ForwardRoute, email: string, now: number) {
+    const target = { routeId, organizationId, email }
+    const [url, links] = [deps.publicUrl(), await deps.links()]
+    return { confirm: `${url}${links.confirm(target, now + CONFIRM_MS)}`, stop: `${url}${links.stop(target)}` }
   }
 
   async function send(route: ForwardRoute, domain: Domain, email: string, now: number): Promise<void> {
-    const target = { routeId: route.id, organizationId: route.organizationId, email }
-    const url = deps.publicUrl()
-    const links = await deps.links()
-    const from = parseMailbox(`Mail forwarding <forwarding@${domain.name}>`)
+    const { confirm, stop } = await linksFor(route, email, now)
+    const organization = await store.organizations.get(route.organizationId)
+    const asking = quotedName(organization?.name ?? null, 'An organization of this server')
+    const from = parseMailbox(`Mail forwarding <${FORWARD_SENDER}@${domain.name}>`)
     const to = parseMailbox(email)
     if (from === null || to === null) throw new Error('a stored address cannot be parsed')
     const matched = route.match.value ?? `all addresses of ${domain.name}`
     await deps.submit(
       {
-        key: { id: AUTHOR, organizationId: route.organizationId, domainId: domain.id, mode: 'live' },
+        key: { id: AUTHOR, organizationId: INSTALLATION, domainId: domain.id, mode: 'live' },
         source: 'api',
       },
       {
@@ -121,12 +147,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
         from: { asSent: `Mail forwarding <${from.address}>`, mailbox: from },
         to: { asSent: email, mailboxes: [to] },
         subject: `Confirm mail forwarding from ${domain.name}`,
-        text: textOf({
-          matched,
-          email,
-          confirm: `${url}${links.confirm(target, now + CONFIRM_MS)}`,
-          stop: `${url}${links.stop(target)}`,
-        }),
+        text: textOf({ asking, matched, email, confirm, stop }),
       },
     )
   }
@@ -154,8 +175,14 @@ function addressOf(email: string): string {
   return suppressionKey(parseMailbox(email)?.address ?? email)
 }
 
-function textOf({ matched, email, confirm, stop }: Record<'matched' | 'email' | 'confirm' | 'stop', string>): string {
-  return `Someone set up mail for ${matched} to be forwarded to ${email}.
+function textOf({
+  asking,
+  matched,
+  email,
+  confirm,
+  stop,
+}: Record<'asking' | 'matched' | 'email' | 'confirm' | 'stop', string>): string {
+  return `${asking} wants to forward mail for ${matched} to ${email}.
 
 If you want this, open this link within 7 days and press the button:
 

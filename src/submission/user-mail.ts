@@ -10,6 +10,7 @@ import { createLocalRates } from '../net/limiters/local-rates.ts'
 import type { Random } from '../os/random.ts'
 import type { RateRule, Store } from '../storage/store.ts'
 import type { Submission } from './accept.ts'
+import { isReceivedHere } from './received-here.ts'
 import { requireSendingAllowed, requireVerified } from './requirements.ts'
 import { createUserLinks, type UserLink } from './user-links.ts'
 import { type UserMailText, writtenUserMail } from './user-mail-text.ts'
@@ -31,7 +32,8 @@ export interface UserMail {
   unsuppress(email: string, now: number): Promise<void>
 }
 
-/** `not_configured`: `users.mail_from` is empty. `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported as
+/** `received_here`: this server receives mail for the address, so that members, keys, routes and webhooks of the
+ *  organization that owns its domain would read the link. `not_configured`: `users.mail_from` is empty. `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported as
  *  spam. `limit_reached`: too many invitations. */
 export type MailObstacle = (typeof MAIL_OBSTACLES)[number]
 export const MAIL_OBSTACLES = [
@@ -40,6 +42,7 @@ export const MAIL_OBSTACLES = [
   'domain_not_verified',
   'sending_paused',
   'no_address',
+  'received_here',
   'suppressed',
   'limit_reached',
 ] as const
@@ -61,7 +64,7 @@ export interface UserMailDeps {
   submit: Submission['submit']
   stoppedBy: (domainId: string) => QualityAlert | null
   random: Random
-  settings: { from: string; requireVerifiedDomain: boolean; singleSignOnOnly: boolean }
+  settings: { from: string; hostname: string; requireVerifiedDomain: boolean; singleSignOnOnly: boolean }
   publicUrl: () => string
 }
 
@@ -100,6 +103,7 @@ export function createUserMail(deps: UserMailDeps): UserMail {
       const { domain } = found
       const recipient = to === null ? null : parseMailbox(to)
       if (recipient === null) return 'no_address'
+      if (link !== undefined && isReceivedHere(recipient, store.snapshot, settings)) return 'received_here'
       const folded = suppressionKey(recipient.address)
       if ((await store.suppressions.among(INSTALLATION, domain.id, [folded])).size > 0) return 'suppressed'
       if (invitedBy && !(await isWithinLimits(invitedBy.organizationId, folded, now))) return 'limit_reached'

@@ -10,7 +10,7 @@ import { forwardAskPage, forwardConfirmedPage, forwardStopPage, forwardStoppedPa
  *  is idempotent. A confirmation link works until it expires, while its route still contains the address; a stop link
  *  always works. */
 export function forwardPages(deps: {
-  store: Pick<Store, 'inboundRoutes' | 'forwardTargets'>
+  store: Pick<Store, 'inboundRoutes' | 'forwardTargets' | 'organizations'>
   links: () => ForwardLinks | Promise<ForwardLinks>
   clock: Clock
 }): PublicPage[] {
@@ -36,7 +36,9 @@ export function forwardPages(deps: {
         const { email } = link.target
         if (link.kind === 'stop') return forwardStopPage(email)
         const matched = await forwardedBy(link.target)
-        return matched === null ? unknownPage() : forwardAskPage(matched, email)
+        if (matched === null) return unknownPage()
+        const organization = (await store.organizations.get(link.target.organizationId))?.name ?? ''
+        return forwardAskPage({ organization, matched, email })
       },
     },
     {

@@ -27,12 +27,16 @@ export function donePage(): Response {
   return page(200, 'Unsubscribed', '<p>You will not receive further email from this sender.</p>')
 }
 
-/** Asks whether mail for `matched` may be forwarded to `email`. */
-export function forwardAskPage(matched: string, email: string): Response {
+/** Asks whether the organization may forward mail for `matched` to `email`. */
+export function forwardAskPage({
+  organization,
+  matched,
+  email,
+}: Record<'organization' | 'matched' | 'email', string>): Response {
   return page(
     200,
     'Confirm forwarding',
-    `<p>Forward mail for <b>${escaped(matched)}</b> to <b>${escaped(email)}</b>?</p><form method="post"><button name="confirm" value="yes">Confirm</button></form><p>If you did not expect this request, close this page. Nothing will be forwarded.</p>`,
+    `<p>The organization <b>${escaped(organization)}</b> asks: forward mail for <b>${escaped(matched)}</b> to <b>${escaped(email)}</b>?</p><form method="post"><button name="confirm" value="yes">Confirm</button></form><p>If you did not expect this request, close this page. Nothing will be forwarded.</p>`,
   )
 }
 

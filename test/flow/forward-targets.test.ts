@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createTransport } from 'nodemailer'
+import { createTransport, type SendMailOptions as Mail } from 'nodemailer'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
+import { addUser, cookieOf, page } from '../support/user-mail.ts'
 
 /** Inbound mail by SMTP, a forward route and a mail server: who may be a target, and what a forward counts as. */
 
@@ -41,11 +42,14 @@ const targetsOf = async ({ id }: Json): Promise<Json[]> =>
   (await server.read(`/v1/inbound-routes/${id}`)).action.config.to
 
 /** From outside; rejects with the server's reply. */
-async function mailIn(subject = 'A question'): Promise<void> {
+const mailIn = (subject = 'A question', to = `desk@${DOMAIN}`) =>
+  deliver({ from: 'Bob <bob@author.example>', to, subject, text: 'Hello?' })
+const sendIn = (raw: string) => deliver({ envelope: { from: 'bob@author.example', to: `desk@${DOMAIN}` }, raw })
+async function deliver(mail: Mail): Promise<void> {
   const [host, port] = server.running().listening.smtpInbound!.split(':')
   const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
   try {
-    await client.sendMail({ from: 'Bob <bob@author.example>', to: `desk@${DOMAIN}`, subject, text: 'Hello?' })
+    await client.sendMail(mail)
   } finally {
     client.close()
   }
@@ -83,9 +87,9 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
   })
 
   // A link scanner opens all of them.
-  const page = await open(confirm)
-  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  expect(page.text).toContain(`<b>desk@${DOMAIN}</b>`)
+  const asks = await open(confirm)
+  expect([asks.status, asks.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(asks.text).toContain(`<b>Shop</b> asks: forward mail for <b>desk@${DOMAIN}</b>`)
   expect((await open(stop)).status).toBe(200)
   expect((await open(confirm, 'HEAD')).status).toBeLessThan(500)
   expect(await targetsOf(route)).toMatchObject([{ status: 'pending' }])
@@ -108,8 +112,64 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
   const again = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, {})
   expect([again.status, again.body.data]).toEqual([
     202,
-    [{ email: TARGET, status: 'pending', sent: false, reason: 'stopped' }],
+    [{ email: TARGET, status: 'pending', sent: false, reason: 'stopped', url: null }],
   ])
+})
+
+// threat: forward-confirmed-by-tenant
+test('the organization that asks cannot read the link, nor a reply that quotes it', async () => {
+  await create(TARGET)
+  const [asking] = await remote.received(1)
+  expect((await server.read('/v1/messages')).data).toEqual([])
+  expect((await server.read('/v1/events')).data).toEqual([])
+  const sender = /^From: .*<(.+)>/m.exec(asking!.raw.toString())![1]!
+  await server.ask('POST', '/v1/inbound-routes', {
+    name: 'all',
+    match: { type: 'domain', value: DOMAIN },
+    action: { type: 'store' },
+  })
+  await expect(mailIn('Re: Confirm mail forwarding', sender)).rejects.toThrow('550 5.1.1')
+})
+
+// threat: forward-confirmed-by-tenant
+test('a target whose mail this server receives for another organization gets no link; the operator passes it on', async () => {
+  const other = 'org_other'
+  const { store, clock } = server
+  await store().organizations.create({ id: other, name: 'Other', plan: 'small', createdAt: clock.now() })
+  const [own] = (await store().domains.list(server.organizationId, { limit: 1, after: null })).records
+  const theirs = {
+    ...own!,
+    id: 'dom_other',
+    organizationId: other,
+    name: 'other.example',
+    returnPathHost: 'b.other.example',
+  }
+  expect(await store().domains.create(theirs as never, -1)).toBe('created')
+  const route = await create('ann@other.example')
+  const path = `/v1/inbound-routes/${route.id}/confirmations`
+  const asked = { email: 'ann@other.example', status: 'pending', sent: false, reason: 'received_here' }
+  expect((await server.ask('POST', path, {})).body.data).toEqual([{ ...asked, url: null }])
+  await addUser(server, 'olivia@boss.remote.example', { isOperator: true })
+  const cookie = await cookieOf(server, 'olivia@boss.remote.example')
+  const headers = { cookie, 'x-organization': server.organizationId }
+  const [{ url }] = (await page(server, 'POST', path, { headers, body: {} })).body.data
+  expect((await open(new URL(url).pathname, 'POST')).status).toBe(200)
+  expect(await targetsOf(route)).toMatchObject([{ status: 'confirmed' }])
+  expect(remote.mails).toEqual([])
+})
+
+// threat: secret-link-comes-back
+test.each([
+  ['as it was sent', (raw: string) => raw],
+  [
+    'as an attachment',
+    (raw: string) => `From: a@b.example\r\nMIME-Version: 1.0\r\nContent-Type: message/rfc822\r\n\r\n${raw}`,
+  ],
+])('a mail with a link of ours is refused when it comes back %s', async (_, changed) => {
+  await create(TARGET)
+  const [asking] = await remote.received(1)
+  await expect(sendIn(changed(asking!.raw.toString()))).rejects.toThrow('550 5.7.1')
+  expect((await server.read('/v1/inbound-messages')).data).toEqual([])
 })
 
 test('a link confirms nothing when it is forged, for another address, expired, or its route is gone', async () => {
@@ -141,9 +201,10 @@ test('creating and changing routes does not send an address more than three conf
     await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
   }
   const last = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: TARGET.toUpperCase() })
-  expect(last.body.data).toEqual([{ email: TARGET, status: 'pending', sent: false, reason: 'too_many' }])
+  expect(last.body.data).toEqual([{ email: TARGET, status: 'pending', sent: false, reason: 'too_many', url: null }])
   expect(await remote.received(3)).toHaveLength(3)
-  expect((await usage()).messages).toBe(3)
+  // Mail of the installation.
+  expect((await usage()).messages).toBe(0)
   const other = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: 'no@x.example' })
   expect([other.status, other.body.error.field]).toEqual([400, 'email'])
 })

@@ -243,6 +243,36 @@ test('no reply with a quoted link reaches a route of the organization', async ()
 })
 
 // threat: mail-to-users-read
+test('a link does not go to an address whose mail this server receives, and is refused when it comes back', async () => {
+  const operator = await cookieOf(server, OPERATOR)
+  const here = `olaf@${DOMAIN}`
+  const id = await addUser(server, here, { isOperator: true })
+  const shown = await page(server, 'POST', `/v1/users/${id}/reset`, { headers: { cookie: operator }, body: {} })
+  expect(shown.body).toMatchObject({ mail_queued: false, mail_reason: 'received_here' })
+  expect((await forgot(here)).status).toBe(202)
+  expect(await hidden()).toEqual([])
+
+  await forgot(OPERATOR)
+  const [mail] = await remote.received(1)
+  const asOwner = await owner()
+  const match = { type: 'domain', value: DOMAIN }
+  await asOwner('POST', '/v1/inbound-routes', { name: 'all', match, action: { type: 'store' } })
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.elsewhere.example', ignoreTLS: true })
+  const envelope = { from: 'filter@elsewhere.example', to: `x@${DOMAIN}` }
+  await expect(client.sendMail({ envelope, raw: mail!.raw })).rejects.toThrow('550 5.7.1')
+  const filtered = `https://filter.example/?url=${encodeURIComponent(`http://x/#reset=${tokenIn(mail!, 'reset')}`)}`
+  await expect(
+    client.sendMail({ ...envelope, from: 'f@elsewhere.example', to: `x@${DOMAIN}`, html: filtered }),
+  ).rejects.toThrow('550 5.7.1')
+  // A link that no longer works is an ordinary text.
+  expect((await resetBy(tokenIn(mail!, 'reset'), 'an entirely new one')).status).toBe(200)
+  await client.sendMail({ envelope, raw: mail!.raw })
+  client.close()
+  expect((await server.read('/v1/inbound-messages')).data).toHaveLength(1)
+})
+
+// threat: mail-to-users-read
 test('the token is nowhere in the data directory', async () => {
   await forgot(OPERATOR)
   const token = tokenIn((await remote.received(1))[0]!, 'reset')

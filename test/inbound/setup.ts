@@ -114,6 +114,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
   }
 
   const handler = createInboundHandler({
+    forwardLinks: createForwardLinks(new Uint8Array(32)),
     networkLimits: options.networkLimits ?? createNetworkLimits(NO_LIMITS, () => 0),
     store: seen,
     feedback: {
@@ -217,7 +218,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
 function forwardingFor(store: Store, { confirmed, isStopped }: InboundSetupOptions) {
   return createForwarding({
     store,
-    settings: { confirmTargets: confirmed !== undefined, requireVerifiedDomain: true },
+    settings: { confirmTargets: confirmed !== undefined, hostname: 'mail.postrider.test', requireVerifiedDomain: true },
     stoppedBy: (id) => (isStopped?.(id) ? ({ id: 'alr_x' } as QualityAlert) : null),
     submit: () => Promise.reject(new Error('nothing is submitted here')),
     links: () => createForwardLinks(new Uint8Array(32)),
@@ -272,6 +273,7 @@ function readingOf(job: ReadMail, { head, ...findings }: Findings): InboundResul
     raw: packRaw(job.raw),
     parsed: packParsed({ textBody: 'hello', htmlBody: '', headers: {}, attachments: [] }),
     attachments: { first: [], count: 0 },
+    ownLinks: { tokens: [], forwards: [] },
     forwards: job.seals.map(({ selector }) =>
       packMime(Buffer.from(`X-Sealed-By: ${selector}\r\n${job.forwardHeader}\r\n${text}`)),
     ),

@@ -258,6 +258,16 @@ export const TENANTS: Threat[] = [
     asset: 'sending reputation',
     attack: 'a forward route to an address whose owner never agreed',
   },
+  {
+    id: 'forward-confirmed-by-tenant',
+    asset: 'recipients',
+    attack: 'an organization reads the link that asks a stranger, and confirms the forward in the stranger’s place',
+  },
+  {
+    id: 'secret-link-comes-back',
+    asset: 'the accounts of users',
+    attack: 'a mailbox elsewhere sends the server’s own mail with a secret link back to a route, where others read it',
+  },
   { id: 'forward-confirmation-bomb', asset: 'recipients', attack: 'confirmation mails without end to one address' },
   {
     id: 'forward-counts-as-sending',

@@ -85,16 +85,22 @@ export const routeConfirmationsResponses: ResponseShape[] = [
             status: z.enum(['pending', 'confirmed']),
             sent: z.boolean().describe('A confirmation email is on its way.'),
             reason: z
-              .enum(['too_many', 'stopped', 'suppressed'])
+              .enum(['too_many', 'stopped', 'suppressed', 'received_here'])
               .nullable()
               .describe(
-                'Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, or suppressed.',
+                'Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, suppressed, or its mail is received by this server.',
+              ),
+            url: z
+              .string()
+              .nullable()
+              .describe(
+                'For `received_here`, if the operator asks: the link that confirms. Only the target may use it.',
               ),
           }),
         ),
       })
       .meta({ id: 'ForwardConfirmations' }),
-    example: { data: [{ email: 'ann@elsewhere.example', status: 'pending', sent: true, reason: null }] },
+    example: { data: [{ email: 'ann@elsewhere.example', status: 'pending', sent: true, reason: null, url: null }] },
   },
 ]
 export const routeTestResponses: ResponseShape[] = [

@@ -12,10 +12,11 @@ import type { MintId } from '../../os/ids.ts'
 import type { Notify } from '../../os/notifier.ts'
 import type { Random } from '../../os/random.ts'
 import type { Page, Store } from '../../storage/store.ts'
-import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
+import type { Asked, Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { isOperator } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { characters, emailAddress, recordsQuery } from '../schema.ts'
@@ -213,21 +214,21 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id/confirmations',
       summary: 'Resend confirmation requests to pending forward targets',
       description:
-        'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.',
+        'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails belong to the server, so that your organization does not read the link. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none, nor do targets whose mail this server receives: the operator passes on their link.',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeConfirmationsResponses,
       refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
       example: { email: 'ann@elsewhere.example' },
       body: z.strictObject({ email: emailAddress.optional().describe('Absent: all pending targets.') }),
       bodyOptional: true,
       load,
-      async handle({ resource, body, now }) {
+      async handle({ key, resource, body, now }) {
         if (!isForward(resource)) throw new Refusal('invalid_state', 'This route is not a forward route.')
         const { to } = resource.action.config
         const wanted = body.email === undefined ? null : suppressionKey(body.email)
         const asked = to.filter((email) => wanted === null || suppressionKey(email) === wanted)
         if (asked.length === 0) throw invalid([{ field: 'email', message: 'email is not a target of this route' }])
         const results = await forwarding.ask(resource, asked, now)
-        return { status: 202, body: { data: results.map(askedRecord) } }
+        return { status: 202, body: { data: results.map((asked) => askedRecord(asked, isOperator(key))) } }
       },
     }),
     operation({
@@ -287,12 +288,13 @@ function isForward(route: InboundRoute): route is ForwardRoute {
   return route.action.type === 'forward'
 }
 
-function askedRecord({ email, result }: Awaited<ReturnType<Forwarding['ask']>>[number]) {
+function askedRecord({ email, result, url }: Asked, isByOperator: boolean) {
   return {
     email,
     status: result === 'confirmed' ? 'confirmed' : 'pending',
     sent: result === 'asked',
     reason: result === 'asked' || result === 'confirmed' ? null : result,
+    url: isByOperator ? (url ?? null) : null,
   }
 }
 
