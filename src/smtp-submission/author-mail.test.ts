@@ -157,3 +157,11 @@ test('any input is read or refused without an internal error, and keeps its body
     { numRuns: 1000 },
   )
 })
+
+test('a Sender must be at the domain of From', () => {
+  const sender = (value: string) => () => read(lines('From: a@example.com', `Sender: ${value}`))
+  for (const own of ['b@example.com', 'Desk <desk@EXAMPLE.com>', '']) expect(sender(own)).not.toThrow()
+  for (const foreign of ['ceo@bank.example', 'b@example.com, ceo@bank.example', 'nobody', 'b@sub.example.com']) {
+    expect(sender(foreign)).toThrow('Sender must be one address at example.com')
+  }
+})

@@ -33,6 +33,8 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
   const value = (key: string) => fields.find((field) => field.key === key)?.value ?? ''
 
   requireReadableAddresses(fields)
+  const from = requireFrom(fields)
+  requireOwnSender(fields, from)
   const serviceHeaders = readServiceHeaders(fields)
 
   return {
@@ -41,7 +43,7 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
       messageId: value('message-id').slice(0, MAX_LINE) || null,
       hasDate: value('date') !== '',
     },
-    from: requireFrom(fields),
+    from,
     to: value('to'),
     cc: value('cc'),
     replyTo: value('reply-to'),
@@ -116,6 +118,13 @@ function requireFrom(fields: readonly HeaderField[]): Mailbox {
   const mailbox = onlyMailbox(from.value)
   if (mailbox !== null) return mailbox
   throw notValid('From', 'must be one address such as ann@example.com or Ann <ann@example.com>')
+}
+
+/** Mail clients show a Sender beside or instead of From (RFC 5322 §3.6.2), so it must not name anybody else's domain. */
+function requireOwnSender(fields: readonly HeaderField[], from: Mailbox): void {
+  const sender = fields.find(({ key, value }) => key === 'sender' && value.trim() !== '')
+  if (sender === undefined || onlyMailbox(sender.value)?.domain === from.domain) return
+  throw notValid('Sender', `must be one address at ${from.domain}, the domain of From`)
 }
 
 function isUnwanted({ key, value }: HeaderField): boolean {
