@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Connection, connect } from './driver.ts'
 
@@ -12,6 +12,8 @@ export function lockDataDir(dataDir: string): { release: () => void } | null {
   const file = join(dataDir, LOCK_FILE)
   let db: Connection | undefined
   try {
+    closeSync(openSync(file, 'a', 0o600)) // SQLite keeps the mode
+    chmodSync(file, 0o600)
     db = connect(file, { busyTimeoutMs: 0 })
     db.exec('create table if not exists held (at integer)')
     db.exec('begin exclusive')
