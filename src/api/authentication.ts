@@ -12,6 +12,7 @@ import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { Origin } from './audit.ts'
 import { base62 } from './base62.ts'
+import type { Maker, Makers } from './makers.ts'
 import type { Call } from './operation.ts'
 import type { DashboardSessions } from './sessions.ts'
 
@@ -22,6 +23,8 @@ export interface Caller {
   /** The dashboard session and its user; null for an API key. */
   session: Session | null
   user: User | null
+  /** The user who made the key; null if it has none, and for a session. */
+  maker: Maker | null
 }
 
 /** Authenticates requests by API key or dashboard session. */
@@ -31,13 +34,14 @@ export interface Authentication {
   authenticate(request: Request, now: number): Promise<Caller>
   /** Resolves with true if the request would still be authenticated now, with the same role. Its key may have been
    *  revoked or have expired since, and its user may have another role. Rejects with the error of the store. */
-  isStillValid(request: Request, caller: Pick<Caller, 'key' | 'user'>): Promise<boolean>
+  isStillValid(request: Request, caller: Pick<Caller, 'key' | 'user' | 'maker'>): Promise<boolean>
   /** Actor and client address of a request, for the audit log. */
   originOf(request: Request, caller: Pick<Call, 'key' | 'user'>): Origin
 }
 
 export interface AuthenticationDeps {
   auth: Pick<Auth, 'authenticate'>
+  makers: Makers
   sessions: DashboardSessions
   /** If false, session cookies are ignored. */
   hasSessions: boolean
@@ -49,22 +53,25 @@ export interface AuthenticationDeps {
 
 /** Key lookup, sessions and client addresses → Authentication. A session takes precedence over an API key. */
 export function createAuthentication(deps: AuthenticationDeps): Authentication {
-  const { auth, sessions, hasSessions, clientAddress, peerOf, clock } = deps
+  const { auth, makers, sessions, hasSessions, clientAddress, peerOf, clock } = deps
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
 
   const authenticate = async (request: Request, now: number): Promise<Caller> => {
     const signedIn = hasSessions ? await sessions.of(request, now) : null
-    if (signedIn !== null) return { key: sessions.keyOf(request, signedIn.user, now), ...signedIn }
+    if (signedIn !== null) return { key: sessions.keyOf(request, signedIn.user, now), ...signedIn, maker: null }
     const authorization = request.headers.get('authorization')
-    return { key: auth.authenticate(authorization, now, () => addressOf(request)), session: null, user: null }
+    const key = auth.authenticate(authorization, now, () => addressOf(request))
+    return { key, session: null, user: null, maker: await makers.of(key) }
   }
 
   return {
     authenticate,
-    isStillValid: async (request, { key, user }) => {
+    isStillValid: async (request, { key, user, maker }) => {
       try {
         const now = await authenticate(request, clock.now())
-        return hasSameRole(now.user, user, key.organizationId)
+        return [now.user, now.maker].every((each, at) =>
+          hasSameRole(each, [user, maker][at] ?? null, key.organizationId),
+        )
       } catch (thrown) {
         if (thrown instanceof Refusal) return false
         throw thrown
@@ -77,9 +84,10 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   }
 }
 
-function hasSameRole(one: User | null, other: User | null, organizationId: string): boolean {
+function hasSameRole(one: Maker | null, other: Maker | null, organizationId: string): boolean {
   return (
     one?.id === other?.id &&
+    one?.disabledAt === other?.disabledAt &&
     one?.isOperator === other?.isOperator &&
     one?.roles[organizationId] === other?.roles[organizationId]
   )

@@ -10,6 +10,6 @@ export async function clearSignIn(
   { id }: Pick<User, 'id'>,
   { proved, now }: { proved: { passwordHash: string | null } | null; now: number },
 ): Promise<void> {
-  await apiKeys.revokeOf(id, now)
+  await apiKeys.revokeOf(id, null, now)
   await users.clear(id, { proved, now })
 }

@@ -14,6 +14,7 @@ import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.t
 import { type Exchange, openExchange, send, withRequestId } from './exchange.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createLargeResponses } from './large-responses.ts'
+import type { Makers } from './makers.ts'
 import { isAudited } from './operation.ts'
 import { createOrganizationTurns } from './organization-turns.ts'
 import { createCall } from './perform.ts'
@@ -39,6 +40,7 @@ export interface FlowOptions {
   peerOf: (request: Request) => string | null
   plaintextGuard?: PlaintextGuard
   auth: Pick<Auth, 'authenticate'>
+  makers: Makers
   sessions: DashboardSessions
   /** If false, session cookies are ignored. */
   hasSessions: boolean
@@ -143,6 +145,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
     isStopping,
     authentication: createAuthentication({
       auth: options.auth,
+      makers: options.makers,
       sessions,
       hasSessions: options.hasSessions,
       clientAddress: options.clientAddress,

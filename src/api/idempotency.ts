@@ -5,6 +5,7 @@ import type { Remember } from '../storage/store.ts'
 import type { IdempotencyKeys, RecordHead } from '../submission/idempotency.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
+import { scopeOf } from './scope.ts'
 
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
@@ -23,7 +24,8 @@ export interface Idempotency {
    *
    *  The transaction that makes the change also stores the response. If the response is missing after a crash, the
    *  change was not made either. Only 2xx responses are stored; after any other response, the next waiting request runs
-   *  `work`. Keys are separate for each organization and mode. A repeated request must have the same operation, path
+   *  `work`. Keys are separate for each organization and mode, and for the domain of a key
+   *  that reaches no other one. A repeated request must have the same operation, path
    *  parameters and body.
    *
    *  A response with a secret is replayed only to callers with the same rights (permissions, domain, expiry, networks).
@@ -54,6 +56,7 @@ export function createIdempotency({
         {
           ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
           mode: call.key.mode,
+          domainId: scopeOf(call.key).domainId,
           get signal() {
             return call.signal // a getter, because Bun creates the signal on first access
           },

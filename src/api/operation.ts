@@ -4,6 +4,7 @@ import type { RefusalReason } from '../model/refusal.ts'
 import type { User } from '../model/user.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Parts } from '../submission/idempotency.ts'
+import type { Maker } from './makers.ts'
 import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
 
 /** One endpoint: its requirements, its input and its handler. server.ts registers the route of every operation, and the
@@ -75,6 +76,8 @@ export interface Call {
   key: ApiKey
   /** The user of a dashboard session; null or absent for an API key and the command line. */
   user?: User | null
+  /** The user who made the API key; null or absent if it has none. */
+  maker?: Maker | null
   organizationId: string
   requestId: string
   /** Time of the request in ms UTC. */

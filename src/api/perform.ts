@@ -1,6 +1,4 @@
-import type { ApiKey } from '../model/api-key.ts'
-import type { User } from '../model/user.ts'
-import { type Authentication, unauthorized } from './authentication.ts'
+import { type Authentication, type Caller, unauthorized } from './authentication.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import type { Params } from './route-table.ts'
 
@@ -17,7 +15,7 @@ export interface OperationInput {
 export function createCall(
   request: Request,
   params: Params,
-  { key, user, requestId, now }: { key: ApiKey; user: User | null; requestId: string; now: number },
+  { key, user, maker, requestId, now }: Pick<Caller, 'key' | 'user' | 'maker'> & { requestId: string; now: number },
   authentication: Pick<Authentication, 'isStillValid'>,
 ): Call {
   // The router sets a path segment with invalid percent-encoding to null. The empty string matches no record.
@@ -25,6 +23,7 @@ export function createCall(
   return {
     key,
     user,
+    maker,
     organizationId: key.organizationId,
     requestId,
     now,
@@ -33,7 +32,7 @@ export function createCall(
     get signal() {
       return request.signal
     },
-    isKeyValid: () => authentication.isStillValid(request, { key, user }),
+    isKeyValid: () => authentication.isStillValid(request, { key, user, maker }),
   }
 }
 

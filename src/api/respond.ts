@@ -13,7 +13,7 @@ import { perform } from './perform.ts'
 import { parseQuery } from './read.ts'
 import { render } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
-import { requireRole } from './roles.ts'
+import { requireMaker, requireRole } from './roles.ts'
 import type { DashboardSessions } from './sessions.ts'
 
 /** An authenticated request and its operation. */
@@ -116,7 +116,7 @@ function performRequest(
 
 const rememberNothing: MakeRemember = () => undefined
 
-function requirePermission({ key, user, organizationId }: Call, operation: Operation): void {
+function requirePermission({ key, user, maker = null, organizationId }: Call, operation: Operation): void {
   if (user != null) {
     requireRole(user, organizationId, operation)
     return
@@ -124,6 +124,7 @@ function requirePermission({ key, user, organizationId }: Call, operation: Opera
   requireOperator(key, operation)
   const refusal = refusalFor(key, operation)
   if (refusal !== null) throw refusal
+  requireMaker(maker, organizationId, operation)
 }
 
 /** Why an API key cannot call an operation at all, on any record; null if it can. */

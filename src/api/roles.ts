@@ -1,5 +1,6 @@
 import { Refusal } from '../model/refusal.ts'
-import { ROLES, type Role, type User } from '../model/user.ts'
+import { grantsOf, ROLES, type Role, type User } from '../model/user.ts'
+import type { Maker } from './makers.ts'
 import type { Operation } from './operation.ts'
 import type { OperationId } from './permission-table.ts'
 
@@ -165,6 +166,17 @@ export function requireRole(user: User, organizationId: string, { id }: Pick<Ope
         ? 'Only the operator of this server can do this.'
         : `This requires the role ${required}. Your role is ${role}.`
   throw new Refusal('forbidden', message, { details: { required, held: role ?? null } })
+}
+
+/** Throws `forbidden` if the user who made a key may not call the operation in the organization any more. Null: the key has
+ *  no maker. Rights that wait for a verified address count, so that a key does not stop while the person proves it. */
+export function requireMaker(maker: Maker | null, organizationId: string, { id }: Pick<Operation, 'id'>): void {
+  if (maker === null) return
+  const { isOperator, roles } = grantsOf(maker)
+  if (maker.disabledAt === null && (isOperator || roleAllows(roles[organizationId], id))) return
+  throw new Refusal('forbidden', 'The user who made this key may not do this. Use a key of somebody else.', {
+    details: { required: LEAST.get(id) ?? 'operator', created_by: maker.id },
+  })
 }
 
 /** Operations in a row of the table, for narrow screens. */

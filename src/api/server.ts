@@ -17,6 +17,7 @@ import { type Auth, createAuth } from './authentication.ts'
 import { documentPages } from './documents.ts'
 import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
+import { createMakers, type Makers } from './makers.ts'
 import { createMcp } from './mcp/mcp.ts'
 import type { Operation } from './operation.ts'
 import { createOwnOrigin, LOOPBACK_ORIGIN, type OriginOptions } from './own-origin.ts'
@@ -89,6 +90,7 @@ export interface Api {
   underWay(): number
   /** Key lookup, rate limits and idempotency keys, shared with SMTP submission. */
   readonly auth: Auth
+  readonly makers: Makers
   readonly rateLimit: RateLimit
   readonly idempotencyKeys: IdempotencyKeys
   /** Stops the API: rejects new requests with 503, waits at most `withinMs` for those in progress, then closes all
@@ -100,6 +102,7 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const { store, clock, memory = ampleMemory, hasSessions = true, heavyWork = createHeavyWork(clock.steady) } = options
   const auth = createAuth(store)
+  const makers = createMakers(store.users, clock.steady.now)
   const connection = {
     peerOf: (request: Request) => sockets.peerOf(request),
     isTls: (request: Request) => sockets.isTls(request),
@@ -113,6 +116,7 @@ export function createApi(options: ApiOptions): Api {
     ...options,
     memory,
     auth,
+    makers,
     sessions,
     hasSessions,
     rateLimit,
@@ -147,6 +151,7 @@ export function createApi(options: ApiOptions): Api {
     fetch: sockets.fetch,
     underWay: flow.underWay,
     auth: { ...auth, flushUses },
+    makers,
     rateLimit,
     idempotencyKeys,
     async stop(withinMs) {

@@ -8,7 +8,7 @@ import { within } from '../os/within.ts'
  *  It calls `onEnd` once. It reads the follower only when the socket accepts more data. */
 export function openStream(options: {
   follower: Follower
-  /** Resolves with true if the key is still valid. Called about every 15 s. */
+  /** Resolves with true if the key is still valid. Called about every second. */
   isKeyValid: () => Promise<boolean>
   /** Aborted when the client disconnects. */
   signal: AbortSignal
@@ -21,6 +21,7 @@ export function openStream(options: {
   let controller: ReadableStreamDefaultController<Uint8Array>
   let isEnded = false
   let askedAt = clock.now()
+  let sentAt = clock.now()
   let coming: Promise<Event[]> | null = null
   let sentId: string | null = null
 
@@ -38,16 +39,16 @@ export function openStream(options: {
   }
 
   const mayContinue = async () => {
-    if (clock.now() - askedAt < HEARTBEAT_MS) return true
+    if (clock.now() - askedAt < CHECK_MS) return true
     askedAt = clock.now()
     return isKeyValid()
   }
 
-  /** Resolves with the next events, or with null if a heartbeat is due first. */
+  /** Resolves with the next events, or with null if a check of the key is due first. */
   const nextEvents = async () => {
     coming ??= follower.next()
     coming.catch(() => {}) // prevents an unhandled rejection: a later call awaits `coming` again
-    const events = await within(clock, HEARTBEAT_MS, coming)
+    const events = await within(clock, CHECK_MS, coming)
     if (events !== null) coming = null
     return events
   }
@@ -75,10 +76,16 @@ export function openStream(options: {
         given.enqueue(encoder.encode(RETRY + positionText()))
       },
       pull: async () => {
-        const events = await nextEvents().catch(() => [])
-        if (isEnded) return
-        if (events?.length === 0 || !(await mayContinue())) return end()
-        controller.enqueue(encoder.encode(events === null ? positionText() : eventsText(events)))
+        let text: string | null = null
+        while (text === null) {
+          const events = await nextEvents().catch(() => [])
+          if (isEnded) return
+          if (events?.length === 0 || !(await mayContinue())) return end()
+          if (events !== null) text = eventsText(events)
+          else if (clock.now() - sentAt >= HEARTBEAT_MS) text = positionText()
+        }
+        sentAt = clock.now()
+        controller.enqueue(encoder.encode(text))
       },
       cancel: end,
     },
@@ -93,6 +100,8 @@ function toText({ id, type, body }: Event): string {
   return `id: ${id}\nevent: ${type}\ndata: ${body}\n\n`
 }
 
+/** How long a stream may go on after its key, or the role of its user, has ended. */
+const CHECK_MS = 1_000
 /** Maximum time without data. Heartbeats keep an idle connection open and detect a broken one: the listener closes
  *  connections that accept no data for 60 s. */
 export const HEARTBEAT_MS = 15_000

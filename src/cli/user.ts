@@ -80,10 +80,11 @@ export async function resetPassword(name: string, options: Options): Promise<voi
 }
 
 /** Deletes a user. Throws CommandFailure for an unknown user, and Refusal for the last operator. */
-export async function removeUser(name: string, options: Options): Promise<void> {
+export async function removeUser(name: string, options: Options & { keepKeys?: true }): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id } = await requireUser(name, store)
-    const removed = await operator.run('users_delete', { organizationId: '', params: { user_id: id } })
+    const query = { keys: options.keepKeys ? 'keep' : 'revoke' }
+    const removed = await operator.run('users_delete', { organizationId: '', params: { user_id: id }, query })
     if (options.json) printJson(removed)
     else print(`${name} is removed`)
   })
@@ -106,6 +107,7 @@ const NOT_SENT: Record<NonNullable<Link['mail_reason']>, string> = {
   domain_not_verified: 'the domain of users.mail_from is not verified',
   sending_paused: 'sending from the domain of users.mail_from is paused by an alert',
   no_address: 'the user has no email address',
+  received_here: 'this server receives mail for the address, and its organization could read the link',
   suppressed: 'earlier mail to the address bounced',
   limit_reached: 'too many mails were sent to the address or by the organization',
 }

@@ -91,6 +91,7 @@ import type {
   TlsResults,
   Usage,
   User,
+  UsersDeleteQuery,
   UsersListQuery,
   UsersSessionsListQuery,
   UsersUpdateBody,
@@ -253,7 +254,7 @@ export interface ApiCamel {
     list(query?: Camel<UsersListQuery>, options?: CallOptions): Pages<Camel<User>>
     get(userId: string, options?: CallOptions): Call<Camel<User>>
     update(userId: string, body: Camel<UsersUpdateBody>, options?: CallOptions): Call<Camel<User>>
-    delete(userId: string, options?: CallOptions): Call<Camel<Deletion>>
+    delete(userId: string, query?: Camel<UsersDeleteQuery>, options?: CallOptions): Call<Camel<Deletion>>
     sessionsList(userId: string, query?: Camel<UsersSessionsListQuery>, options?: CallOptions): Pages<Camel<Session>>
     sessionsDelete(userId: string, options?: CallOptions): Call<Camel<Deletion>>
   }

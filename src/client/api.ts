@@ -90,6 +90,7 @@ import type {
   TlsResults,
   Usage,
   User,
+  UsersDeleteQuery,
   UsersListQuery,
   UsersSessionsListQuery,
   UsersUpdateBody,
@@ -561,7 +562,7 @@ export interface Api {
     delete(routeId: string, options?: CallOptions): Call<Deletion>
     /** Resend confirmation requests to pending forward targets.
      *
-     *  Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.
+     *  Each target gets an email from the route’s domain with a link that is valid for seven days. These emails belong to the server, so that your organization does not read the link. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none, nor do targets whose mail this server receives: the operator passes on their link.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     confirmations(
@@ -643,10 +644,10 @@ export interface Api {
     update(userId: string, body: UsersUpdateBody, options?: CallOptions): Call<User>
     /** Remove a user.
      *
-     *  Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account.
+     *  Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account. Keys that the user made in the organization are revoked, unless `keys` is `keep`.
      *
      *  Requires the permission `admin`. Test keys get 403. */
-    delete(userId: string, options?: CallOptions): Call<Deletion>
+    delete(userId: string, query?: UsersDeleteQuery, options?: CallOptions): Call<Deletion>
     /** List sessions of a user.
      *
      *  For operators and users with roles in other organizations, only the operator can do this.

@@ -137,7 +137,7 @@ export const ROUTES = {
     list: { method: 'GET', path: '/v1/users', takes: 'query', isList: true },
     get: { method: 'GET', path: '/v1/users/{user_id}' },
     update: { method: 'PATCH', path: '/v1/users/{user_id}', takes: 'body' },
-    delete: { method: 'DELETE', path: '/v1/users/{user_id}' },
+    delete: { method: 'DELETE', path: '/v1/users/{user_id}', takes: 'query' },
     sessionsList: { method: 'GET', path: '/v1/users/{user_id}/sessions', takes: 'query', isList: true },
     sessionsDelete: { method: 'DELETE', path: '/v1/users/{user_id}/sessions' },
   },

@@ -480,6 +480,7 @@ export interface CreatedInvitation {
     | 'domain_not_verified'
     | 'sending_paused'
     | 'no_address'
+    | 'received_here'
     | 'suppressed'
     | 'limit_reached'
     | null
@@ -771,8 +772,10 @@ export interface ForwardConfirmations {
     status: 'pending' | 'confirmed'
     /** A confirmation email is on its way. */
     sent: boolean
-    /** Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, or suppressed. */
-    reason: 'too_many' | 'stopped' | 'suppressed' | null
+    /** Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, suppressed, or its mail is received by this server. */
+    reason: 'too_many' | 'stopped' | 'suppressed' | 'received_here' | null
+    /** For `received_here`, if the operator asks: the link that confirms. Only the target may use it. */
+    url: string | null
   }>
 }
 
@@ -2610,6 +2613,11 @@ export interface UsersUpdateBody {
   is_operator?: boolean
   /** Only the operator changes it. Disabling ends all sessions of the user at once. */
   disabled?: boolean
+}
+
+export interface UsersDeleteQuery {
+  /** What happens to the keys that the user made. Kept ones belong to the organization alone. */
+  keys?: 'revoke' | 'keep'
 }
 
 export interface UsersSessionsListQuery {

@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operation.ts'
+import { requireMaker } from '../api/roles.ts'
 import { createPlainPages, type PlainPages } from '../certificates/plain-pages.ts'
 import { type Config, formatEndpoint, publicUrlAt } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
@@ -298,6 +299,7 @@ async function openListeners(
       store: resources.store,
       feedback: engines.feedback,
       forwarding: application.forwarding,
+      forwardLinks: resources.forwardLinks,
       readers: engines.readers,
       networkLimits,
       clock,
@@ -316,7 +318,11 @@ async function openListeners(
       readAuthor: engines.parsing.readAuthor,
       idempotencyKeys: web.api.idempotencyKeys,
       clock,
-      login: (password, now, address) => web.api.auth.authenticate(`Bearer ${password}`, now, () => address),
+      login: async (password, now, address) => {
+        const key = web.api.auth.authenticate(`Bearer ${password}`, now, () => address)
+        requireMaker(await web.api.makers.of(key), key.organizationId, { id: 'messages_send' })
+        return key
+      },
       takeRate: web.api.rateLimit.take,
     }),
     clock,

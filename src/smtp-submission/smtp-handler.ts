@@ -21,9 +21,9 @@ export interface SubmissionHandlerDeps {
   /** Shared with the API. */
   idempotencyKeys: IdempotencyKeys
   clock: Clock
-  /** API key value and client address → the key; records the use as the API does. Throws `unauthorized` for a key that
-   *  is unknown, revoked, expired or not allowed from this address. */
-  login: (password: string, now: number, address: string) => ApiKey
+  /** API key value and client address → the key; records the use as the API does. Rejects with `unauthorized` for a key
+   *  that is unknown, revoked, expired or not allowed from this address, with `forbidden` if its maker may not send. */
+  login: (password: string, now: number, address: string) => Promise<ApiKey>
   /** Counts one request against the plan of the key, in the same windows as the API. */
   takeRate: (key: ApiKey, now: number) => RateResult
 }
@@ -55,7 +55,7 @@ export function createSubmissionHandler({
 
   return {
     onLogin: async (session, { password }) => {
-      const key = keyOf(password, session, login, clock.now())
+      const key = await keyOf(password, session, login, clock.now())
       if (key === null) throw wrongPassword()
       if (!allows(key.permissions, 'send')) throw mayNotSend()
       visitors.set(session, { password, key })
@@ -64,7 +64,7 @@ export function createSubmissionHandler({
     onMailFrom: async (session) => {
       const visitor = visitors.get(session)
       const now = clock.now()
-      const key = visitor === undefined ? null : keyOf(visitor.password, session, login, now)
+      const key = visitor === undefined ? null : await keyOf(visitor.password, session, login, now)
       if (key === null || !allows(key.permissions, 'send')) throw loginNeeded()
       visitor!.key = key
       const rate = takeRate(key, now)
@@ -95,7 +95,7 @@ export function createSubmissionHandler({
     const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
     const request = withBody(read.request, raw.subarray(bodyAt))
     // DATA may take minutes; the key may have been revoked or expired since MAIL.
-    if (keyOf(password, mail.session, login, clock.now()) === null) throw loginNeeded()
+    if ((await keyOf(password, mail.session, login, clock.now())) === null) throw loginNeeded()
     const submit = async (remember?: MakeRecord<Accepted>) =>
       queued((await submission.submit({ key, source: 'smtp' }, request, remember)).message.id)
 
@@ -105,6 +105,7 @@ export function createSubmissionHandler({
       {
         organizationId: key.organizationId,
         mode: key.mode,
+        domainId: key.permissions.includes('admin') ? null : key.domainId,
         idempotencyKey,
         header: IDEMPOTENCY_HEADER,
         requestHash: submissionHash(
@@ -127,16 +128,17 @@ interface Visitor {
   key: ApiKey
 }
 
-function keyOf(
+/** Null for a key that is not valid, or whose maker may not send any more. */
+async function keyOf(
   password: string,
   session: SmtpSession,
   login: SubmissionHandlerDeps['login'],
   now: number,
-): ApiKey | null {
+): Promise<ApiKey | null> {
   try {
-    return login(password, now, canonicalIp(session.remoteAddress) ?? '')
+    return await login(password, now, canonicalIp(session.remoteAddress) ?? '')
   } catch (thrown) {
-    if (thrown instanceof Refusal && thrown.reason === 'unauthorized') return null
+    if (thrown instanceof Refusal && /^(unauthorized|forbidden)$/.test(thrown.reason)) return null
     throw thrown
   }
 }

@@ -11,6 +11,9 @@ export interface IdempotencyRequest {
   organizationId: string
   /** Mode of the API key. Live and test idempotency keys are separate. */
   mode: Mode
+  /** Domain of an API key that reaches no other one; null for all other callers. Its answers are not for keys of other
+   *  domains. */
+  domainId: string | null
   /** Header value, and header name for refusals. */
   idempotencyKey: string
   header: string
@@ -33,7 +36,8 @@ export interface Parts {
   record(part: number, body: Uint8Array): Remember
 }
 
-/** Shared by API and SMTP. Keys belong to an organization, separately for live and test. */
+/** Shared by API and SMTP. Keys belong to an organization, separately for live and test, and for each domain whose API keys
+ *  reach no other one. */
 export interface IdempotencyKeys {
   /** Runs `work` once for all requests with the same key. For the others `replay` builds the answer from the stored
    *  record. The record must be written in the transaction of the work; work that writes nothing stores no record, and
@@ -59,11 +63,15 @@ export function createIdempotencyKeys({
 
   return {
     async run(request, replay, work) {
-      const { organizationId, mode, requestHash, now } = request
+      const { organizationId, mode, domainId, requestHash, now } = request
       requireKey(request)
       // An idempotency key contains no line break.
-      const named = mode === 'test' ? `test\n${request.idempotencyKey}` : request.idempotencyKey
-      const keyHash = createHash('sha256').update(named).digest()
+      const named = [
+        ...(mode === 'test' ? [mode] : []),
+        ...(domainId === null ? [] : [domainId]),
+        request.idempotencyKey,
+      ]
+      const keyHash = createHash('sha256').update(named.join('\n')).digest()
       const slot = `${organizationId} ${keyHash.toString('base64')}`
 
       const until = clock.now() + WAIT_MS

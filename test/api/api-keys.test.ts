@@ -120,7 +120,7 @@ test('a repeated creation does not hand an admin key to a key that may not grant
   const first = await ask('POST', '/v1/api-keys', { key: own.keys.admin, body, headers })
   expect(first.status).toBe(201)
   const lesser = await ask('POST', '/v1/api-keys', { key: own.keys.manage, body, headers })
-  expect([lesser.status, lesser.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
+  expect([lesser.status, JSON.stringify(lesser.body).includes(first.body.key)]).toEqual([403, false])
   const peer = await addKey(own, { permissions: ['admin'] })
   expect((await ask('POST', '/v1/api-keys', { key: peer, body, headers })).text).toBe(first.text)
 })

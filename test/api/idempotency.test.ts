@@ -235,10 +235,22 @@ test('an answer with a secret is not readable in the store, others are', async (
   await post('/v1/sealed', 'sealed-key', { email: 'a@b.example' })
   await post('/v1/plain', 'plain-key', { email: 'b@b.example' })
   const read = async (key: string) => {
-    const hash = new Bun.CryptoHasher('sha256').update(key).digest()
+    const hash = new Bun.CryptoHasher('sha256').update(`${own.domain.id}\n${key}`).digest()
     const record = await store.idempotency.find(own.organization.id, hash, 0)
     return Buffer.from(record!.body).toString('latin1')
   }
   expect(await read('sealed-key')).not.toContain('secret')
   expect(await read('plain-key')).toContain('very-secret')
+})
+
+test('a key of another domain of the organization does not get the stored answer', async () => {
+  const { post, runs } = await start()
+  const { own, addKey, store, mintId, clock } = made!
+  const domain = { ...own.domain, id: mintId('dom'), name: 'second.example', returnPathHost: 'b.second.example' }
+  expect(await store.domains.create({ ...domain, createdAt: clock.now() }, -1)).toBe('created')
+  const second = await addKey({ organization: own.organization, domain }, { permissions: ['manage'] })
+  const body = { email: 'a@b.example' }
+  const answers = [await post('/v1/plain', 'k', body), await post('/v1/plain', 'k', body, { key: second })]
+  expect([answers.map(({ status }) => status), runs.length]).toEqual([[201, 201], 2])
+  expect(answers[1]!.body.id).not.toBe(answers[0]!.body.id)
 })

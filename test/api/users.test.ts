@@ -163,6 +163,69 @@ test('a link of the operator sets a password once and ends the sessions of the u
   expect((await signIn('ann@a.example', 'another long one')).status).toBe(201)
 })
 
+describe('a key', () => {
+  const keyOf = async (name: string, permission = 'manage') => {
+    const body = { name: 'k', domain_id: made.own.domain.id, permissions: [permission] }
+    const { status, body: made_ } = await (await browserOf(name))('POST', '/v1/api-keys', body)
+    expect(status).toBe(201)
+    return made_ as { id: string; key: string }
+  }
+  const ask = (key: string, method: string, path: string, body?: object) =>
+    made.ask(method, path, { key, ...(body && { body }) })
+
+  // threat: privilege-escalation
+  test('never does more than the user who made it, now and later', async () => {
+    const id = await addUser('dev', { [own()]: 'developer' })
+    const { key } = await keyOf('dev')
+    const missing = '/v1/messages/msg_00000000000000000000000000/content'
+    expect((await ask(key, 'DELETE', missing)).status).toBe(403)
+    expect((await ask(made.own.keys.manage.value, 'DELETE', missing)).status).toBe(404)
+    expect((await ask(key, 'GET', '/v1/templates')).status).toBe(200)
+    // Neither does a key that it makes.
+    const body = { name: 'child', domain_id: made.own.domain.id, permissions: ['manage'] }
+    const child = (await ask(key, 'POST', '/v1/api-keys', body)).body
+    expect(child.created_by).toBe(id)
+    expect((await ask(child.key, 'DELETE', missing)).status).toBe(403)
+    const rotated = (await ask(made.own.keys.admin.value, 'POST', `/v1/api-keys/${child.id}/rotate`, {})).body
+    expect((await ask(rotated.key, 'DELETE', missing)).status).toBe(403)
+
+    await made.store.users.setRole(id, own(), 'viewer', true)
+    await made.clock.advance(1_000)
+    for (const each of [key, child.key]) expect((await ask(each, 'GET', '/v1/webhooks')).status).toBe(403)
+    expect((await ask(key, 'GET', '/v1/templates')).status).toBe(200)
+    await made.store.users.update(id, { disabledAt: 1 })
+    await made.clock.advance(1_000)
+    expect((await ask(key, 'GET', '/v1/templates')).status).toBe(403)
+  })
+
+  test('ends with the user who made it, unless the owner keeps it for the organization', async () => {
+    await addUser('olga', { [own()]: 'owner' })
+    const asOwner = await browserOf('olga')
+    for (const [name, query, status] of [
+      ['ann', '', 401],
+      ['bob', '?keys=keep', 200],
+    ] as const) {
+      const id = await addUser(name, { [own()]: 'developer', [other()]: 'viewer' })
+      const { key } = await keyOf(name)
+      expect((await asOwner('DELETE', `/v1/users/${id}${query}`)).status).toBe(200)
+      await made.clock.advance(1_000)
+      expect([name, (await ask(key, 'GET', '/v1/templates')).status]).toEqual([name, status])
+    }
+  })
+})
+
+test('strangers who guess at an account do not lock out a browser in which its user has signed in before', async () => {
+  await addUser('ann', { [own()]: 'viewer' })
+  const known = (await signIn('ann@a.example')).headers.getSetCookie().map((each) => each.split(';', 1)[0])
+  expect(known[1]).toMatch(/^postrider_known=[\w-]{22}$/)
+  const from = (address: string, password: string, cookie = '') =>
+    post('/session', { email: 'ann@a.example', password }, { 'x-forwarded-for': address, cookie })
+  for (let at = 1; at <= 10; at++) await from(`198.51.100.${at}`, 'wrong')
+  expect((await from('198.51.101.1', PASSWORD)).status).toBe(429)
+  expect((await from('198.51.101.2', PASSWORD, 'postrider_known=AAAAAAAAAAAAAAAAAAAAAA')).status).toBe(429)
+  expect((await from('198.51.101.3', PASSWORD, known[1])).status).toBe(201)
+})
+
 describe('an invitation', () => {
   const invite = async (ask: Awaited<ReturnType<typeof browserOf>>, email: string, role = 'developer') =>
     /#invitation=([0-9A-Za-z]{40})$/.exec((await ask('POST', '/v1/invitations', { email, role })).body.url)![1]!

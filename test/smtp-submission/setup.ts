@@ -20,7 +20,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
     submission,
     idempotencyKeys: api.idempotencyKeys,
     clock,
-    login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
+    login: async (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
     takeRate: (key, now) => api.rateLimit.take(key, now),
   })
   const starttls = await openListener(handler, 'starttls', clock)

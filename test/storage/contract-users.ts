@@ -223,8 +223,12 @@ export function userPromises(holds: Holds): void {
     await factors.beginTotp('usr_1', records.hash(), START)
     const keys = [records.apiKey({ createdBy: 'usr_1' }), records.apiKey({ createdBy: 'usr_2' })]
     for (const key of keys) await apiKeys.create(key, records.hash())
-    expect([await apiKeys.revokeOf('usr_1', START), await apiKeys.revokeOf('usr_1', START)]).toEqual([1, 0])
-    expect((await apiKeys.get(keys[1]!.id))?.revokedAt).toBeNull()
+    expect([await apiKeys.revokeOf('usr_1', null, START), await apiKeys.revokeOf('usr_1', null, START)]).toEqual([1, 0])
+    expect(await apiKeys.revokeOf('usr_2', 'org_other', START)).toBe(0)
+    await apiKeys.disown('usr_2', 'org_other')
+    expect(await apiKeys.get(keys[1]!.id)).toMatchObject({ revokedAt: null, createdBy: 'usr_2' })
+    await apiKeys.disown('usr_2', keys[1]!.organizationId)
+    expect(await apiKeys.get(keys[1]!.id)).toMatchObject({ revokedAt: null, createdBy: null })
     await users.clear('usr_1', { proved: null, now: START + 1 })
     expect([await users.passwordHash('usr_1'), await sessions.findByToken(token), await factors.totp('usr_1')]).toEqual(
       [null, null, null],

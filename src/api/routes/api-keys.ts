@@ -119,7 +119,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
-          createdBy: user?.id ?? null,
+          createdBy: user?.id ?? asking.createdBy,
         }
         const answer = { status: 201, body: { ...toWire(key, domain.name), key: value } }
         withinLimit(await store.apiKeys.create(key, hashKeyValue(value), remember(answer)), now)
@@ -203,7 +203,7 @@ export function apiKeyOperations(deps: {
       idempotent: true,
       secretResponse: true,
       load: loadGrantable, // the response contains the value of a key with these rights
-      async handle({ resource: old, user, now, body, remember }) {
+      async handle({ key: asking, resource: old, user, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
         const value = mintKeyValue(old.mode, random)
@@ -215,7 +215,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
-          createdBy: user?.id ?? null,
+          createdBy: user?.id ?? old.createdBy ?? asking.createdBy,
         }
         const previous = { id: old.id, expires_at: iso(oldExpiresAt) }
         const answer = { status: 201, body: { ...toWire(fresh, await domainNameOf(old)), key: value, previous } }

@@ -45,6 +45,13 @@ const updateBody = z.strictObject({
     .describe('Only the operator changes it. Disabling ends all sessions of the user at once.'),
 })
 
+const removeQuery = z.strictObject({
+  keys: z
+    .enum(['revoke', 'keep'])
+    .default('revoke')
+    .describe('What happens to the keys that the user made. Kept ones belong to the organization alone.'),
+})
+
 export interface UserOperationsDeps {
   store: Pick<Store, 'users' | 'sessions' | 'apiKeys'>
   mintId: MintId
@@ -146,17 +153,21 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       path: '/v1/users/:user_id',
       summary: 'Remove a user',
       description:
-        'Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account.',
+        'Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account. Keys that the user made in the organization are revoked, unless `keys` is `keep`.',
       operatorWithoutOrganization: true,
       responses: async () => (await import('../responses/users.ts')).userResponses.deleted,
       refusals: ['conflict'],
+      query: removeQuery,
       load: loadChangeable,
-      async handle({ resource: { id }, organizationId, key }) {
+      async handle({ resource: { id }, organizationId, key, query, now }) {
         const removed =
           organizationId === ''
             ? await store.users.remove(id)
             : await store.users.setRole(id, organizationId, null, isOperator(key))
         requireDone(removed)
+        // Until then, the keys have no rights, because their maker has none.
+        if (query.keys === 'keep') await store.apiKeys.disown(id, organizationId || null)
+        else await store.apiKeys.revokeOf(id, organizationId || null, now)
         return deleted(id)
       },
     }),

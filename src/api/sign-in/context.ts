@@ -29,6 +29,7 @@ export interface SignInDeps {
     | 'organizations'
     | 'auditLog'
     | 'rates'
+    | 'secret'
   >
   sessions: DashboardSessions
   clock: WallClock
@@ -50,7 +51,7 @@ export interface SignInContext extends SignInDeps {
   /** Client address, '' if unknown. */
   addressOf(request: Request, peer: Peer): string
   /** Counts an attempt (limit.ts). Rejects with `rate_limited` beyond the limits. */
-  take(kind: SignInAttempt['kind'], address: string, account?: string): Promise<void>
+  take(kind: SignInAttempt['kind'], address: string, account?: string, isKnown?: boolean): Promise<void>
   /** Rejects with `unauthorized` without a session. */
   requireSession(request: Request): Promise<SignedIn>
   /** Throws `forbidden` unless the request comes from our own page. */
@@ -92,8 +93,8 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
   return {
     ...deps,
     addressOf: (request, peer) => clientAddress(peer(), request.headers.get('x-forwarded-for')),
-    async take(kind, address, account) {
-      const seconds = await limit.take({ kind, address, account }, clock.now())
+    async take(kind, address, account, isKnown) {
+      const seconds = await limit.take({ kind, address, account, isKnown }, clock.now())
       if (seconds > 0)
         throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
           retryAfterSeconds: seconds,

@@ -81,8 +81,9 @@ async function mayInvite(
 ): Promise<boolean> {
   if (isOperator({ id: invitedBy })) return true
   const key = await apiKeys.get(invitedBy)
-  if (key !== null) return keyFault(key, now) === null
-  const user = await users.get(invitedBy)
+  if (key !== null && keyFault(key, now) !== null) return false
+  if (key !== null && key.createdBy === null) return true
+  const user = await users.get(key?.createdBy ?? invitedBy)
   return user !== null && user.disabledAt === null && (user.isOperator || user.roles[organizationId] === 'owner')
 }
 

@@ -23,13 +23,15 @@ test('addresses of one IPv6 /64 share a limit, and so do unknown addresses', asy
 })
 
 // threat: sign-in-guessing
-test('all addresses together have thirty password attempts a minute, and links still work', async () => {
+test('strangers who use up the attempts of an account stop neither others nor a browser that was there before', async () => {
   const limit = createSignInLimit()
-  const address = (at: number) => `198.51.100.${at}`
-  for (let at = 0; at < 30; at++) expect(await limit.take({ kind: 'password', address: address(at) }, 0)).toBe(0)
-  expect(await limit.take({ kind: 'password', address: address(99) }, 0)).toBe(2)
-  expect(await limit.take({ kind: 'link', address: address(99) }, 0)).toBe(0)
-  expect(await limit.take({ kind: 'password', address: address(99) }, 2_000)).toBe(0)
+  const attempt = (at: number, change: object = {}) =>
+    limit.take({ kind: 'password', address: `198.51.${at}.1`, account: 'ann@a.example', ...change }, 0)
+  for (let at = 0; at < 100; at++) await attempt(at)
+  expect(await attempt(200)).toBe(6)
+  expect(await attempt(201, { account: 'bob@a.example' })).toBe(0)
+  for (let at = 0; at < 10; at++) expect(await attempt(210 + at, { isKnown: true })).toBe(0)
+  expect(await attempt(230, { isKnown: true })).toBe(6)
 })
 
 test('an account has ten password attempts a minute from all addresses, also one that does not exist', async () => {

@@ -17,11 +17,13 @@ export interface SignInAttempt {
   address: string
   /** Email address or user ID, whether or not the account exists. */
   account?: string | undefined
+  /** Somebody has signed in to the account with this browser before (known-client.ts). */
+  isKnown?: boolean | undefined
 }
 
-/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account. Of
- *  passwords also thirty per minute in total; sign-in links are not part of these, so that password guessing cannot block
- *  them. Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
+/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account. Known
+ *  clients have ten of their own for the account, so that strangers cannot lock them out. No limit of passwords is for the
+ *  whole server: hashes wait in turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
  *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
  *  also six hundred per minute in total, because each stores a challenge. Of password links also three at
  *  once for each account and one more every 30 minutes, ten for each client address and one more every five minutes, and
@@ -30,9 +32,8 @@ export interface SignInAttempt {
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createLocalRates()
   return {
-    take: async ({ kind, address, account }, now) => {
+    take: async ({ kind, address, account, isKnown = false }, now) => {
       const rules = [{ name: `sign-in ${clientOf(address)}`, ...ONE }]
-      if (kind === 'password') rules.push({ name: 'sign-in all', ...ALL })
       if (kind === 'passkey') rules.push({ name: 'sign-in with passkeys', ...PASSKEYS })
       if (kind === 'forgot') {
         rules.push(
@@ -41,7 +42,8 @@ export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): Sig
         )
         if (account !== undefined) rules.push({ name: `password links of ${nameOf(account)}`, ...LINKS_OF_ACCOUNT })
       }
-      if (account !== undefined) rules.push({ name: `sign-in of ${nameOf(account)}`, ...ONE })
+      if (account !== undefined)
+        rules.push({ name: `sign-in of ${nameOf(account)}${isKnown ? ' in a known browser' : ''}`, ...ONE })
       if (kind === 'code' && account !== undefined) rules.push({ name: `codes of ${nameOf(account)}`, ...CODES })
       return Math.ceil((await take(rules, now)) / 1000)
     },

@@ -3,6 +3,7 @@ import type { User } from '../../model/user.ts'
 import { hashToken, mintSessionToken, SECURE_PREFIX, SESSION_COOKIE } from '../sessions.ts'
 import { json, type SignInContext } from './context.ts'
 import { describeSession } from './describe.ts'
+import { knownCookie } from './known-client.ts'
 
 /** A user who proved who they are. */
 export interface Proved {
@@ -41,7 +42,9 @@ export async function openSession(
   if (!(await context.audited(facts, () => store(session, hashToken(token))))) return null
   log.info('signed in', { session_id: session.id, user_id: user.id, ip_address: address })
   const headers = { 'set-cookie': sessionCookie(token, MOST_SECONDS, ownOrigin.isSecure(request)) }
-  return json(await describeSession(context.store, { session, user }), headers, 201)
+  const response = json(await describeSession(context.store, { session, user }), headers, 201)
+  response.headers.append('set-cookie', await knownCookie(context, user, ownOrigin.isSecure(request)))
+  return response
 }
 
 /** Token and lifetime → the `Set-Cookie` header; a lifetime of 0 removes the cookie. */

@@ -4,6 +4,7 @@ import type { Page } from '../route-table.ts'
 import { hashToken } from '../sessions.ts'
 import { askForCode } from './code.ts'
 import { givenPassword, linkToken, MOST_EMAIL, type Peer, type SignInContext } from './context.ts'
+import { isKnownClient } from './known-client.ts'
 import { openSession, type Proved } from './open-session.ts'
 import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
 
@@ -23,8 +24,10 @@ async function signIn(context: SignInContext, request: Request, peer: Peer): Pro
   const given = await context.bodyOf(request, body)
   if (!('token' in given)) context.requirePasswords()
   const address = context.addressOf(request, peer)
-  await context.take('token' in given ? 'link' : 'password', address, 'email' in given ? given.email : undefined)
-  const proved = 'token' in given ? await byLink(context, given.token) : await byPassword(context, given)
+  const proved =
+    'token' in given
+      ? await byLink(context, given.token, address)
+      : await byPassword(context, given, { address, isKnown: await isKnownClient(context, request, given.email) })
   if (proved instanceof Response) return proved
   const response = proved === null ? null : await openSession(context, request, address, proved)
   if (response !== null) return response
@@ -33,7 +36,9 @@ async function signIn(context: SignInContext, request: Request, peer: Peer): Pro
 }
 
 /** Sign-in links of the command line belong to an operator. */
-async function byLink({ store, clock }: SignInContext, token: string): Promise<Proved | null> {
+async function byLink(context: SignInContext, token: string, address: string): Promise<Proved | null> {
+  await context.take('link', address)
+  const { store, clock } = context
   const { users, sessions } = store
   const user = await users.get((await sessions.userOfLink(hashToken(token), clock.now())) ?? '')
   if (user === null) return null
@@ -49,9 +54,11 @@ async function byLink({ store, clock }: SignInContext, token: string): Promise<P
 async function byPassword(
   context: SignInContext,
   given: z.infer<typeof passwordBody>,
+  { address, isKnown }: { address: string; isKnown: boolean },
 ): Promise<Proved | Response | null> {
+  await context.take('password', address, given.email ?? '', isKnown)
   const { users, sessions, factors } = context.store
-  const found = await userOfPassword(users, given)
+  const found = await userOfPassword(users, given, isKnown)
   if (found === null) return null
   const { user, hash } = found
   if ((await factors.totp(user.id))?.isEnabled) return askForCode(context, user.id)

@@ -8,10 +8,11 @@ import { verifyPassword } from '../password.ts'
 export async function userOfPassword(
   users: Store['users'],
   { email, password }: { email?: string | undefined; password: string },
+  isKnown = false,
 ): Promise<{ user: User; hash: string } | null> {
   const user = email === undefined ? await users.only() : await users.findByEmail(foldedEmail(email))
   const hash = await users.passwordHash(user?.id ?? '')
-  const isRight = await verifyPassword(password, hash)
+  const isRight = await verifyPassword(password, hash, isKnown)
   return isRight && hash !== null && user !== null && user.disabledAt === null ? { user, hash } : null
 }
 

@@ -26,6 +26,7 @@ export function addUsers(program: Command): void {
     .description('print a link that sets the password of a user (email or id)')
     .action(async (name, options) => (await import('../user.ts')).resetPassword(name, options))
   withRecords(user.command('remove <user>'))
-    .description('delete a user (email or id) and end all sessions of the user')
+    .description('delete a user (email or id), end all sessions of the user and revoke the keys that the user made')
+    .option('--keep-keys', 'the keys go on and belong to their organization')
     .action(async (name, options) => (await import('../user.ts')).removeUser(name, options))
 }

@@ -22,8 +22,10 @@ const LIST = `select ${COLUMNS} from api_keys
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const UPDATE = 'update api_keys set name = $2, allowed_networks = $3 where id = $1'
 const REVOKE = 'update api_keys set revoked_at = $2 where id = $1 and revoked_at is null'
-const REVOKE_OF = `update api_keys set revoked_at = $2 where created_by = $1 and revoked_at is null
-  and (expires_at is null or expires_at > $2) returning id`
+const OF_USER = 'created_by = $1 and ($2::text is null or organization_id = $2)'
+const REVOKE_OF = `update api_keys set revoked_at = $3 where ${OF_USER} and revoked_at is null
+  and (expires_at is null or expires_at > $3) returning id`
+const DISOWN = `update api_keys set created_by = null where ${OF_USER} returning id`
 const ROTATE = `update api_keys set rotated_to = $2, expires_at = least($3::bigint, coalesce(expires_at, $3::bigint))
   where id = $1 and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > $4)`
 // Valid keys; those in the grace period of a rotation (rotated_to) count separately.
@@ -124,11 +126,16 @@ export function postgresApiKeys(
         await run(REVOKE, [id, at])
         changed('apiKey', id)
       }),
-    revokeOf: (userId, at) =>
+    revokeOf: (userId, organizationId, at) =>
       writer.writeSettings(async ({ query, changed }) => {
-        const ids = (await query<{ id: string }>(REVOKE_OF, [userId, at])).map(({ id }) => id)
+        const ids = (await query<{ id: string }>(REVOKE_OF, [userId, organizationId, at])).map(({ id }) => id)
         if (ids.length > 0) changed('apiKey', ...ids)
         return ids.length
+      }),
+    disown: (userId, organizationId) =>
+      writer.writeSettings(async ({ query, changed }) => {
+        const ids = (await query<{ id: string }>(DISOWN, [userId, organizationId])).map(({ id }) => id)
+        if (ids.length > 0) changed('apiKey', ...ids)
       }),
     rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
       writer.writeSettings(async (statements) => {

@@ -14,8 +14,10 @@ export interface ApiKeys {
   update(id: string, change: Partial<Pick<ApiKey, 'name' | 'allowedNetworks'>>): Promise<ApiKey | null>
   /** Revokes at `at`; a repeated call keeps the first time. */
   revoke(id: string, at: number): Promise<void>
-  /** Revokes at `at` all keys that a user made → how many that were valid. */
-  revokeOf(userId: string, at: number): Promise<number>
+  /** Revokes at `at` all keys that a user made, in an organization or all (null) → how many that were valid. */
+  revokeOf(userId: string, organizationId: string | null, at: number): Promise<number>
+  /** The keys that a user made, in an organization or all (null), belong to the organization alone from now on. */
+  disown(userId: string, organizationId: string | null): Promise<void>
   /** Adds the new key, and sets the expiry of the old one to `oldExpiresAt`. `invalid_state` if the old one was
    *  already rotated or revoked, or has expired at `now`. Keys in their grace period count separately against the
    *  plan's limit, so that a rotation is possible when all keys are in use. */

@@ -20,8 +20,10 @@ const LIST = `select ${COLUMNS} from api_keys
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const UPDATE = 'update api_keys set name = ?, allowed_networks = ? where id = ?'
 const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
-const REVOKE_OF = `update api_keys set revoked_at = @at where created_by = @userId and revoked_at is null
+const OF_USER = 'created_by = @userId and (@organizationId is null or organization_id = @organizationId)'
+const REVOKE_OF = `update api_keys set revoked_at = @at where ${OF_USER} and revoked_at is null
   and (expires_at is null or expires_at > @at)`
+const DISOWN = `update api_keys set created_by = null where ${OF_USER}`
 const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
   where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
 // Valid keys; those in the grace period of a rotation (rotated_to) count separately.
@@ -80,6 +82,7 @@ export function sqliteApiKeys(
   const update = db.prepare(UPDATE)
   const revoke = db.prepare(REVOKE)
   const revokeOf = db.prepare(REVOKE_OF)
+  const disown = db.prepare(DISOWN)
   const rotate = db.prepare(ROTATE)
   const working = db.prepare<unknown[], number>(WORKING).pluck()
   const dead = db.prepare(DEAD).pluck()
@@ -144,11 +147,16 @@ export function sqliteApiKeys(
         revoke.run(at, id)
         cache.drop()
       }),
-    revokeOf: (userId, at) =>
+    revokeOf: (userId, organizationId, at) =>
       writer.write(() => {
-        const { changes } = revokeOf.run({ userId, at })
+        const { changes } = revokeOf.run({ userId, organizationId, at })
         cache.drop()
         return changes
+      }),
+    disown: (userId, organizationId) =>
+      writer.write(() => {
+        disown.run({ userId, organizationId })
+        cache.drop()
       }),
     rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
       writer.write(() => {

@@ -103,8 +103,7 @@ async function finish(
       return true
     },
   })
-  const session = opened?.headers.get('set-cookie')
-  return session == null ? fail('expired', null) : redirect('/dashboard/', [session, ...end])
+  return opened === null ? fail('expired', null) : redirect('/dashboard/', [...opened.headers.getSetCookie(), ...end])
 }
 
 async function isWithinLimit(context: SignInContext, request: Request, peer: Peer): Promise<boolean> {

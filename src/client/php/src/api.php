@@ -2266,9 +2266,10 @@ final class InboundRoutes
     /**
      * Resend confirmation requests to pending forward targets.
      *
-     * Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count
-     * as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner
-     * stopped the forwarding get none.
+     * Each target gets an email from the route’s domain with a link that is valid for seven days. These emails belong
+     * to the server, so that your organization does not read the link. An address gets at most three requests per day,
+     * across all organizations. Targets whose owner stopped the forwarding get none, nor do targets whose mail this
+     * server receives: the operator passes on their link.
      *
      * Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without
      * `admin`, a key can access its own domain only.
@@ -2561,6 +2562,7 @@ final class Invitations
  * @phpstan-import-type Deletion from Types
  * @phpstan-import-type Session from Types
  * @phpstan-import-type User from Types
+ * @phpstan-import-type UsersDeleteQuery from Types
  * @phpstan-import-type UsersListQuery from Types
  * @phpstan-import-type UsersSessionsListQuery from Types
  * @phpstan-import-type UsersUpdateBody from Types
@@ -2651,14 +2653,17 @@ final class Users
      * Remove a user.
      *
      * Removes the role in the organization, and the account with its sessions if it has no other role. An operator who
-     * selects no organization deletes the account.
+     * selects no organization deletes the account. Keys that the user made in the organization are revoked, unless
+     * `keys` is `keep`.
      *
      * Requires the permission `admin`. Test keys get 403.
      *
+     * @param UsersDeleteQuery $query
      * @return Deletion
      */
     public function delete(
         string $userId,
+        array $query = [],
         ?float $timeoutSeconds = null,
         ?int $maxRetries = null,
     ): array {
@@ -2667,6 +2672,7 @@ final class Users
             'DELETE',
             '/v1/users/{user_id}',
             [$userId],
+            query: $query,
             timeoutSeconds: $timeoutSeconds,
             maxRetries: $maxRetries,
         ));

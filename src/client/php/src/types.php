@@ -252,7 +252,7 @@ namespace Postrider;
  *     expires_at: string,
  *     url: string,
  *     mail_queued: bool,
- *     mail_reason: 'not_configured'|'single_sign_on_only'|'domain_not_verified'|'sending_paused'|'no_address'|'suppressed'|'limit_reached'|null,
+ *     mail_reason: 'not_configured'|'single_sign_on_only'|'domain_not_verified'|'sending_paused'|'no_address'|'received_here'|'suppressed'|'limit_reached'|null,
  * }
  * @phpstan-type CreatedWebhook array{
  *     id: string,
@@ -420,7 +420,8 @@ namespace Postrider;
  *         email: string,
  *         status: 'pending'|'confirmed',
  *         sent: bool,
- *         reason: 'too_many'|'stopped'|'suppressed'|null,
+ *         reason: 'too_many'|'stopped'|'suppressed'|'received_here'|null,
+ *         url: string|null,
  *     }>,
  * }
  * @phpstan-type ForwardTarget array{
@@ -1755,6 +1756,9 @@ namespace Postrider;
  *     name?: string,
  *     is_operator?: bool,
  *     disabled?: bool,
+ * }
+ * @phpstan-type UsersDeleteQuery array{
+ *     keys?: 'revoke'|'keep',
  * }
  * @phpstan-type UsersSessionsListQuery array{
  *     limit?: int,

@@ -1929,8 +1929,9 @@ class InboundRoutes:
         """Resend confirmation requests to pending forward targets.
 
         Each target gets an email from the route’s domain with a link that is valid for seven days. These emails
-        count as sent messages. An address gets at most three requests per day, across all organizations.
-        Targets whose owner stopped the forwarding get none.
+        belong to the server, so that your organization does not read the link. An address gets at most three
+        requests per day, across all organizations. Targets whose owner stopped the forwarding get none, nor do
+        targets whose mail this server receives: the operator passes on their link.
 
         Requires the permission `manage`. Test keys can access test records only and get 404 for live ones.
         Without `admin`, a key can access its own domain only.
@@ -2237,6 +2238,7 @@ class Users:
     def delete(
         self,
         user_id: str,
+        query: Optional[types.UsersDeleteQuery] = None,
         *,
         timeout: Optional[float] = None,
         max_retries: Optional[int] = None,
@@ -2244,7 +2246,8 @@ class Users:
         """Remove a user.
 
         Removes the role in the organization, and the account with its sessions if it has no other role. An
-        operator who selects no organization deletes the account.
+        operator who selects no organization deletes the account. Keys that the user made in the organization
+        are revoked, unless `keys` is `keep`.
 
         Requires the permission `admin`. Test keys get 403.
         """
@@ -2253,6 +2256,7 @@ class Users:
             "DELETE",
             "/v1/users/{user_id}",
             [user_id],
+            query=query,
             is_repeatable=True,
             timeout=timeout,
             max_retries=max_retries,

@@ -390,7 +390,7 @@ class CreatedInvitation(TypedDict):
     """Shown only once, for the person you invite."""
     mail_queued: bool
     """True if the server sends the link by mail."""
-    mail_reason: Optional[Literal["not_configured", "single_sign_on_only", "domain_not_verified", "sending_paused", "no_address", "suppressed", "limit_reached"]]
+    mail_reason: Optional[Literal["not_configured", "single_sign_on_only", "domain_not_verified", "sending_paused", "no_address", "received_here", "suppressed", "limit_reached"]]
     """Why no mail is sent, so that you pass on the link yourself; null if it is sent."""
 
 
@@ -656,8 +656,12 @@ class ForwardConfirmationsDataItem(TypedDict):
     status: Literal["pending", "confirmed"]
     sent: bool
     """A confirmation email is on its way."""
-    reason: Optional[Literal["too_many", "stopped", "suppressed"]]
-    """Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, or suppressed."""
+    reason: Optional[Literal["too_many", "stopped", "suppressed", "received_here"]]
+    """Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, suppressed, or
+    its mail is received by this server.
+    """
+    url: Optional[str]
+    """For `received_here`, if the operator asks: the link that confirms. Only the target may use it."""
 
 
 class ForwardConfirmations(TypedDict):
@@ -2751,6 +2755,11 @@ class UsersUpdateBody(TypedDict, total=False):
     """Only the operator changes it."""
     disabled: bool
     """Only the operator changes it. Disabling ends all sessions of the user at once."""
+
+
+class UsersDeleteQuery(TypedDict, total=False):
+    keys: Literal["revoke", "keep"]
+    """What happens to the keys that the user made. Kept ones belong to the organization alone."""
 
 
 class UsersSessionsListQuery(TypedDict, total=False):

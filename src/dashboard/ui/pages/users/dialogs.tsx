@@ -34,6 +34,7 @@ const NOT_SENT: Record<string, string> = {
   domain_not_verified: 'The domain of users.mail_from is not verified.',
   sending_paused: 'An alert paused sending from the domain of users.mail_from.',
   no_address: 'The user has no email address.',
+  received_here: 'This server receives mail for the address, so that members of an organization could read the link.',
   suppressed: 'Earlier mail to this address bounced. A link that an operator creates is sent again.',
   limit_reached: 'The limit is three invitations a day to an address, and fifty for an organization.',
 }

@@ -32,15 +32,30 @@ export function UserMenu({
     })
   const drop = async () => {
     const place = isForAll ? 'this server' : organization.value?.name
+    let keys = 'revoke'
+    const keep = (event: Event) => {
+      keys = (event.currentTarget as HTMLInputElement).checked ? 'keep' : 'revoke'
+    }
     const isSure = await confirm({
       name: `Remove ${name} from ${place}?`,
-      text: isForAll
-        ? 'This deletes the account with all its roles, and ends its sessions.'
-        : 'An account without another role is deleted, and its sessions end.',
+      text: (
+        <div class="stack">
+          <p>
+            {isForAll
+              ? 'This deletes the account with all its roles, and ends its sessions.'
+              : 'An account without another role is deleted, and its sessions end.'}{' '}
+            API keys that the user made stop working.
+          </p>
+          <label class="row">
+            <input type="checkbox" onChange={keep} />
+            Keep these keys for the organization
+          </label>
+        </div>
+      ),
       action: 'Remove',
       isDangerous: true,
     })
-    if (isSure) await act(() => remove(path, { isForAll }), `${name} removed`)
+    if (isSure) await act(() => remove(`${path}?keys=${keys}`, { isForAll }), `${name} removed`)
   }
   return (
     <Menu name={`Actions of ${name}`}>
