@@ -18,8 +18,9 @@ const MAY_SCAN = [
   /search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
-  /from users (u )?where (u\.)?operator = 1/, // the partial index of operators, who are few
+  /from users (u )?where \(operator = 1/, // the partial index of operators, who are few
   /from users u order by u\.id limit 2$/, // two rows
+  /from users u where u\.email_verified_at is null/, // for `doctor`: the partial index of users without a verified address
   /from search_outdated order by number limit 1$/, // the first row
   /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
@@ -354,7 +355,9 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
   await use(store)
   const plans = [...statements].map((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null)
-    const steps = prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[]
+    const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]))
+    const all = Object.keys(named).length > 0 ? [...values, named] : values
+    const steps = prepare(`explain query plan ${sql}`).all(...all) as { detail: string }[]
     return { sql: sql.replace(/\s+/g, ' '), plan: steps.map((step) => step.detail).join('\n') }
   })
   await store.close()

@@ -3,6 +3,7 @@
 -- been made by a link that was shown to somebody else; those that a provider made have nothing else to sign in with.
 alter table users add column email_verified_at integer;
 alter table users add column invited_to text; -- organization ID
+create index users_unverified on users (id) where email_verified_at is null;
 update users set email_verified_at = created_at where password_hash is null
   and exists (select 1 from user_identities i where i.user_id = users.id)
   and not exists (select 1 from passkeys p where p.user_id = users.id);
@@ -19,6 +20,7 @@ alter table password_resets add column is_proof integer not null default 0;
 alter table invitations add column mailed_hash blob;
 create unique index invitations_by_mail on invitations (mailed_hash);
 
+create index api_keys_by_maker on api_keys (created_by) where created_by is not null;
 -- A key has no more rights than the user who made it. Keys of users who were removed before go on.
 update api_keys set created_by = null where created_by is not null
   and not exists (select 1 from users u where u.id = api_keys.created_by);
