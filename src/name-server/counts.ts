@@ -8,6 +8,9 @@ export interface Counts {
   /** Over UDP above the rate limit: answered truncated, and dropped. */
   slipped: number
   dropped: number
+  /** Answers that failed with an internal error, and the last one of these. */
+  failed: number
+  lastError: string | null
 }
 
 const NAMES = new Map<number, string>([
@@ -15,11 +18,13 @@ const NAMES = new Map<number, string>([
   [TYPE_ANY, 'ANY'],
 ])
 
+export const noCounts = (): Counts => ({ queries: {}, slipped: 0, dropped: 0, failed: 0, lastError: null })
+
 export function createCounts(): QueryCounter & {
   /** The numbers, which start again at zero; null if all are. */
   take(): Counts | null
 } {
-  let counts: Counts = { queries: {}, slipped: 0, dropped: 0 }
+  let counts = noCounts()
   let isEmpty = true
   return {
     answered: ({ type, rcode }, transport) => {
@@ -32,10 +37,15 @@ export function createCounts(): QueryCounter & {
       else counts.dropped++
       isEmpty = false
     },
+    failed: (error) => {
+      counts.failed++
+      counts.lastError = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      isEmpty = false
+    },
     take: () => {
       if (isEmpty) return null
       const taken = counts
-      counts = { queries: {}, slipped: 0, dropped: 0 }
+      counts = noCounts()
       isEmpty = true
       return taken
     },

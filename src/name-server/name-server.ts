@@ -4,7 +4,7 @@ import type { Log } from '../os/log.ts'
 import type { Runner } from '../os/runner.ts'
 import { createSupervisor, type PoolEvent, type Supervised } from '../os/supervisor.ts'
 import type { Store } from '../storage/store.ts'
-import type { Counts } from './counts.ts'
+import { type Counts, noCounts } from './counts.ts'
 import { publish, type Sent } from './publisher.ts'
 import type { FromNameServer, NameServerSettings, ToNameServer } from './worker.ts'
 
@@ -65,7 +65,7 @@ class NameServerThread implements NameServer {
   readonly #supervisor
   readonly #stopped = new AbortController()
   readonly #bound = Promise.withResolvers<number[]>()
-  readonly #counts: Counts = { queries: {}, slipped: 0, dropped: 0 }
+  readonly #counts = noCounts()
   #listen: NameServerSettings['listen']
   #current: Supervised<State> | null = null
   #woken = new AbortController()
@@ -135,11 +135,13 @@ class NameServerThread implements NameServer {
     }
   }
 
-  #add({ queries, slipped, dropped }: Counts): void {
+  #add({ queries, slipped, dropped, failed, lastError }: Counts): void {
+    if (failed > 0) this.#deps.log.error('DNS answer failed', { failed, error: lastError })
     for (const [key, count] of Object.entries(queries))
       this.#counts.queries[key] = (this.#counts.queries[key] ?? 0) + count
     this.#counts.slipped += slipped
     this.#counts.dropped += dropped
+    this.#counts.failed += failed
   }
 
   /** Sends what changed. A thread that was replaced meanwhile gets nothing of it; the next turn sends it everything. */

@@ -3,6 +3,9 @@ import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type DecodedPacket } from 'dns-packet'
 import { makeConfig } from '../../src/config/load.ts'
+import { answer } from '../../src/name-server/answer.ts'
+import { createCounts } from '../../src/name-server/counts.ts'
+import { serveAddress } from '../../src/name-server/serve.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { startServer } from '../../src/server/server.ts'
 import { until } from '../support/patience.ts'
@@ -29,6 +32,36 @@ test('a domain is in the zone soon after it was added, and not after it was dele
   await until('the key', async () => (await ask(key.value)).answers?.length === 1)
   expect((await server.ask('DELETE', `/v1/domains/${domain.id}`)).status).toBe(200)
   await until('NXDOMAIN', async () => ((await ask(key.value)).flags! & 15) === 3)
+})
+
+test('a bug in one answer costs that answer, over UDP and TCP, and is reported', async () => {
+  const counts = createCounts()
+  const served = await serveAddress({
+    host: '127.0.0.1',
+    port: 0,
+    zone: () => null, // answers SERVFAIL
+    permit: () => 'answer',
+    count: counts,
+    now: () => performance.now(),
+    answerOf: (asked, ...rest) => {
+      if (asked.includes('poison')) throw new Error('a bug')
+      return answer(asked, ...rest)
+    },
+  })
+  try {
+    const socket = dgram.createSocket('udp4')
+    socket.send(query(`poison.${ZONE}`, 'TXT'), served.port, '127.0.0.1')
+    const stream = net.connect(served.port, '127.0.0.1')
+    const asked = query(`poison.${ZONE}`, 'TXT')
+    stream.write(Buffer.concat([Buffer.from([0, asked.length]), asked]))
+    await new Promise((resolve) => stream.once('close', resolve))
+    const other = await ask(ZONE, 'TXT', { host: '127.0.0.1', port: served.port })
+    expect(other.flags! & 15).toBe(2)
+    socket.close()
+    expect(counts.take()).toMatchObject({ failed: 2, lastError: expect.stringContaining('a bug') })
+  } finally {
+    served.stop()
+  }
 })
 
 test('no tenant adds a name inside the zone', async () => {

@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import tls from 'node:tls'
 import type { ExchangeJob } from '../../src/net/https/exchange.ts'
 import { postBy } from '../../src/net/https/requests.ts'
-import { createHttpsThread, type HttpsKind } from '../../src/net/https/thread.ts'
+import { createHttpsThread, type FromHttpsThread, type HttpsKind } from '../../src/net/https/thread.ts'
+import { serveHttps } from '../../src/net/https/worker.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { type PoolEvent, threadRunner } from '../../src/os/thread-pool.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
 import { slowness } from '../support/cpu-cost.ts'
 import { type HostilePeer, MISBEHAVIOURS, startHostilePeer } from '../support/hostile-peer.ts'
-import { TEST_LIMIT_MS } from '../support/patience.ts'
+import { TEST_LIMIT_MS, until } from '../support/patience.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { keptLog } from '../webhooks/setup.ts'
 
@@ -282,4 +283,24 @@ test('an unsolicited answer closes the kept connection', async () => {
   expect(connections).toBe(2)
   for (const socket of sockets) socket.destroy()
   server.close()
+})
+
+test('a result that cannot be sent to the main thread fails alone', async () => {
+  const posted: FromHttpsThread[] = []
+  const post = (message: unknown, transfer: ArrayBuffer[] = []) => {
+    posted.push(structuredClone(message as FromHttpsThread, { transfer }))
+  }
+  const answer = serveHttps(post as never, () => async (job) => (job as unknown as { answer: unknown }).answer as never)
+  answer({ kind: 'start', board: null, settings: { kinds: { some: {} } } })
+  const jobs = [() => {}, 'fine'].map((each, id) => ({ id, kind: 'some', exchange: { answer: each } }))
+  answer({ kind: 'jobs', jobs })
+  await until(
+    'both results',
+    () => posted.flatMap((each) => (each.kind === 'results' ? each.results : [])).length === 2,
+  )
+  const results = posted.flatMap((each) => (each.kind === 'results' ? each.results : []))
+  expect(results).toEqual([
+    { id: 0, failed: expect.any(String) },
+    { id: 1, result: 'fine' as never },
+  ])
 })

@@ -66,28 +66,31 @@ export function singleSignOnPromises(holds: Holds): void {
     expect([await users.get('usr_2'), await singleSignOn.userOf(ISSUER, 'b')]).toEqual([null, null])
   })
 
-  holds('access replaces all roles, and ends the sessions of those who gain or lose everything', async (store, records) => {
-    const { singleSignOn, users, sessions } = store
-    await users.create(user(1, { roles: { org_a: 'owner', org_b: 'viewer' } }), null)
-    await users.create(user(2, { isOperator: true, roles: {} }), null)
-    const [first, second] = [records.hash(), records.hash()]
-    await sessions.open(sessionOf('usr_1'), first)
-    await sessions.open(sessionOf('usr_2'), second)
-    const roles = { org_b: 'admin', org_c: 'support' } as const
-    expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles })).toBe('updated')
-    expect((await users.get('usr_1'))?.roles).toEqual(roles)
-    expect(await sessions.findByToken(first)).toBeNull()
-    await sessions.open(sessionOf('usr_1'), first)
-    const less = { org_b: 'viewer', org_c: 'support' } as const
-    expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: less })).toBe('updated')
-    expect(await sessions.findByToken(first)).not.toBeNull()
-    expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: {} })).toBe('updated')
-    expect([await sessions.findByToken(first), (await users.get('usr_1'))?.roles]).toEqual([null, {}])
-    expect(await singleSignOn.setAccess('usr_2', { isOperator: false, roles })).toBe('updated')
-    expect(await sessions.findByToken(second)).toBeNull()
-    expect(await users.get('usr_2')).toMatchObject({ isOperator: false, roles })
-    expect(await singleSignOn.setAccess('usr_none', { isOperator: false, roles: {} })).toBe('unknown')
-  })
+  holds(
+    'access replaces all roles, and ends the sessions of those who gain or lose everything',
+    async (store, records) => {
+      const { singleSignOn, users, sessions } = store
+      await users.create(user(1, { roles: { org_a: 'owner', org_b: 'viewer' } }), null)
+      await users.create(user(2, { isOperator: true, roles: {} }), null)
+      const [first, second] = [records.hash(), records.hash()]
+      await sessions.open(sessionOf('usr_1'), first)
+      await sessions.open(sessionOf('usr_2'), second)
+      const roles = { org_b: 'admin', org_c: 'support' } as const
+      expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles })).toBe('updated')
+      expect((await users.get('usr_1'))?.roles).toEqual(roles)
+      expect(await sessions.findByToken(first)).toBeNull()
+      await sessions.open(sessionOf('usr_1'), first)
+      const less = { org_b: 'viewer', org_c: 'support' } as const
+      expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: less })).toBe('updated')
+      expect(await sessions.findByToken(first)).not.toBeNull()
+      expect(await singleSignOn.setAccess('usr_1', { isOperator: false, roles: {} })).toBe('updated')
+      expect([await sessions.findByToken(first), (await users.get('usr_1'))?.roles]).toEqual([null, {}])
+      expect(await singleSignOn.setAccess('usr_2', { isOperator: false, roles })).toBe('updated')
+      expect(await sessions.findByToken(second)).toBeNull()
+      expect(await users.get('usr_2')).toMatchObject({ isOperator: false, roles })
+      expect(await singleSignOn.setAccess('usr_none', { isOperator: false, roles: {} })).toBe('unknown')
+    },
+  )
 
   holds('a second account of a provider is not linked to the same user', async ({ singleSignOn, users }) => {
     await users.create(user(1), null)

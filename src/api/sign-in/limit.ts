@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { foldedEmail } from '../../model/user.ts'
-import { clientOf } from '../../net/ip.ts'
+import { clientOf, networkOf } from '../../net/ip.ts'
 import { createLocalRates } from '../../net/limiters/local-rates.ts'
 import type { Rates } from '../../storage/store.ts'
 
@@ -22,22 +22,22 @@ export interface SignInAttempt {
 }
 
 /** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account. Known
- *  clients have ten of their own for the account, so that strangers cannot lock them out. No limit of passwords is for the
- *  whole server: hashes wait in turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
+ *  clients have ten of their own for the account, so that strangers cannot lock them out. No limit is for the whole server,
+ *  where a stranger could use it up: hashes wait in turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
  *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
- *  also six hundred per minute in total, because each stores a challenge. Of password links also three at
+ *  also sixty per minute for each network (/24, /56), because each stores a challenge. Of password links also three at
  *  once for each account and one more every 30 minutes, ten for each client address and one more every five minutes, and
- *  thirty per minute in total, because each is a mail.
+ *  thirty per minute for each network.
  *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createLocalRates()
   return {
     take: async ({ kind, address, account, isKnown = false }, now) => {
       const rules = [{ name: `sign-in ${clientOf(address)}`, ...ONE }]
-      if (kind === 'passkey') rules.push({ name: 'sign-in with passkeys', ...PASSKEYS })
+      if (kind === 'passkey') rules.push({ name: `passkeys from ${networkOf(address)}`, ...PASSKEYS })
       if (kind === 'forgot') {
         rules.push(
-          { name: 'password links', ...ALL },
+          { name: `password links from ${networkOf(address)}`, ...LINKS_OF_NETWORK },
           { name: `password links for ${clientOf(address)}`, ...LINKS_OF_CLIENT },
         )
         if (account !== undefined) rules.push({ name: `password links of ${nameOf(account)}`, ...LINKS_OF_ACCOUNT })
@@ -57,8 +57,8 @@ function nameOf(account: string): string {
 
 const ONE = { everyMs: 6_000, burst: 10 }
 const CODES = { everyMs: 180_000, burst: 20 }
-const PASSKEYS = { everyMs: 100, burst: 600 }
-const ALL = { everyMs: 2_000, burst: 30 }
+const PASSKEYS = { everyMs: 1_000, burst: 60 }
+const LINKS_OF_NETWORK = { everyMs: 2_000, burst: 30 }
 /** Requests that use up the limit of an account only cause mails that its owner may want. */
 const LINKS_OF_ACCOUNT = { everyMs: 1_800_000, burst: 3 }
 const LINKS_OF_CLIENT = { everyMs: 300_000, burst: 10 }

@@ -42,8 +42,22 @@ function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: 
   let underWay = 0
 
   const flush = () => {
-    post({ kind: 'results', results }, results.flatMap(fileBuffers))
+    const sent = results
     results = []
+    try {
+      post({ kind: 'results', results: sent }, sent.flatMap(fileBuffers))
+    } catch {
+      // One of them cannot be sent to the main thread. It fails alone.
+      for (const each of sent) postAlone(each)
+    }
+  }
+  const postAlone = (result: Result) => {
+    try {
+      post({ kind: 'results', results: [result] }, fileBuffers(result))
+    } catch (error) {
+      const failed = error instanceof Error ? error.message : String(error)
+      post({ kind: 'results', results: [{ id: result.id, failed }] })
+    }
   }
   /** Created at the first request: the built-in roots take some ms and some MB. */
   const exchangeFor = (name: string): Exchange => {
