@@ -16,10 +16,13 @@ export interface AskedBy {
   clientAddress: ClientAddress
   /** Whether the Host header names this server. */
   isKnownHost: (header: string | null) => boolean
+  /** Whether a connection from this address is the proxy's, through which every request comes (`http.behind_proxy`). */
+  isProxy: (peer: string | null) => boolean
 }
 
 /** `GET /metrics` for clients in the allowed networks (CIDRs); behind a trusted proxy the client's own address counts. A
- *  request with X-Forwarded-For from an untrusted proxy gets 404, because every client would have the proxy's address.
+ *  request with X-Forwarded-For from an untrusted proxy gets 404, because every client would have the proxy's address; so
+ *  does one without the header from the proxy of `http.behind_proxy`.
  *  Other clients get 404. An unknown hostname gets 403 (DNS rebinding). `refresh` runs before the page is rendered. */
 export function metricsPage(
   registry: Registry,
@@ -34,7 +37,8 @@ export function metricsPage(
       const forwardedFor = headers.get('x-forwarded-for')
       const own = options.clientAddress(peer(), null)
       const address = options.clientAddress(peer(), forwardedFor)
-      if (!isAllowed(address) || isForAnother(address, own, forwardedFor))
+      const isNameless = forwardedFor === null && options.isProxy(peer())
+      if (isNameless || !isAllowed(address) || isForAnother(address, own, forwardedFor))
         throw new Refusal('not_found', 'no resource at this path')
       if (!options.isKnownHost(headers.get('host')))
         throw new Refusal('forbidden', 'unknown hostname. Add it to http.allowed_hosts.', {

@@ -86,7 +86,10 @@ export function createWeb(config: Config, deps: WebDeps): Web {
   const watch = (onSupply: (supply: Supply) => void) => watchDescriptors(descriptors, onSupply)
   const hostNames = [config.hostname, ...http.allowedHosts]
   const isKnownHost = createKnownHosts(() => [...hostNames, URL.parse(publicUrl())?.hostname ?? ''])
-  const metricsPages = metrics.pages({ clientAddress, isKnownHost })
+  // A separate listener for metrics is not behind the proxy.
+  const isProxied = http.behindProxy && config.metrics.listen === null
+  const isProxy = (peer: string | null) => isProxied && peer !== null && isTrusted(peer)
+  const metricsPages = metrics.pages({ clientAddress, isKnownHost, isProxy })
 
   const api = createApi({
     operations,

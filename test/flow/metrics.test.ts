@@ -105,6 +105,14 @@ test('is served to the networks of the config, by the client address behind our 
   expect((await fetch(`http://${server.running().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
 })
 
+test('is not served through the proxy of the server without the address of the client', async () => {
+  await open({ http: { behind_proxy: true, public_url: 'https://mail.example.com' } })
+  const through = { host: 'mail.example.com', 'x-forwarded-proto': 'https' }
+  expect((await metrics(through)).status).toBe(404)
+  expect((await metrics({ ...through, 'x-forwarded-for': '198.51.100.7' })).status).toBe(404)
+  expect((await metrics({ ...through, 'x-forwarded-for': '127.0.0.1' })).status).toBe(200)
+})
+
 test('trusts no proxy that the config does not name', async () => {
   await open({ http: { trusted_proxies: [] } })
   expect((await metrics()).status).toBe(200)
