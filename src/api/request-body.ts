@@ -107,6 +107,7 @@ export interface LargeBody {
  *  slow uploads leave memory for others. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
   const budget: MemoryBudget = createMemoryBudget({
+    mostWaitingOfOwner: 100,
     totalBytes: BUDGET_BYTES,
     clock,
     beyond: (...bytes) => memory.enter('upload', ...bytes),

@@ -106,3 +106,19 @@ test('a wait ends with its timeout or its signal, and lets the next one in', asy
   expect(refused).toEqual(['b1', 'd1', 'f1'])
   expect(clock.sleeps()).toEqual([])
 })
+
+test('only so many wait, of one owner and in all; the others are refused at once', async () => {
+  const clock = createFakeClock(0)
+  const never = new AbortController().signal
+  const budget = createMemoryBudget({ totalBytes: 100, clock, mostWaitingOfOwner: 10 })
+  await budget.reserve('holder', 100, 1_000, never)
+  const refused: string[] = []
+  const ask = (owner: string) =>
+    void budget.reserve(owner, 10, 1_000, never).then((release) => release === null && refused.push(owner))
+  for (let at = 0; at < 11; at++) ask('greedy')
+  await clock.advance(0)
+  expect(refused).toEqual(['greedy'])
+  for (let at = 0; at < 991; at++) ask(`other ${at}`)
+  await clock.advance(0)
+  expect(refused).toEqual(['greedy', 'other 990'])
+})

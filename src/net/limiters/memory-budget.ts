@@ -3,7 +3,8 @@ import type { Clock } from '../../os/clock.ts'
 /** Bounds the memory of large bodies in flight. */
 export interface MemoryBudget<Owner extends string = string> {
   /** Reserves about `sizeBytes` and resolves with a function that releases them, to be called once. Resolves with null if
-   *  nothing was free within `withinMs` or `signal` aborted the wait. A holder that needs more reserves `ahead` of others,
+   *  nothing was free within `withinMs`, or at once if too many wait already (MOST_WAITING), or `signal` aborted the wait.
+   *  A holder that needs more reserves `ahead` of others,
    *  which may wait for what it holds. */
   reserve(
     ownerId: Owner,
@@ -29,9 +30,12 @@ export function createMemoryBudget<Owner extends string = string>(options: {
   clock: Clock
   shareOf?: (ownerId: Owner) => number
   arePassing?: boolean
+  /** If owners are tenants: the most requests of one that wait. */
+  mostWaitingOfOwner?: number
   beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Release | null>
 }): MemoryBudget<Owner> {
   const { totalBytes, clock, shareOf = () => totalBytes / 2, arePassing = false, beyond } = options
+  const { mostWaitingOfOwner = MOST_WAITING } = options
   const usedBy = new Map<Owner, number>()
   let used = 0
   let waiting: Waiting<Owner>[] = []
@@ -56,6 +60,12 @@ export function createMemoryBudget<Owner extends string = string>(options: {
     })
   }
 
+  const isCrowded = (ownerId: Owner) => {
+    if (waiting.length >= MOST_WAITING) return true
+    let ofOwner = 0
+    for (const each of waiting) if (each.ownerId === ownerId) ofOwner++
+    return ofOwner >= mostWaitingOfOwner
+  }
   const isItsMinute = ({ since }: Waiting<Owner>) => {
     const waitedMs = clock.now() - since
     return waitedMs >= PASSED_MS && waitedMs < PASSED_MS + MINUTE_MS
@@ -77,9 +87,10 @@ export function createMemoryBudget<Owner extends string = string>(options: {
   }
 
   const reserve: MemoryBudget<Owner>['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
+    const isAhead = order === 'ahead'
+    if (!isAhead && isCrowded(ownerId)) return null
     const { promise, resolve } = Promise.withResolvers<Release | null>()
     const pause = new AbortController()
-    const isAhead = order === 'ahead'
     const since = clock.now()
     const next: Waiting<Owner> = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since }
     waiting.splice(isAhead ? waiting.findLastIndex((other) => other.isAhead) + 1 : waiting.length, 0, next)
@@ -119,6 +130,8 @@ export function createMemoryBudget<Owner extends string = string>(options: {
   return { reserve: reserveBoth }
 }
 
+/** Every arrival and departure walks through the list, so that it must stay short. */
+const MOST_WAITING = 1_000
 const PASSED_MS = 30_000
 const MINUTE_MS = 60_000
 
