@@ -4,7 +4,7 @@ import type { AuditActor } from '../model/audit-entry.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
-import type { User } from '../model/user.ts'
+import { grantsOf, type User } from '../model/user.ts'
 import type { ClientAddress } from '../net/client-address.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -89,6 +89,7 @@ function hasSameRole(one: Maker | null, other: Maker | null, organizationId: str
     one?.id === other?.id &&
     one?.disabledAt === other?.disabledAt &&
     one?.isOperator === other?.isOperator &&
+    (one && grantsOf(one).roles[organizationId]) === (other && grantsOf(other).roles[organizationId]) &&
     one?.roles[organizationId] === other?.roles[organizationId]
   )
 }

@@ -102,13 +102,14 @@ async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** SHA-256 of operation, mode, path parameters and body, and of the key's rights if the response has a secret. The
+/** SHA-256 of operation, mode, path parameters and body, and of the key's rights and maker if the response has a secret. The
  *  parts before the body are one JSON text, hashed separately, so that no two different requests have the same
  *  input. */
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
-  const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks]
+  const maker = call.user?.id ?? call.key.createdBy
+  const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks, maker]
   const head = JSON.stringify(operation.secretResponse ? [...parts, ...rights] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }

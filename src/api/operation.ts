@@ -17,6 +17,8 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Stable snake_case name: `messages_send`. If an operation has two paths, both have this ID and share idempotency
    *  keys. */
   id: string
+  /** ID of the operation whose row in the table of roles holds; absent: its own. */
+  as?: string
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `/v1/webhooks/:webhook_id` */
   path: string

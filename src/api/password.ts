@@ -2,12 +2,13 @@ import { Refusal } from '../model/refusal.ts'
 
 /** Hashing of the operator's password: argon2id with 19 MiB, two passes and one lane (OWASP Password Storage Cheat
  *  Sheet), outside the main thread. Hashes run one at a time, so that parallel sign-in attempts leave memory and CPU
- *  for mail. Those of browsers in which the user has signed in before come first; of the others a limited number waits. */
+ *  for mail. Those of users who are signed in or have a link, and of browsers in which the user has signed in before, come
+ *  first; of the others a limited number waits. */
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** Password → its salted argon2id hash in PHC format, for verifyPassword. */
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => Bun.password.hash(password, COST))
+/** Password → its salted argon2id hash in PHC format, for verifyPassword. `isFirst`: as there. */
+export function hashPassword(password: string, isFirst = false): Promise<string> {
+  return inTurn(() => Bun.password.hash(password, COST), isFirst)
 }
 
 /** Password and stored hash → true if they match. Null means that no password is set: returns false, and takes the same

@@ -118,13 +118,13 @@ const rememberNothing: MakeRemember = () => undefined
 
 function requirePermission({ key, user, maker = null, organizationId }: Call, operation: Operation): void {
   if (user != null) {
-    requireRole(user, organizationId, operation)
+    requireRole(user, organizationId, { id: operation.as ?? operation.id })
     return
   }
   requireOperator(key, operation)
   const refusal = refusalFor(key, operation)
   if (refusal !== null) throw refusal
-  requireMaker(maker, organizationId, operation)
+  requireMaker(maker, organizationId, { id: operation.as ?? operation.id })
 }
 
 /** Why an API key cannot call an operation at all, on any record; null if it can. */

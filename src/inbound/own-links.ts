@@ -12,8 +12,9 @@ export interface OwnLinks {
 }
 
 /** Of each kind: more than any mail of ours has. Each is looked up. */
-const MOST_LINKS = 20
-const TOKEN = /=([0-9A-Za-z]{40})(?![0-9A-Za-z])/g
+const MOST_LINKS = 50
+/** The tokens of user-links.ts, whatever stands around them. */
+const TOKEN = /(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g
 const FORWARD = /\/forward\/[cs]\/[\w-]+\.[\w-]{22}(?![\w-])/g
 
 /** Raw mail and its decoded texts → what looks like a link of ours. Runs in a reader. The raw mail is searched as it is,
@@ -24,7 +25,7 @@ export function ownLinksIn(raw: Uint8Array, texts: readonly string[]): OwnLinks 
   for (const text of [...texts, undone]) {
     // Mail filters write a link into the parameter of another one.
     const decoded = text.replaceAll(/%3D/gi, '=').replaceAll(/%2F/gi, '/')
-    for (const [, token = ''] of decoded.matchAll(TOKEN)) if (tokens.size < MOST_LINKS) tokens.add(token)
+    for (const [token] of decoded.matchAll(TOKEN)) if (tokens.size < MOST_LINKS) tokens.add(token)
     for (const [path] of decoded.matchAll(FORWARD)) if (forwards.size < MOST_LINKS) forwards.add(path)
   }
   return { tokens: [...tokens], forwards: [...forwards] }

@@ -1,6 +1,7 @@
 import type { Call, MakeRemember, Operation } from '../api/operation.ts'
 import { cursorAfter } from '../api/page.ts'
 import { perform } from '../api/perform.ts'
+import { requireMaker } from '../api/roles.ts'
 import type { CompatApi } from '../api/route-table.ts'
 import { check } from '../api/schema.ts'
 import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
@@ -37,6 +38,7 @@ function operationOf(
   const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
   return {
     id: `${api.name}_${id}`,
+    as: endpoint.operation,
     method,
     path: `${api.root}${path}`,
     permission,
@@ -71,6 +73,7 @@ async function ask<T>(
   call: Call & { remember: MakeRemember },
   toExternal: (body: unknown) => T,
 ): Promise<T> {
+  requireMaker(call.maker ?? null, call.organizationId, operation)
   // One transaction, so that an error in `toExternal` leaves nothing stored.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {

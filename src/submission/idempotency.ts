@@ -51,6 +51,11 @@ export interface IdempotencyKeys {
   ): Promise<{ answer: T; replayed: boolean }>
 }
 
+/** An idempotency key contains no line break. */
+function nameOf({ mode, idempotencyKey }: IdempotencyRequest, domainId: string | null): string {
+  return [...(mode === 'test' ? [mode] : []), ...(domainId === null ? [] : [domainId]), idempotencyKey].join('\n')
+}
+
 /** Records and clock → IdempotencyKeys. */
 export function createIdempotencyKeys({
   records,
@@ -60,18 +65,14 @@ export function createIdempotencyKeys({
   clock: Clock
 }): IdempotencyKeys {
   const inFlight = new Map<string, InFlight>()
+  /** Of the first request. A version before may have stored answers until then, without the domain. */
+  let startedAt: number | null = null
 
   return {
     async run(request, replay, work) {
-      const { organizationId, mode, domainId, requestHash, now } = request
+      const { organizationId, domainId, requestHash, now } = request
       requireKey(request)
-      // An idempotency key contains no line break.
-      const named = [
-        ...(mode === 'test' ? [mode] : []),
-        ...(domainId === null ? [] : [domainId]),
-        request.idempotencyKey,
-      ]
-      const keyHash = createHash('sha256').update(named.join('\n')).digest()
+      const keyHash = createHash('sha256').update(nameOf(request, domainId)).digest()
       const slot = `${organizationId} ${keyHash.toString('base64')}`
 
       const until = clock.now() + WAIT_MS
@@ -83,7 +84,15 @@ export function createIdempotencyKeys({
       const mine = takeTurn(requestHash)
       inFlight.set(slot, mine)
       try {
-        const find = () => records.find(organizationId, keyHash, now - IDEMPOTENCY_KEPT_MS)
+        startedAt ??= now
+        const find = async () => {
+          const known = await records.find(organizationId, keyHash, now - IDEMPOTENCY_KEPT_MS)
+          if (known !== null || domainId === null) return known
+          const plainHash = createHash('sha256').update(nameOf(request, null)).digest()
+          const older = await records.find(organizationId, plainHash, now - IDEMPOTENCY_KEPT_MS)
+          const isSame = older !== null && older.createdAt < (startedAt ?? 0) && requestHash.equals(older.requestHash)
+          return isSame ? older : null
+        }
         const head = { organizationId, keyHash, requestHash, createdAt: now }
         for (;;) {
           const known = await find()

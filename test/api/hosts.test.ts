@@ -256,7 +256,7 @@ describe('the cookie', () => {
   const clear = /^postrider_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/
   const secure = /^__Host-postrider_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/
   const setBy = async (scheme: 'http' | 'https', ...headers: [string, string][]) =>
-    (await signIn(scheme, headers)).headers.get('set-cookie')
+    (await signIn(scheme, headers)).headers.getSetCookie()[0]
 
   test('is bound to host and HTTPS where the browser uses HTTPS, here or at a proxy, and plain on this machine', async () => {
     expect(await setBy('https', host('mail.example.com'))).toMatch(secure)

@@ -187,6 +187,15 @@ describe('a key', () => {
     expect(child.created_by).toBe(id)
     expect((await ask(child.key, 'DELETE', missing)).status).toBe(403)
     const rotated = (await ask(made.own.keys.admin.value, 'POST', `/v1/api-keys/${child.id}/rotate`, {})).body
+    // Nor one of an admin that it rotates.
+    await addUser('adam', { [own()]: 'admin' })
+    const taken = (await ask(key, 'POST', `/v1/api-keys/${(await keyOf('adam')).id}/rotate`, {})).body
+    expect([taken.created_by, (await ask(taken.key, 'DELETE', missing)).status]).toEqual([id, 403])
+    // Nor an answer that an admin got.
+    const named = { 'idempotency-key': 'deploy-1' }
+    const first = await (await browserOf('adam'))('POST', '/v1/api-keys', body, named)
+    const second = await (await browserOf('dev'))('POST', '/v1/api-keys', body, named)
+    expect([first.status, second.status]).toEqual([201, 409])
     expect((await ask(rotated.key, 'DELETE', missing)).status).toBe(403)
 
     await made.store.users.setRole(id, own(), 'viewer', true)

@@ -10,6 +10,7 @@ import { addKey } from '../support/keys.ts'
 import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../support/server.ts'
+import { VERIFIED } from '../support/verified.ts'
 
 /** Resend's npm package with a complete server: an application only has to change its base URL and key. */
 
@@ -465,4 +466,19 @@ describe('webhooks', () => {
       message: expect.stringMatching(/^endpoint is not accepted/),
     })
   })
+})
+
+test('a key follows the role of the user who made it', async () => {
+  const mintId = createMintId(server.clock, systemRandom)
+  const [id, times] = [mintId('usr'), { createdAt: START, disabledAt: null, lastSeenAt: null }]
+  const roles = { [server.organizationId]: 'developer' } as const
+  const user = { id, email: 'dev@a.example', name: 'Dev', isOperator: false, roles }
+  await server.store().users.create({ ...user, ...times, ...VERIFIED }, null)
+  const domain = (await server.store().domains.findOf(server.organizationId, DOMAIN))!
+  const owner = { organizationId: server.organizationId, domainId: domain.id, createdAt: START, createdBy: id }
+  const { value } = await addKey(server.store(), { id: mintId('key'), ...owner, permissions: ['send'] })
+  await data(withKey(value).emails.send(MAIL))
+  await server.store().users.setRole(id, server.organizationId, 'viewer', true)
+  await server.clock.advance(1_000)
+  expect((await refused(withKey(value).emails.send(MAIL))).what).toStartWith('401 ')
 })

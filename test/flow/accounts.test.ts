@@ -44,6 +44,7 @@ const ownRole = { name: 'Mallory', mode: 'live', permissions: ['send'] }
 async function takeFirst(): Promise<string> {
   const invited = await server.ask('POST', '/v1/invitations', { email: BOSS, role: 'developer' })
   expect((await accept(tokenOf(invited.body.url), STOLEN)).status).toBe(200)
+  await remote.received(1)
   return (await signIn(STOLEN)).headers.get('set-cookie')!.split(';', 1)[0]!
 }
 
@@ -62,12 +63,17 @@ test('an operator makes the boss operator: the tenant who took the address first
   })
   expect((await ask(tenant, 'GET', '/session')).status).toBe(401)
   expect((await signIn(STOLEN)).status).toBe(401)
-  expect((await server.store().apiKeys.get(key.body.id))?.revokedAt).not.toBeNull()
+  // Its keys are those of the organization that invited, and know nothing of the new rights.
+  expect((await server.store().apiKeys.get(key.body.id))?.revokedAt).toBeNull()
+  expect(
+    (await server.ask('GET', '/v1/organizations', undefined, { authorization: `Bearer ${key.body.key}` })).status,
+  ).toBe(403)
 
   // A link that the operator is shown proves nothing; the mailed one does.
   const { body } = await ask(operator, 'POST', `/v1/users/${id}/reset`, {})
   expect((await reset(tokenOf(body.url), 'a password of somebody')).status).toBe(200)
   expect(await boss()).toMatchObject({ isOperator: false, emailVerifiedAt: null })
+  await remote.received(2)
   await forgot(server, BOSS)
   const mails = await remote.received(3)
   expect((await reset(tokenIn(mails[2]!, 'reset'), 'the password of the boss')).status).toBe(200)
@@ -101,6 +107,20 @@ test('an invitation of another organization: the shown link is refused, the mail
   expect((await ask(tenant, 'GET', '/session')).status).toBe(401)
   expect((await signIn(STOLEN)).status).toBe(401)
   expect((await signIn('the password of the boss')).status).toBe(201)
+})
+
+test('an owner who sets a role again ends nothing of a user who also belongs to others', async () => {
+  await takeFirst()
+  const { id } = await boss()
+  const other = (await ask(operator, 'POST', '/v1/organizations', { name: 'Other' })).body.id
+  await server.store().users.setRole(id, other, 'viewer', true)
+  await addUser(server, 'owner@other.remote.example', { roles: { [other]: 'owner' } })
+  const owner = await cookieOf(server, 'owner@other.remote.example')
+  for (const role of ['viewer', 'owner'])
+    expect((await ask(owner, 'PATCH', `/v1/users/${id}`, { role }, other)).status).toBe(200)
+  expect(await server.store().users.cleared(0)).toEqual([])
+  expect((await signIn(STOLEN)).status).toBe(201)
+  expect((await boss()).awaiting.roles).toEqual({ [other]: 'owner' })
 })
 
 test('a second factor of somebody else does not lock out whoever reads the mail of the address', async () => {

@@ -172,6 +172,36 @@ export function userPromises(holds: Holds): void {
     expect((await users.get('usr_1'))?.isOperator).toBe(true)
   })
 
+  holds('a password is changed only while it and the session are still there', async ({ users, sessions }, records) => {
+    await users.create(user(1, { emailVerifiedAt: null, invitedTo: 'org_a' }), 'old')
+    const tokens = [records.hash(), records.hash()]
+    for (const [at, token] of tokens.entries()) await sessions.open(sessionOf(`ses_${at}`, 'usr_1'), token)
+    const change = (from: string | null, sessionId: string) =>
+      users.changePassword('usr_1', { from, to: 'new', sessionId })
+    expect(await change('other', 'ses_0')).toBe(false)
+    expect(await change('old', 'ses_none')).toBe(false)
+    expect(await change('old', 'ses_0')).toBe(true)
+    const left = await Promise.all(tokens.map(async (token) => (await sessions.findByToken(token))?.id ?? null))
+    expect([await users.passwordHash('usr_1'), left]).toEqual(['new', ['ses_0', null]])
+    await users.clear('usr_1', { proved: { passwordHash: null }, now: START })
+    expect(await change('new', 'ses_0')).toBe(false)
+    expect(await change(null, 'ses_0')).toBe(false)
+    expect(await users.passwordHash('usr_1')).toBeNull()
+  })
+
+  holds(
+    'an owner whose role waits does not count, and a new address ends links to the old one',
+    async ({ users }, records) => {
+      await users.create(user(1, { roles: { org_a: 'owner' } }), null)
+      await users.create(user(2, { emailVerifiedAt: null, roles: { org_a: 'owner' } }), null)
+      expect(await users.setRole('usr_1', 'org_a', 'viewer', false)).toBe('last_owner')
+      const tokenHash = records.hash()
+      await users.addResets([{ tokenHash, userId: 'usr_2', isProof: true, createdAt: START, expiresAt: START + 10 }])
+      await users.update('usr_2', { email: 'other@a.example' })
+      expect(await users.reset(tokenHash, START)).toBeNull()
+    },
+  )
+
   holds('more rights than before end sessions, and fewer do not', async ({ users, sessions }, records) => {
     await users.create(user(1, { roles: { org_a: 'support' } }), null)
     let made = 0

@@ -215,7 +215,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
-          createdBy: user?.id ?? old.createdBy ?? asking.createdBy,
+          createdBy: user?.id ?? asking.createdBy ?? old.createdBy,
         }
         const previous = { id: old.id, expires_at: iso(oldExpiresAt) }
         const answer = { status: 201, body: { ...toWire(fresh, await domainNameOf(old)), key: value, previous } }

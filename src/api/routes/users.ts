@@ -267,13 +267,19 @@ async function updateUser(
   if (changesAccount && !byOperator && !isOwnName) throw beyondOrganization()
   if (body.role === 'owner' && !isPerson(key)) throw onlyOwner()
   if (body.role !== undefined && organizationId === '') throw needsOrganization()
-  const isBeyondHome = operatorFlag === true || (body.role !== undefined && organizationId !== resource.invitedTo)
-  if (isBeyondHome && !isVerified(resource)) await clearSignIn(store, resource, { proved: null, now })
+  const granted = grantsOf(resource)
+  const isNew =
+    (operatorFlag === true && !granted.isOperator) ||
+    (body.role !== undefined && organizationId !== resource.invitedTo && granted.roles[organizationId] === undefined)
+  if (byOperator && isNew && !isVerified(resource)) await clearSignIn(store, resource, { proved: null, now })
   if (body.role !== undefined) requireDone(await users.setRole(resource.id, organizationId, body.role, byOperator))
   if (changesAccount) {
     const change = {
       ...(email === undefined ? {} : { email: foldedEmail(email) }),
-      ...(email !== undefined && isConsole(call) ? { emailVerifiedAt: now } : {}),
+      // The operator vouches for the new address of a person who is known; of others on the command line only.
+      ...(email !== undefined && (isConsole(call) || resource.emailVerifiedAt !== null)
+        ? { emailVerifiedAt: now }
+        : {}),
       ...(name === undefined ? {} : { name }),
       ...(operatorFlag === undefined ? {} : { isOperator: operatorFlag }),
       ...(disabled === undefined ? {} : { disabledAt: disabled ? (resource.disabledAt ?? now) : null }),

@@ -40,7 +40,7 @@ export async function requireConfirmed(
     throw invalid([{ field: 'code', message: 'code is wrong or was already used' }])
   }
   await context.take('password', address, user.id)
-  if (await verifyPassword(password ?? '', await store.users.passwordHash(user.id))) return
+  if (await verifyPassword(password ?? '', await store.users.passwordHash(user.id), true)) return
   throw invalid([{ field: 'password', message: 'password is wrong' }])
 }
 

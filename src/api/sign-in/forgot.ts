@@ -4,6 +4,7 @@ import { foldedEmail } from '../../model/user.ts'
 import { createPasswordLink } from '../password-link.ts'
 import type { Page } from '../route-table.ts'
 import { json, MOST_EMAIL, type Peer, type SignInContext } from './context.ts'
+import { mailAccount } from './limit.ts'
 
 const body = z.strictObject({ email: z.string().max(MOST_EMAIL) })
 
@@ -20,7 +21,7 @@ async function forgot(context: SignInContext, request: Request, peer: Peer): Pro
   const { email } = await context.bodyOf(request, body)
   if (context.userMail.obstacle() !== null) throw new Refusal('invalid_state', UNAVAILABLE)
   const address = context.addressOf(request, peer)
-  await context.take('forgot', address, email)
+  await context.take('forgot', address, mailAccount(email))
   // Nobody waits for the work, which takes longer with an account. It is done before the response, or asked for again.
   sendLink(context, email, address).catch((error) => log.error('password link not sent', { error }))
   await clock.steady.sleep(RESPONSE_MS)

@@ -11,6 +11,7 @@ import type { Page } from '../route-table.ts'
 import { label } from '../schema.ts'
 import { hashToken } from '../sessions.ts'
 import { json, linkToken, newPassword, type Peer, type SignInContext } from './context.ts'
+import { mailAccount } from './limit.ts'
 import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
 
 const body = z.strictObject({ token: linkToken, password: newPassword, name: label(100) })
@@ -38,7 +39,7 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
   const link = await store.invitations.find(tokenHash, now)
   if (link === null || !(await mayInvite(store, link.invitation, now))) throw invalidInvitation()
   const { email, organizationId, role } = link.invitation
-  await context.take('password', address, email)
+  await context.take('password', address, mailAccount(email))
   const held = await store.users.findByEmail(email)
   const claims = held !== null && held.disabledAt === null && !isVerified(held) && link.isProof
   if (held !== null && !claims) {
@@ -46,7 +47,7 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
       throw new Refusal('unauthorized', WRONG_PASSWORD)
     if (!isVerified(held) && held.invitedTo !== organizationId) throw new Refusal('conflict', UNVERIFIED)
   }
-  const passwordHash = held === null || claims ? await hashPassword(password) : ''
+  const passwordHash = held === null || claims ? await hashPassword(password, true) : ''
   const id = held?.id ?? mintId('usr')
   const account = {
     id,

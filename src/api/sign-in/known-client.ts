@@ -10,9 +10,10 @@ const COOKIE = 'postrider_known'
 const YEAR_SECONDS = 365 * 86_400
 const VALUE = /^[\w-]{22}$/
 
-/** The `Set-Cookie` header for the browser of a user who has just signed in. Rejects with the error of the store. */
-export async function knownCookie(context: SignInContext, { email }: Pick<User, 'email'>, isSecure: boolean) {
-  const value = await tagOf(context, email ?? '')
+/** The `Set-Cookie` header for the browser of a user who has just signed in. It counts until the user gets another
+ *  password. Rejects with the error of the store. */
+export async function knownCookie(context: SignInContext, { id }: Pick<User, 'id'>, isSecure: boolean) {
+  const value = await tagOf(context, id)
   const cookie = `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${YEAR_SECONDS}`
   return isSecure ? `${SECURE_PREFIX}${cookie}; Secure` : cookie
 }
@@ -22,9 +23,11 @@ export async function knownCookie(context: SignInContext, { email }: Pick<User, 
 export async function isKnownClient(context: SignInContext, request: Request, account = ''): Promise<boolean> {
   const presented = cookiesOf(request)
   if (presented.length === 0) return false
+  const { users } = context.store
   // The only user signs in without an address.
-  const email = account === '' ? ((await context.store.users.only())?.email ?? '') : account
-  const wanted = Buffer.from(await tagOf(context, email))
+  const user = account === '' ? await users.only() : await users.findByEmail(foldedEmail(account))
+  if (user === null) return false
+  const wanted = Buffer.from(await tagOf(context, user.id))
   return presented.some((value) => timingSafeEqual(Buffer.from(value), wanted))
 }
 
@@ -37,7 +40,8 @@ function cookiesOf(request: Request): string[] {
   return values.flatMap((value) => (value !== undefined && VALUE.test(value) ? [value] : []))
 }
 
-async function tagOf({ store, random }: SignInContext, email: string): Promise<string> {
+async function tagOf({ store, random }: SignInContext, userId: string): Promise<string> {
   const secret = await store.secret('known-clients', random.bytes(32))
-  return createHmac('sha256', secret).update(foldedEmail(email)).digest().toString('base64url', 0, 16)
+  const facts = `${userId} ${(await store.users.passwordHash(userId)) ?? ''}`
+  return createHmac('sha256', secret).update(facts).digest().toString('base64url', 0, 16)
 }

@@ -15,13 +15,14 @@ export interface SignInAttempt {
   kind: 'link' | 'password' | 'code' | 'passkey' | 'forgot'
   /** Client address, '' if unknown. */
   address: string
-  /** Email address or user ID, whether or not the account exists. */
+  /** User ID, or `mail` and the address as entered (mailAccount), whether or not the account exists. */
   account?: string | undefined
   /** Somebody has signed in to the account with this browser before (known-client.ts). */
   isKnown?: boolean | undefined
 }
 
-/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account. Known
+/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account;
+ *  thirty for the only user, whose name a stranger need not know. Known
  *  clients have ten of their own for the account, so that strangers cannot lock them out. No limit is for the whole server,
  *  where a stranger could use it up: hashes wait in turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
  *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
@@ -42,13 +43,21 @@ export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): Sig
         )
         if (account !== undefined) rules.push({ name: `password links of ${nameOf(account)}`, ...LINKS_OF_ACCOUNT })
       }
-      if (account !== undefined)
-        rules.push({ name: `sign-in of ${nameOf(account)}${isKnown ? ' in a known browser' : ''}`, ...ONE })
+      if (account !== undefined) {
+        const limit = account === ONLY_USER ? ONLY : ONE
+        rules.push({ name: `sign-in of ${nameOf(account)}${isKnown ? ' in a known browser' : ''}`, ...limit })
+      }
       if (kind === 'code' && account !== undefined) rules.push({ name: `codes of ${nameOf(account)}`, ...CODES })
       return Math.ceil((await take(rules, now)) / 1000)
     },
   }
 }
+
+/** An address that somebody entered, as the name of an account in limits. It never is the name of a user ID. */
+export const mailAccount = (email: string): string => `mail ${email}`
+
+/** While there is one user, sign-in needs no address. */
+const ONLY_USER = mailAccount('')
 
 /** Accounts that a client invents must not make long names, nor show in a database. */
 function nameOf(account: string): string {
@@ -56,6 +65,7 @@ function nameOf(account: string): string {
 }
 
 const ONE = { everyMs: 6_000, burst: 10 }
+const ONLY = { everyMs: 2_000, burst: 30 }
 const CODES = { everyMs: 180_000, burst: 20 }
 const PASSKEYS = { everyMs: 1_000, burst: 60 }
 const LINKS_OF_NETWORK = { everyMs: 2_000, burst: 30 }

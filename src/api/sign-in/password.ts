@@ -37,13 +37,16 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   if (held === null) requireRecent(context, signedIn)
   else {
     await context.take('password', address, user.id)
-    if (!(await verifyPassword(present ?? '', held))) {
+    if (!(await verifyPassword(present ?? '', held, true))) {
       throw invalid([{ field: 'present', message: 'present does not match the current password' }])
     }
   }
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, true)
   const facts = { action: 'sessions_set_password', user, resourceId: session.id, address, fields: ['password'] }
-  await context.audited(facts, () => users.setPassword(user.id, hash, session.id))
+  const change = { from: held, to: hash, sessionId: session.id }
+  // Hashing takes time, in which the account may have got another owner.
+  if (!(await context.audited(facts, () => users.changePassword(user.id, change))))
+    throw new Refusal('unauthorized', 'Your session has ended. Sign in again.')
   if (held !== null) await notify(context, user)
   return json(await describeSession(context.store, signedIn))
 }
@@ -69,7 +72,7 @@ async function reset(context: SignInContext, request: Request, peer: Peer): Prom
   const doubtful = isMoreToCome || factors !== undefined ? [] : await factorsSince(context, user.id, since)
   if (doubtful.length > 0) throw new Refusal('conflict', ASK, { details: { factors: doubtful } })
   const isFirst = (await store.users.passwordHash(user.id)) === null
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, true)
   const removesSince = factors === 'remove' || isMoreToCome ? since : null
   const facts = { action: 'sessions_set_password', user, resourceId: user.id, address, fields: ['password'] }
   const id = await context.audited(facts, () => store.users.useReset(tokenHash, { hash, removesSince, now }))

@@ -5,6 +5,7 @@ import { hashToken } from '../sessions.ts'
 import { askForCode } from './code.ts'
 import { givenPassword, linkToken, MOST_EMAIL, type Peer, type SignInContext } from './context.ts'
 import { isKnownClient } from './known-client.ts'
+import { mailAccount } from './limit.ts'
 import { openSession, type Proved } from './open-session.ts'
 import { userOfPassword, WRONG_PASSWORD } from './user-of-password.ts'
 
@@ -56,7 +57,7 @@ async function byPassword(
   given: z.infer<typeof passwordBody>,
   { address, isKnown }: { address: string; isKnown: boolean },
 ): Promise<Proved | Response | null> {
-  await context.take('password', address, given.email ?? '', isKnown)
+  await context.take('password', address, mailAccount(given.email ?? ''), isKnown)
   const { users, sessions, factors } = context.store
   const found = await userOfPassword(users, given, isKnown)
   if (found === null) return null

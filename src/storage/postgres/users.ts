@@ -37,7 +37,9 @@ const LIST_OF_ORGANIZATION = `select ${USER_COLUMNS} from user_roles m join user
 export const LOCK_USER = 'select 1 from users where id = $1 for update'
 export const LOCK_OPERATORS = `select id from users where ${IS_OPERATOR} order by id for update`
 const LOCK_OWNERS = `select u.id from user_roles r join users u on u.id = r.user_id
-  where r.organization_id = $1 and r.role = 'owner' and u.disabled_at is null order by u.id for update`
+  where r.organization_id = $1 and r.role = 'owner' and u.disabled_at is null
+    and (u.email_verified_at is not null or u.id = '${FIRST_USER}' or u.invited_to = r.organization_id)
+  order by u.id for update`
 const IS_TAKEN = 'select 1 from users where email = $1 and id <> $2'
 const UPDATE = `update users set email = $2, name = $3, operator = $4, disabled_at = $5, email_verified_at = $6
   where id = $1`
@@ -65,6 +67,8 @@ const REMOVE = [
 ]
 const PASSWORD = 'select password_hash as hash from users where id = $1'
 const SET_PASSWORD = 'update users set password_hash = $2 where id = $1'
+const CHANGE_PASSWORD = `update users set password_hash = $3 where id = $1 and password_hash is not distinct from $2
+  and exists (select 1 from sessions where id = $4 and user_id = $1)`
 const END_RESETS = 'delete from password_resets where user_id = $1'
 const ADD_RESET = `insert into password_resets (token_hash, user_id, created_at, expires_at, is_proof)
   values ($1, $2, $3, $4, $5)`
@@ -161,6 +165,7 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
         const { isOperator } = grantsOf(user)
         const values = [id, user.email, user.name, isOperator, user.disabledAt, user.emailVerifiedAt]
         await statements.run(UPDATE, values)
+        if (user.email !== present.email) await statements.run(END_RESETS, [id])
         if (user.disabledAt !== null || (present.isOperator && !user.isOperator)) await end(statements, id, null)
         else if (gains(present, user)) await statements.run(END_SESSIONS, [id, null])
         return 'updated'
@@ -196,6 +201,13 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
       writer.write(async (statements) => {
         await statements.run(SET_PASSWORD, [id, hash])
         await end(statements, id, keep)
+      }),
+    changePassword: (id, { from, to, sessionId }) =>
+      writer.write(async (statements) => {
+        await locked(statements, id)
+        if ((await statements.run(CHANGE_PASSWORD, [id, from, to, sessionId])) === 0) return false
+        await end(statements, id, sessionId)
+        return true
       }),
     addResets: (resets) =>
       writer.write(async ({ run }) => {

@@ -32,6 +32,9 @@ export interface Users {
   /** Sets the password hash (null: removes it), deletes password resets, and ends every session of the user except
    *  `keep`. */
   setPassword(id: string, hash: string | null, keep: string | null): Promise<void>
+  /** Replaces the password that a session was confirmed with, as setPassword does. False, without a change, if it is not
+   *  the password any more or the session has ended: between the two, the account may have got another owner. */
+  changePassword(id: string, change: { from: string | null; to: string; sessionId: string }): Promise<boolean>
   /** Adds links that set the password, and deletes earlier ones of the user. Of several, one can be used. */
   addResets(resets: readonly PasswordReset[]): Promise<void>
   /** The link; null if it does not exist, has expired, or the user is disabled. */

@@ -28,7 +28,8 @@ const SET_ROLE = `insert into user_roles (user_id, organization_id, role) values
   on conflict (user_id, organization_id) do update set role = excluded.role`
 const REMOVE_ROLE = 'delete from user_roles where user_id = ? and organization_id = ?'
 const OTHER_OWNERS = `select count(*) from user_roles r join users u on u.id = r.user_id
-  where r.organization_id = ? and r.role = 'owner' and u.disabled_at is null and u.id <> ?`
+  where r.organization_id = ? and r.role = 'owner' and u.disabled_at is null and u.id <> ?
+    and (u.email_verified_at is not null or u.id = '${FIRST_USER}' or u.invited_to = r.organization_id)`
 const MEMBERS = 'select count(*) from user_roles where organization_id = ?'
 /** Those added at a time or later. */
 const REMOVE_FACTORS = [
@@ -50,6 +51,8 @@ const REMOVE = [
 ]
 const PASSWORD = 'select password_hash from users where id = ?'
 const SET_PASSWORD = 'update users set password_hash = ? where id = ?'
+const CHANGE_PASSWORD = `update users set password_hash = @to where id = @id and password_hash is @from
+  and exists (select 1 from sessions where id = @sessionId and user_id = @id)`
 const END_RESETS = 'delete from password_resets where user_id = ?'
 const ADD_RESET = `insert into password_resets (token_hash, user_id, is_proof, created_at, expires_at)
   values (?, ?, ?, ?, ?)`
@@ -87,6 +90,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   const removeFactors = REMOVE_FACTORS.map((sql) => db.prepare(sql))
   const password = db.prepare<unknown[], string | null>(PASSWORD).pluck()
   const setPassword = db.prepare(SET_PASSWORD)
+  const changePassword = db.prepare(CHANGE_PASSWORD)
   const endResets = db.prepare(END_RESETS)
   const addReset = db.prepare(ADD_RESET)
   const findReset = db.prepare<unknown[], { userId: string; isProof: number }>(FIND_RESET)
@@ -149,6 +153,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
         if (user.email !== null && one(isTaken, user.email, id) > 0) return 'email_taken'
         const isOperator = Number(grantsOf(user).isOperator)
         update.run(user.email, user.emailVerifiedAt, user.name, isOperator, user.disabledAt, id)
+        if (user.email !== present.email) endResets.run(id)
         if (user.disabledAt !== null || (present.isOperator && !user.isOperator)) end(id, null)
         else if (gains(present, user)) endSessions.run(id, null)
         return 'updated'
@@ -185,6 +190,12 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
       writer.write(() => {
         setPassword.run(hash, id)
         end(id, keep)
+      }),
+    changePassword: (id, { from, to, sessionId }) =>
+      writer.write(() => {
+        if (changePassword.run({ id, from, to, sessionId }).changes === 0) return false
+        end(id, sessionId)
+        return true
       }),
     addResets: (resets) =>
       writer.write(() => {

@@ -31,9 +31,9 @@ export async function userOfClaims(
   }
   const known = await singleSignOn.userOf(identity.issuer, identity.subject)
   if (known !== null) {
-    const isOwn = isVerified(known) || (known.email === email && isOwner(claims, trustEmail))
-    if (!isOwn) return 'unverified'
-    return granted(store, known.disabledAt === null ? await claimed(known) : known, isMapped, access)
+    // The account of the provider is the user's, whatever it says of the address; roles may wait for that.
+    const isProved = known.disabledAt === null && known.email === email && isOwner(claims, trustEmail)
+    return granted(store, isProved ? await claimed(known) : known, isMapped, access)
   }
 
   const user = email === null ? null : await users.findByEmail(email)
