@@ -35,6 +35,14 @@ const LONGEST = new Set([
   'test/cost/cost.test.ts',
   'test/dashboard/every-page.test.ts',
   'test/dashboard/reference.test.ts',
+  'test/storage/postgres/two-nodes.test.ts',
+  'test/storage/moving.test.ts',
+  // They wait for most of their time.
+  'test/faults/upgrade.test.ts',
+  'test/faults/backup.test.ts',
+  'test/faults/smtp.test.ts',
+  'test/faults/store.test.ts',
+  'test/faults/kill.test.ts',
 ])
 /** No test has this name. */
 const NO_TEST = '\\0'
