@@ -62,9 +62,11 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
   const user = held ?? userWith(account, { isOperator: false, roles: { [organizationId]: role } })
   const accept = async () => {
     if (held === null) return store.invitations.accept(tokenHash, user, passwordHash)
-    if (claims) await clearSignIn(store, held, { proved: { passwordHash }, now })
-    else if (link.isProof) await store.users.verify(id, now)
-    return store.invitations.join(tokenHash, id, now)
+    // The role waits until the account is verified, so that nobody else has it in between.
+    const joined = await store.invitations.join(tokenHash, id, now)
+    if (joined === 'accepted' && claims) await clearSignIn(store, held, { proved: { passwordHash }, now })
+    else if (joined === 'accepted' && link.isProof) await store.users.verify(id, now)
+    return joined
   }
   const facts = { action: 'invitations_accept', user, resourceId: id, address, fields: ['name'] }
   const result = await context.audited(facts, accept)
