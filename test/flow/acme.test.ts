@@ -119,7 +119,11 @@ async function connected(address: string): Promise<{ ask(): Promise<string> }> {
   return {
     ask: () =>
       new Promise((resolve) => {
-        socket.once('data', (bytes) => resolve(String(bytes)))
+        socket.once('data', (bytes) => {
+          resolve(String(bytes))
+          socket.destroy() // the server may reset it from now on
+        })
+        socket.on('error', () => {}) // `close` follows
         socket.once('close', () => resolve(''))
         socket.write('GET /healthz HTTP/1.1\r\nHost: mail.sender.example\r\n\r\n')
       }),
