@@ -67,7 +67,7 @@ async function clearedProblems({ users }: Pick<Store, 'users'>, now: number): Pr
     kind: 'sign_in_cleared',
     subject: email ?? id,
     severity: 'warning',
-    message: `Password, passkeys, second factor and sessions of ${email ?? id} ended${invitedTo === null ? '' : `; the organization ${invitedTo} had invited it`}`,
+    message: `Password, passkeys, second factor and sessions of ${email ?? id} ended${invitedTo === null ? '' : `; the organization ${invitedTo} had invited this user`}`,
     advice: null,
   }))
 }

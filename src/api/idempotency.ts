@@ -24,9 +24,8 @@ export interface Idempotency {
    *
    *  The transaction that makes the change also stores the response. If the response is missing after a crash, the
    *  change was not made either. Only 2xx responses are stored; after any other response, the next waiting request runs
-   *  `work`. Keys are separate for each organization and mode, and for the domain of a key
-   *  that reaches no other one. A repeated request must have the same operation, path
-   *  parameters and body.
+   *  `work`. Keys are separate for each organization and mode, and for the domain of a key that reaches no other one. A
+   *  repeated request must have the same operation, path parameters and body.
    *
    *  A response with a secret is replayed only to callers with the same rights (permissions, domain, expiry, networks).
    *  Otherwise a key with fewer rights could obtain an admin key. A replay does not validate the body. It only checks

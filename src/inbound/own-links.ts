@@ -7,7 +7,7 @@ import { secretLink } from './replies.ts'
 export interface OwnLinks {
   /** Tokens of invitations and password links. */
   tokens: string[]
-  /** Paths of links that confirm or stop a forward. */
+  /** Paths of links that confirm a forward. Those that stop one are no secret, and people may quote them for ever. */
   forwards: string[]
 }
 
@@ -15,7 +15,7 @@ export interface OwnLinks {
 const MOST_LINKS = 50
 /** The tokens of user-links.ts, whatever stands around them. */
 const TOKEN = /(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g
-const FORWARD = /\/forward\/[cs]\/[\w-]+\.[\w-]{22}(?![\w-])/g
+const FORWARD = /\/forward\/c\/[\w-]+\.[\w-]{22}(?![\w-])/g
 
 /** Raw mail and its decoded texts → what looks like a link of ours. Runs in a reader. The raw mail is searched as it is,
  *  for mails attached to it. */

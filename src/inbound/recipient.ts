@@ -75,7 +75,8 @@ function feedbackAt(
 }
 
 function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget {
-  // A reply may quote a link that signs its author in or confirms a forward, so no route of the domain's organization may read it.
+  // A reply may quote a link that signs its author in or confirms a forward, so no route of the domain's organization may
+  // read it.
   const isForwardSender = foldLocalPart(spoken.local) === FORWARD_SENDER
   if (isForwardSender || isSame(spoken, deps.userMailSender)) throw noSuchRecipient(spoken.address)
   const isOurName = spoken.domain === deps.hostname

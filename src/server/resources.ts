@@ -212,7 +212,7 @@ async function warnOfWaitingUsers({ users }: Pick<Store, 'users'>, log: Log): Pr
   const waiting = await users.waiting()
   if (waiting.length === 0) return
   const names = waiting.map(({ id, email }) => email ?? id).join(' ')
-  log.warn('rights of users wait, because nobody has verified the address. See postrider doctor', { users: names })
+  log.warn('rights of users wait, because nobody has verified the address. Run postrider doctor', { users: names })
 }
 
 /** Logs schema upgrades, and decisions they made that the operator should review. */
@@ -223,7 +223,7 @@ async function logUpgrade(store: Store, steps: readonly string[], log: Log): Pro
     const { records } = await store.users.list(null, { limit: MOST_LISTED, after: null })
     const unverified = records.filter((user) => !isVerified(user)).map(({ id, email }) => email ?? id)
     if (unverified.length > 0)
-      log.warn('somebody else may have made the accounts of these users. See the manual, users', {
+      log.warn('somebody else may have made the accounts of these users. Run postrider manual users', {
         users: unverified.join(' '),
       })
   }

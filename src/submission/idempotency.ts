@@ -65,7 +65,8 @@ export function createIdempotencyKeys({
   clock: Clock
 }): IdempotencyKeys {
   const inFlight = new Map<string, InFlight>()
-  /** Of the first request. A version before may have stored answers until then, without the domain. */
+  /** Of the first request. A version before may have stored answers until then, without the domain; they are kept for a
+   *  day. */
   let startedAt: number | null = null
 
   return {
@@ -87,7 +88,8 @@ export function createIdempotencyKeys({
         startedAt ??= now
         const find = async () => {
           const known = await records.find(organizationId, keyHash, now - IDEMPOTENCY_KEPT_MS)
-          if (known !== null || domainId === null) return known
+          const isLong = now - (startedAt ?? now) > IDEMPOTENCY_KEPT_MS
+          if (known !== null || domainId === null || isLong) return known
           const plainHash = createHash('sha256').update(nameOf(request, null)).digest()
           const older = await records.find(organizationId, plainHash, now - IDEMPOTENCY_KEPT_MS)
           const isSame = older !== null && older.createdAt < (startedAt ?? 0) && requestHash.equals(older.requestHash)

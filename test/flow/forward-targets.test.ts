@@ -172,6 +172,14 @@ test.each([
   expect((await server.read('/v1/inbound-messages')).data).toEqual([])
 })
 
+test('a mail that quotes only the link which stops a forward is accepted', async () => {
+  await create(TARGET)
+  const [asking] = await remote.received(1)
+  const { stop } = linksIn(asking!.raw.toString())
+  await sendIn(`From: bob@author.example\r\nSubject: Stop?\r\n\r\nShall I open https://mail.example${stop}\r\n`)
+  expect((await server.read('/v1/inbound-messages')).data).toHaveLength(1)
+})
+
 test('a link confirms nothing when it is forged, for another address, expired, or its route is gone', async () => {
   const route = await create(TARGET)
   const [asking] = await remote.received(1)

@@ -15,7 +15,6 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
-import { clearSignIn } from '../clear-sign-in.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isConsole, isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
@@ -271,7 +270,7 @@ async function updateUser(
   const isNew =
     (operatorFlag === true && !granted.isOperator) ||
     (body.role !== undefined && organizationId !== resource.invitedTo && granted.roles[organizationId] === undefined)
-  if (byOperator && isNew && !isVerified(resource)) await clearSignIn(store, resource, { proved: null, now })
+  if (byOperator && isNew && !isVerified(resource)) await users.clear(resource.id, { proved: null, now })
   if (body.role !== undefined) requireDone(await users.setRole(resource.id, organizationId, body.role, byOperator))
   if (changesAccount) {
     const change = {

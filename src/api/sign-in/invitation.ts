@@ -4,7 +4,6 @@ import type { Invitation } from '../../model/invitation.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { isVerified, userWith } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
-import { clearSignIn } from '../clear-sign-in.ts'
 import { isOperator } from '../operator.ts'
 import { hashPassword } from '../password.ts'
 import type { Page } from '../route-table.ts'
@@ -64,8 +63,7 @@ async function join(context: SignInContext, request: Request, peer: Peer): Promi
     if (held === null) return store.invitations.accept(tokenHash, user, passwordHash)
     // The role waits until the account is verified, so that nobody else has it in between.
     const joined = await store.invitations.join(tokenHash, id, now)
-    if (joined === 'accepted' && claims) await clearSignIn(store, held, { proved: { passwordHash }, now })
-    else if (joined === 'accepted' && link.isProof) await store.users.verify(id, now)
+    if (joined === 'accepted' && claims) await store.users.clear(id, { proved: { passwordHash }, now })
     return joined
   }
   const facts = { action: 'invitations_accept', user, resourceId: id, address, fields: ['name'] }

@@ -21,15 +21,15 @@ export interface SignInAttempt {
   isKnown?: boolean | undefined
 }
 
-/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account;
- *  thirty for the only user, whose name a stranger need not know. Known
- *  clients have ten of their own for the account, so that strangers cannot lock them out. No limit is for the whole server,
- *  where a stranger could use it up: hashes wait in turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per minute would succeed
- *  within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use these up. Of passkeys
- *  also sixty per minute for each network (/24, /56), because each stores a challenge. Of password links also three at
- *  once for each account and one more every 30 minutes, ten for each client address and one more every five minutes, and
- *  thirty per minute for each network.
- *  `rates` counts for all nodes; by default the counts are in memory, and a restart resets them. */
+/** Creates a SignInLimit: ten attempts per minute for each client address (/64 network for IPv6) and each account; thirty
+ *  for the only user, whose name a stranger need not know. A known client has ten of its own for the account, so that
+ *  strangers cannot lock the user out. No limit is for the whole server, where a stranger could use it up: hashes wait in
+ *  turn instead (password.ts). Of codes also twenty per hour for each account: with its password, guessing codes at ten per
+ *  minute would succeed within three weeks (3 of 10⁶ codes are right at any time). Only holders of the password can use
+ *  these up. Of passkeys also sixty per minute for each network (/24, /56), because each stores a challenge. Of password
+ *  links also three at once for each account and one more every 30 minutes, ten for each client address and one more every
+ *  five minutes, and thirty per minute for each network. `rates` counts for all nodes; by default the counts are in memory,
+ *  and a restart resets them. */
 export function createSignInLimit(rates: Pick<Rates, 'take'> | null = null): SignInLimit {
   const { take } = rates ?? createLocalRates()
   return {

@@ -48,8 +48,11 @@ export interface Users {
   ): Promise<string | null>
   /** Marks the address as verified, unless it is. */
   verify(id: string, now: number): Promise<void>
-  /** Ends everything to sign in with: password, links, second factors, passkeys, sessions. In the same transaction, `proved`
-   *  marks the address as verified and sets the password of whoever proved it (null: none). */
+  /** Before an account whose address nobody has verified gets rights beyond the organization that invited it: ends
+   *  everything that somebody else may have set up to sign in with, which is password, links, second factors, passkeys and
+   *  sessions. In the same transaction, `proved` marks the address as verified and sets the password of the person who
+   *  proved it (null: none); without it, the rights wait. Keys stay: they belong to the organization that invited, whose
+   *  owners see them. Operators get an alert (alerts/sources.ts). Twice is harmless. */
   clear(id: string, how: { proved: { passwordHash: string | null } | null; now: number }): Promise<void>
   /** Users with rights that wait for a verified address, oldest first, at most 100. */
   waiting(): Promise<User[]>

@@ -1,6 +1,5 @@
 import { foldedEmail, isVerified, type User, userWith } from '../../../model/user.ts'
 import type { Access, Store } from '../../../storage/store.ts'
-import { clearSignIn } from '../../clear-sign-in.ts'
 import type { SignInContext } from '../context.ts'
 import type { Claims } from './provider.ts'
 import { accessOf, valuesOf } from './roles.ts'
@@ -26,7 +25,7 @@ export async function userOfClaims(
   const claimed = async (user: User): Promise<User> => {
     if (isVerified(user)) return user
     const facts = { action: 'users_clear', user, isUnproved: true, resourceId: user.id, address, fields: ['password'] }
-    await audited(facts, () => clearSignIn(store, user, { proved: { passwordHash: null }, now }))
+    await audited(facts, () => users.clear(user.id, { proved: { passwordHash: null }, now }))
     return (await users.get(user.id)) ?? user
   }
   const known = await singleSignOn.userOf(identity.issuer, identity.subject)
