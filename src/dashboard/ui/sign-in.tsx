@@ -234,7 +234,7 @@ function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
                 </li>
               ))}
             </ul>
-            <Field name="factors" label="Did you add these?" hint="Remove what you do not know.">
+            <Field name="factors" label="Did you add these?" hint="Remove them if you are not sure.">
               {(control) => (
                 <select {...control}>
                   <option value="remove">No, remove them</option>
