@@ -131,11 +131,13 @@ function Roles({ of, isForAll }: { of: Json; isForAll: boolean }) {
       isForAll ? `${role} of ${names.get(organization_id) ?? organization_id}` : role,
     ),
   ]
-  const waiting = textsOf(awaiting).map((text) => `${text} (waits for the address to be verified)`)
   return (
     <span class="row">
-      <span class="ellipsis capital">{[...textsOf(of), ...waiting].join(', ')}</span>
+      <span class="ellipsis capital">{textsOf(of).join(', ')}</span>
       {email !== null && email_verified_at === null && <Chip word="not verified" tone="quiet" />}
+      {textsOf(awaiting).map((text) => (
+        <Chip key={text} word={`${text} when verified`} tone="quiet" />
+      ))}
       {disabled_at !== null && <Chip word="disabled" tone="quiet" />}
     </span>
   )
