@@ -156,7 +156,7 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
   if (here === 5) return null
   if (there >= here) return `${wanted}: layer ${here} may use only lower layers`
   if (from === 'model')
-    return mayModelUse(target, isTypeOnly) ? null : `${wanted}: model uses types of mail and os/ids.ts`
+    return mayModelUse(target, isTypeOnly) ? null : `${wanted}: model uses types of mail, mail/address.ts and os/ids.ts`
   if (from === 'storage' && to === 'config') return `${wanted}: storage uses model, mail, os and net`
   if (to === 'storage' && !(target === STORE && values.every((name) => STORE_VALUES.includes(name)))) {
     return `${wanted}: of storage only the types of ${STORE}, and ${STORE_VALUES.join(', ')}`
@@ -171,7 +171,7 @@ const STORE = 'storage/store.ts'
 const STORE_VALUES = ['StoreUnavailable', 'AlreadyRemembered']
 
 const mayModelUse = (target: string, isTypeOnly: boolean) =>
-  target === 'os/ids.ts' || (moduleOf(target) === 'mail' && isTypeOnly)
+  target === 'os/ids.ts' || target === 'mail/address.ts' || (moduleOf(target) === 'mail' && isTypeOnly)
 
 function faultOfPackage(file: string, specifier: string): string | null {
   if (/^(node:)?dns(\/promises)?$/.test(specifier))

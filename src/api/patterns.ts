@@ -9,10 +9,12 @@ import { REFUSED_PORTS } from '../net/webhook-url.ts'
 
 /** Control characters except TAB, and characters that change the writing direction or break lines (mail/address.ts). */
 const FORBIDDEN = String.raw`\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`
-const ATOM = String.raw`[^\s"(),.:;<>@[\\\]${INVISIBLE_CLASS}]+`
+const ATOMS_AND_DOTS = String.raw`[^\s"(),:;<>@[\\\]${INVISIBLE_CLASS}]+`
 const QUOTED_LOCAL = String.raw`"(?:[ !#-[\]-~]|\\[ -~]|[^\u0000-\u007f${INVISIBLE_CLASS}]){0,62}"`
-const QUOTED_NAME = String.raw`(?!"(?:\\?\s)*")"(?:[^"\\${FORBIDDEN}]|\\[^${FORBIDDEN}])*"[ \t]*`
-const PLAIN_NAME = String.raw`(?=[^<]*[^\s<])[^()<>[\]:;@\\,"${FORBIDDEN}]+`
+const QUOTED_NAME = String.raw`"(?:[^"\\${FORBIDDEN}]|\\[^${FORBIDDEN}])*"`
+const NO_NAME = String.raw`(?:"(?:\\?[ \t])*"[ \t]*)*`
+/** A name with `@`, or with commas and semicolons, but not with both outside of quotes. */
+const NAME = String.raw`(?:(?:${QUOTED_NAME}|[^<>"@${FORBIDDEN}])*|(?:${QUOTED_NAME}|[^<>",;${FORBIDDEN}])*)`
 const ASCII_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 /** A label with non-ASCII letters. The pattern accepts all of them; only IDNA defines which are allowed, and where. */
 const OTHER_LABEL = String.raw`(?=[A-Za-z0-9-]*[^\u0000-\u007f])[^\u0000-,./:-@[-\x60{-\u00a0\u2028-\u202e\u2066-\u2069]{1,63}`
@@ -21,16 +23,23 @@ const LABEL = `(?:${ASCII_LABEL}|${OTHER_LABEL})`
 /** A domain name of at least two labels, the last one not a number, followed by the pattern `end`. */
 const domainUpTo = (end: string) => String.raw`(?:${LABEL}[.\u3002\uff0e\uff61])+(?!\d+${end})${LABEL}${end}`
 /** A local part of at most 64 characters without an encoded word (RFC 2047). */
-const LOCAL = String.raw`(?!.*=\?[^?]+\?[bBqQ]\?)(?=[^@]{1,64}@)(?:${ATOM}(?:\.${ATOM})*|${QUOTED_LOCAL})`
-const BARE = `${LOCAL}@${domainUpTo(String.raw`[ \t]*$`)}`
+const LOCAL = String.raw`(?!.*=\?[^?]+\?[bBqQ]\?)(?=[^@]{1,64}@)(?:${ATOMS_AND_DOTS}|${QUOTED_LOCAL})`
+const addressUpTo = (end: string) => `${LOCAL}@${domainUpTo(end)}`
+const BARE = addressUpTo(String.raw`[ \t]*$`)
+const IN_BRACKETS = String.raw`<[ \t]*${addressUpTo(String.raw`[ \t]*>[ \t]*$`)}`
+const commented = (comment: string) => String.raw`(?!")${addressUpTo(String.raw`[ \t]*\(${comment}\)[ \t]*$`)}`
 
 /** An address: `ann@example.com`. `format` excludes internationalized addresses, and `maxLength` some addresses with
  *  spaces around them; the validating function accepts both. */
-export const EMAIL = { format: 'email', maxLength: 320, pattern: String.raw`^[ \t]*${BARE}` }
-/** An address with an optional display name: `Ann <ann@example.com>`. */
+export const EMAIL = {
+  format: 'email',
+  maxLength: 320,
+  pattern: String.raw`^[ \t]*(?:${BARE}|${NO_NAME}${IN_BRACKETS}|${commented(String.raw`[ \t]*`)})`,
+}
+/** An address with an optional display name: `Ann <ann@example.com>`, or `ann@example.com (Ann)`. */
 export const MAILBOX = {
   maxLength: 998,
-  pattern: String.raw`^[ \t]*(?:${BARE}|(?:${QUOTED_NAME}|${PLAIN_NAME})<${LOCAL}@${domainUpTo('>')}[ \t]*$)`,
+  pattern: String.raw`^[ \t]*(?:${BARE}|${NAME}${IN_BRACKETS}|${commented(`[^()@${FORBIDDEN}]*`)})`,
 }
 /** A domain name. */
 export const DOMAIN = { maxLength: 253, pattern: `^${domainUpTo('$')}` }

@@ -10,21 +10,23 @@ export interface Mailbox {
   address: string
 }
 
-/** Text of exactly one `a@d`, `Name <a@d>` or `"Quoted, Name" <a@d>` → its mailbox; null for everything else: lists,
- *  groups, comments, source routes, address literals, one-label domains, control characters, empty or over-long parts,
- *  and local parts that look like an encoded word (RFC 2047), which clients would show as another address. Deliberately
- *  stricter than RFC 5322: ambiguous text is refused, so that no text can name a second recipient or hide another
- *  author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3 */
+/** Text of exactly one `a@d`, `<a@d>`, `Name <a@d>` or `a@d (Name)` → its mailbox; null for everything else. A name may
+ *  contain commas, brackets and other special characters without quotes, as in `Acme, Inc. <a@d>`, and dots may stand
+ *  anywhere in a local part (canonicalLocal). Refused are lists and groups of several addresses, a comma beside
+ *  another address in a name, text behind the brackets, source routes, address literals, one-label domains, control
+ *  characters, over-long parts, and local parts that look like an encoded word (RFC 2047), which clients would show as
+ *  another address: no text can name a second recipient or hide another author. Local parts may be UTF-8. Never throws.
+ *  RFC 5322 §3.4 and §4.4, RFC 5321 §4.1.2, RFC 6531 §3.3 */
 export function parseMailbox(text: string): Mailbox | null {
   if (text.length > MAX_TEXT) return null
   const trimmed = trimBlanks(text)
   if (FORBIDDEN.test(trimmed) || !trimmed.isWellFormed()) return null
-  if (!trimmed.endsWith('>')) return addrSpec(null, trimmed)
-
-  const open = trimmed.lastIndexOf('<')
-  if (open < 0) return null
-  const name = displayName(trimBlanks(trimmed.slice(0, open)))
-  return name === null ? null : addrSpec(name, trimmed.slice(open + 1, -1))
+  if (trimmed.endsWith('>')) {
+    const open = trimmed.lastIndexOf('<')
+    return open < 0 ? null : withName(trimmed.slice(0, open), trimmed.slice(open + 1, -1))
+  }
+  const commented = COMMENTED.exec(trimmed)
+  return commented === null ? addrSpec(null, trimmed) : withName(commented[2]!, commented[1]!)
 }
 
 /** Domain name in any letter case, with U-labels or A-labels → lower-case A-labels, or null when it cannot be a mail
@@ -50,6 +52,14 @@ export function asciiDomain(domain: string): string {
 /** Whether a text is a local part: a dot-string, perhaps with UTF-8, or a quoted string. RFC 5321 §4.1.2, RFC 6531 §3.3 */
 export function isLocalPart(text: string): boolean {
   return DOT_STRING.test(text) || QUOTED_LOCAL.test(text)
+}
+
+/** A local part → quoted only if it has to be, with as few backslashes as possible: `a..b` → `"a..b"`, `"ann"` → `ann`.
+ *  Both spellings name one mailbox, and suppressions must hold for either. Other text stays as it is. RFC 5321 §4.1.2 */
+export function canonicalLocal(text: string): string {
+  const content = QUOTED_LOCAL.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, '$1') : text
+  if (DOT_STRING.test(content)) return content
+  return content !== text || DOTS_ANYWHERE.test(text) ? `"${content.replace(/["\\]/g, '\\$&')}"` : text
 }
 
 /** Whether `local@domain` requires the SMTPUTF8 extension. Mailbox.address always has an ASCII domain, so there only
@@ -87,18 +97,29 @@ const ENCODED_WORD = /=\?[^?]+\?[bq]\?/i
 const UNSEEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb]/
 const NON_ASCII = /[^\x00-\x7f]/
 const SPECIALS = /[()<>[\]:;@\\,"]/
-const QUOTED_NAME = /^"((?:[^"\\]|\\.)*)"$/s
+/** An address and the comment that names its owner. RFC 5322 §4.4 calls it obsolete; cron and others still write it. */
+const COMMENTED = /^([^\s"(]+)[ \t]*\(([^()@]*)\)$/
+/** A quoted string, text between two of them, or a quote that never closes. */
+const PIECE = /"((?:[^"\\]|\\.)*)"|[^"]+|"/gs
 // RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3, except white space beyond ASCII, which no mail server uses.
 const ATEXT = String.raw`[A-Za-z0-9!#$%&'*+\-/=?^_\x60{|}~]|[^\x00-\x7f\s]`
 const DOT_STRING = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
+/** Mobile carriers in Japan gave out addresses such as `a..b@` and `abc.@`. */
+const DOTS_ANYWHERE = new RegExp(`^(?:${ATEXT}|\\.)+$`, 'u')
 const QUOTED_LOCAL = /^"(?:[ !#-[\]-~]|[^\x00-\x7f]|\\[ -~])*"$/u
 const PLAIN_DOMAIN = /^[A-Za-z0-9.-]+$/
 const A_LABEL = /(?:^|\.)xn--/i
 const A_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+function withName(name: string, address: string): Mailbox | null {
+  const shown = displayName(trimBlanks(name))
+  return shown === null ? null : addrSpec(shown.trim() === '' ? null : shown, trimBlanks(address))
+}
+
 function addrSpec(name: string | null, text: string): Mailbox | null {
   const at = text.lastIndexOf('@') // a domain has none; a quoted local part may
-  const local = text.slice(0, Math.max(at, 0))
+  const written = text.slice(0, Math.max(at, 0))
+  const local = canonicalLocal(written)
   if (!isLocalPart(local)) return null
   if (ENCODED_WORD.test(local) || UNSEEN.test(local)) return null
   const domain = toALabel(text.slice(at + 1))
@@ -109,11 +130,12 @@ function addrSpec(name: string | null, text: string): Mailbox | null {
   return { name, local, domain, address: `${local}@${domain}` }
 }
 
-/** Text before `<` → the display name; null if it is empty or not a single name. */
+/** Text beside an address → the display name, empty if there is none; null if the text may name another address. */
 function displayName(text: string): string | null {
-  const quoted = QUOTED_NAME.exec(text)
-  if (quoted === null && SPECIALS.test(text)) return null
-  const [, inner = ''] = quoted ?? []
-  const name = quoted === null ? text.replace(/[ \t]+/g, ' ') : inner.replace(/\\(.)/gs, '$1').replace(/\t/g, ' ')
-  return name.trim() === '' ? null : name
+  const outsideQuotes = text.replace(PIECE, (piece, inner) => (inner === undefined ? piece : ''))
+  const isList = outsideQuotes.includes('@') && /[,;]/.test(outsideQuotes)
+  if (isList || /[<>"]/.test(outsideQuotes)) return null
+  return text.replace(PIECE, (piece, inner) =>
+    inner === undefined ? piece.replace(/[ \t]+/g, ' ') : inner.replace(/\\(.)/gs, '$1').replace(/\t/g, ' '),
+  )
 }

@@ -1,3 +1,4 @@
+import { canonicalLocal } from '../mail/address.ts'
 import type { Message, Mode } from './message.ts'
 
 /** An address that Postrider does not send to, and the reason. */
@@ -20,10 +21,12 @@ export interface Suppression {
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 
-/** Address → the form in which suppressions are compared. Local parts are case-sensitive by the standard only: in
- *  practice `Ann@` and `ann@` reach the same person, who has opted out. */
+/** Address, or a part of one → the form in which suppressions are compared. Local parts are case-sensitive by the
+ *  standard only: in practice `Ann@` and `ann@` reach the same person, who has opted out. */
 export function suppressionKey(email: string): string {
-  return email.toLowerCase()
+  const folded = email.toLowerCase()
+  const at = folded.lastIndexOf('@')
+  return at < 0 ? folded : canonicalLocal(folded.slice(0, at)) + folded.slice(at)
 }
 
 /** Reason and recipient of a message → the resulting suppression. A complaint or an unsubscribe request applies to

@@ -155,7 +155,9 @@ const domainOf = (value: Json) => `${value}`.slice(`${value}`.lastIndexOf('@') +
 function isLong(value: Json): boolean {
   const address = /<([^<]*)>\s*$/.exec(`${value}`)?.[1] ?? `${value}`.trim()
   const local = address.slice(0, address.lastIndexOf('@'))
-  return Buffer.byteLength(`${value}`) > 998 || Buffer.byteLength(address) > 254 || Buffer.byteLength(local) > 64
+  // Dots that require quotes add two bytes.
+  const bytes = Buffer.byteLength(local) + (/^\.|\.\.|\.$/.test(local) ? 2 : 0)
+  return Buffer.byteLength(`${value}`) > 998 || Buffer.byteLength(address) > 254 || bytes > 64
 }
 
 function isWithinYears(value: Json): boolean {

@@ -76,14 +76,16 @@ const matchAddress = z
   })
   .meta({ ...EMAIL, pattern: EMAIL.pattern.replace('^', '^(?!.*[*])') })
 
+/** No text with a quoted local part, or with dots that require quotes. */
+const UNQUOTED = String.raw`^(?![\s<]*[".]|[^@]*\.[.@])`
 const matchPattern = z
   .string()
   .transform((text, context) => {
     const mailbox = parseMailbox(text) // * and ? are ordinary characters in an address (RFC 5322 §3.2.3)
-    const isPattern = mailbox !== null && mailbox.name === null && !mailbox.local.startsWith('"')
+    const isPattern = mailbox !== null && mailbox.name === null && !`${text}${mailbox.local}`.includes('"')
     return isPattern ? folded(mailbox) : wrong(context, 'must be a pattern such as support-*@example.com')
   })
-  .meta({ maxLength: EMAIL.maxLength, pattern: EMAIL.pattern.replace('^', String.raw`^(?!\s*")`) })
+  .meta({ maxLength: EMAIL.maxLength, pattern: EMAIL.pattern.replace('^', UNQUOTED) })
 
 const matchDomain = z
   .string()
