@@ -236,6 +236,23 @@ const CASES: Case[] = [
   ['a link to a script', link('java&#10;script:alert(1)'), NO_TEXT, 'link_scheme'],
   ['a link without a target', link('#'), NO_TEXT, 'link_empty'],
   ['a relative link', link('/orders'), NO_TEXT, 'link_relative'],
+  [
+    'the unsubscribe placeholder without unsubscribe',
+    link('http://%25UNSUBSCRIBE_URL%25/'),
+    NO_TEXT,
+    'unsubscribe_header_missing',
+    'unsubscribe_link_dead',
+  ],
+  [
+    'the unsubscribe placeholder beside a header of the author',
+    {
+      html: null,
+      text: 'Stop: %unsubscribe_url%',
+      headers: [['List-Unsubscribe', '<https://shop.example.org/stop>']],
+      hasUnsubscribe: true,
+    },
+    'unsubscribe_link_dead',
+  ],
   ['the unsubscribe placeholder', { ...link('%unsubscribe_url%'), hasUnsubscribe: true }, NO_TEXT],
   ['a link that cannot be read', link('https://a b/'), NO_TEXT, 'link_invalid'],
   ['a link without text', link('https://shop.example.org/', ''), NO_TEXT, 'link_without_text'],

@@ -183,6 +183,12 @@ const OWN_KINDS = {
       'Set unsubscribe to true and add an unsubscribe link.',
       'unsubscribe',
     ),
+    unsubscribe_link_dead: error(
+      20,
+      'The message contains %unsubscribe_url%, but unsubscribe is off',
+      'Set unsubscribe to true. The API refuses to send such a message.',
+      'unsubscribe',
+    ),
     unsubscribe_header_missing: warning(
       4,
       'The message has an unsubscribe link but no List-Unsubscribe header',

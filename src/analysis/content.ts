@@ -1,3 +1,4 @@
+import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { getHeader, type Mail, type Rule } from './mail.ts'
 import { BULK_PHRASES, phrasesIn, SPAM_PHRASES, UNSUBSCRIBE_WORDS } from './phrases.ts'
 import { isShouting, longWordsOf } from './wording.ts'
@@ -25,6 +26,8 @@ export const content: Rule = (mail, report) => {
 /** Checks that bulk mail has an unsubscribe link and header. RFC 8058; required by Gmail and Yahoo. */
 export const unsubscribe: Rule = (mail, report) => {
   const { input, links } = mail
+  const isSet = input.hasUnsubscribe && getHeader(input, 'list-unsubscribe') === null
+  if (!isSet && mentionsUnsubscribe(`${input.html ?? ''}\n${input.text ?? ''}`)) report('unsubscribe_link_dead')
   const hasLink = links.some(({ url, text }) => UNSUBSCRIBE_WORDS.test(text) || UNSUBSCRIBE_WORDS.test(url))
   if (hasLink && !input.hasUnsubscribe) return report('unsubscribe_header_missing')
   if (hasLink || !looksLikeBulk(mail)) return

@@ -1,4 +1,4 @@
-import { UNSUBSCRIBE_PLACEHOLDER } from '../mail/track.ts'
+import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, registeredDomainOf } from './hosts.ts'
 import type { ExaminedLink, LinkProblem, Rule } from './mail.ts'
 import { oneLine, type Page } from './page.ts'
@@ -61,7 +61,7 @@ const PUNCTUATION = `.,;:!?)]'"»`
 function problemsOf(href: string, text: string): LinkProblem[] {
   if (href === '' || href === '#') return ['link_empty']
   if (VARIABLE_BEGINS.test(href)) return [] // reported by variables.ts
-  if (href === UNSUBSCRIBE_PLACEHOLDER) return [] // replaced by the recipient's own link
+  if (mentionsUnsubscribe(href)) return [] // replaced by the recipient's own link
   if (href.startsWith('#')) return []
   if (href.startsWith('//')) return ['link_relative']
   const scheme = /^([a-z][a-z0-9+.-]{0,40}:)/i.exec(href.replace(/[\t\n\r]/g, ''))?.[1]?.toLowerCase()

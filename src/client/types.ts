@@ -118,6 +118,7 @@ export interface Analysis {
       | 'content_hidden_text'
       | 'content_invisible_colour'
       | 'unsubscribe_missing'
+      | 'unsubscribe_link_dead'
       | 'unsubscribe_header_missing'
       | 'unsubscribe_link_missing'
       | 'variables_unresolved'
@@ -1573,7 +1574,7 @@ export interface SendMessage {
   track_opens?: boolean | null
   /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
-  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Where it is off, content with the placeholder is refused. Null or absent: use the setting of the stream or the domain. */
   unsubscribe?: boolean | null
 }
 
@@ -2075,7 +2076,7 @@ export interface MessagesAnalyzeBody {
   track_opens?: boolean | null
   /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
-  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Where it is off, content with the placeholder is refused. Null or absent: use the setting of the stream or the domain. */
   unsubscribe?: boolean | null
 }
 

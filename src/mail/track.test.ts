@@ -77,14 +77,6 @@ describe('links', () => {
     const html = '<!--[if !mso]><!--><a href="https://x.example/">x</a><!--<![endif]-->'
     expect(tracked(html)).toBe(html.replace('https://x.example/', to('https://x.example/')))
   })
-
-  test('replaces the unsubscribe placeholder with the link to the page if unsubscribing is enabled', () => {
-    const html = '<a href="%unsubscribe_url%">stop</a><p title="%unsubscribe_url%">'
-    const stop = BASE + links.unsubscribe(ID)
-    expect(tracked(html, { ...ALL, opens: false })).toBe(html.replace('%unsubscribe_url%', stop))
-    expect(tracked(html, { ...ALL, opens: false, clicks: false })).toBe(html.replace('%unsubscribe_url%', stop))
-    expect(tracked(html)).toBe(html)
-  })
 })
 
 describe('the pixel', () => {
@@ -163,11 +155,20 @@ test('leaves the text part unchanged, even if derived from the HTML', () => {
   expect(trackContent({ ...content, text: 'x' }, { ...ALL, opens: false, clicks: false }).html).toBe(html)
 })
 
-test('tracks the first ten thousand links and always sets the unsubscribe link', () => {
+test('sets the unsubscribe link without tracking it, with and without tracked links, and not if it is off', () => {
+  const html = '<a href="%unsubscribe_url%">stop</a><p title="http://%UNSUBSCRIBE_URL%/">'
+  const stop = BASE + links.unsubscribe(ID)
+  const content = { html, text: null, headers: [], attachments: [] } as unknown as MailContent
+  const htmlOf = (tracking: Partial<Tracking>) => trackContent(content, { ...ALL, opens: false, ...tracking }).html
+  for (const clicks of [true, false]) expect(htmlOf({ clicks })).toBe(`<a href="${stop}">stop</a><p title="${stop}">`)
+  expect(htmlOf({ unsubscribe: false, clicks: false })).toBe(html)
+})
+
+test('tracks the first ten thousand links', () => {
   const link = '<a href="https://x.example/">'
-  const html = tracked(`${link.repeat(10_002)}<a href="%unsubscribe_url%">`, { ...ALL, opens: false })
+  const html = tracked(link.repeat(10_002), { ...ALL, opens: false })
   expect(html.split(to('https://x.example/')).length - 1).toBe(10_000)
-  expect(html.endsWith(`${link.repeat(2)}<a href="${BASE}${links.unsubscribe(ID)}">`)).toBe(true)
+  expect(html.endsWith(link.repeat(2))).toBe(true)
 })
 
 test('processes a megabyte of nested or broken links in a time that grows with its length', async () => {

@@ -2,6 +2,7 @@ import { textOf } from './compose.ts'
 import type { MailContent } from './content.ts'
 import { type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
 import { createTrackingLinks, isTrackable, type LinkScope, type TrackingLinks } from './tracking-link.ts'
+import { withUnsubscribeLink } from './unsubscribe-placeholder.ts'
 
 /** Tracking of one recipient's mail; plain data, because it crosses a thread boundary. */
 export interface Tracking {
@@ -14,23 +15,22 @@ export interface Tracking {
   scope: LinkScope
   opens: boolean
   clicks: boolean
-  /** Replace `%unsubscribe_url%` with the recipient's link. */
+  /** Replace the placeholder of unsubscribe-placeholder.ts with the recipient's link. */
   unsubscribe: boolean
 }
-
-/** The author's placeholder for the recipient's unsubscribe link: as a whole `href`, or anywhere in the text part. */
-export const UNSUBSCRIBE_PLACEHOLDER = '%unsubscribe_url%'
 
 /** Content → the same with one recipient's links in its HTML. The text part changes only at the placeholder, even if
  *  derived from the HTML. Never throws. */
 export function trackContent(content: MailContent, tracking: Tracking): MailContent {
   const links = createTrackingLinks(tracking.secret, tracking.scope)
-  const text = textOf(content)
   const stop = tracking.baseUrl + links.unsubscribe(tracking.deliveryId)
+  const filled = (body: string | null) =>
+    body !== null && tracking.unsubscribe ? withUnsubscribeLink(body, stop) : body
+  const html = filled(content.html)
   return {
     ...content,
-    html: content.html === null ? null : trackHtml(content.html, tracking, links),
-    text: tracking.unsubscribe && text !== null ? text.replaceAll(UNSUBSCRIBE_PLACEHOLDER, stop) : text,
+    html: html === null ? null : trackHtml(html, tracking, links),
+    text: filled(textOf(content)),
   }
 }
 
@@ -40,13 +40,11 @@ export function trackContent(content: MailContent, tracking: Tracking): MailCont
  *  Linear in the HTML, never throws. */
 export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks): string {
   const { deliveryId, baseUrl } = tracking
-  const mentionsStop = tracking.unsubscribe && html.includes(UNSUBSCRIBE_PLACEHOLDER)
-  if (!tracking.opens && !tracking.clicks && !mentionsStop) return html
+  if (!tracking.opens && !tracking.clicks) return html
 
   const own = `${baseUrl}/t/`
   const edits: Edit[] = []
   const linkFor = (href: string, tag: HtmlTag): string | null => {
-    if (mentionsStop && href === UNSUBSCRIBE_PLACEHOLDER) return baseUrl + links.unsubscribe(deliveryId)
     if (!tracking.clicks || edits.length >= MAX_LINKS || !isTrackable(href) || href.startsWith(own)) return null
     return tag.attributes.some(({ name }) => name === NO_TRACK) ? null : baseUrl + links.click(deliveryId, href)
   }

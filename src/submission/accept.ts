@@ -18,7 +18,13 @@ import type { Recipient } from './recipients.ts'
 import { isComplete, type RemoteAttachments } from './remote-attachments.ts'
 import type { Rendered } from './render.ts'
 import type { Author, GivenRequest, SubmissionRequest, TemplateUse } from './request.ts'
-import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVerified } from './requirements.ts'
+import {
+  requireOwnDomain,
+  requireRecipients,
+  requireSendingAllowed,
+  requireUnsubscribeLink,
+  requireVerified,
+} from './requirements.ts'
 import type { Accepted, MakeRecord, SubmissionResult } from './result.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
@@ -186,6 +192,7 @@ async function prepare(
   const id = deps.mintId('msg')
   const content = storedContent(id, request, recipients, deps.settings, now)
   const message = describe(id, author, request, content, sender, stream, now)
+  requireUnsubscribeLink(request, message.unsubscribe)
 
   const { redactContentAfter = null } = stream
   const redaction = redactContentAfter === null ? {} : { redactAfterMs: redactContentAfter }

@@ -1,11 +1,12 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
+import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { Mode } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
-import type { GivenRequest } from './request.ts'
+import type { GivenRequest, SubmissionRequest } from './request.ts'
 
 /** Requirements of a submission, checked in the order of their statuses: 400, 403, 422. Each returns the checked value
  *  or throws a Refusal. */
@@ -26,6 +27,28 @@ export function requireOwnDomain(request: GivenRequest, domain: Domain | null): 
     details: { given: request.from.mailbox.domain, expected: domain?.name ?? null },
   })
 }
+
+/** Refuses content with the placeholder for an unsubscribe link where no link can take its place, with
+ *  `validation_error`: without `unsubscribe`, and in a finished mail, which goes out as it is. A recipient who follows a
+ *  dead link reports the mail as spam instead. */
+export function requireUnsubscribeLink(request: SubmissionRequest, unsubscribe: boolean): void {
+  const { mime, template } = request
+  if (mime !== null && SPELLINGS.some((spelling) => hasText(mime.bytes, spelling))) {
+    throw invalid([
+      { field: 'body', message: 'must not contain %unsubscribe_url%: SMTP submission does not replace it' },
+    ])
+  }
+  if (unsubscribe) return
+  const field = (['html', 'text'] as const).find((name) => mentionsUnsubscribe(request[name] ?? ''))
+  if (field === undefined) return
+  const message = 'contains %unsubscribe_url%, but unsubscribe is off: set unsubscribe to true'
+  throw invalid([{ field: template === null ? field : 'template_id', message }])
+}
+
+/** In a mail that may have many megabytes. */
+const SPELLINGS = ['%unsubscribe_url%', '%UNSUBSCRIBE_URL%']
+const hasText = ({ buffer, byteOffset, byteLength }: Uint8Array, text: string) =>
+  Buffer.from(buffer, byteOffset, byteLength).includes(text)
 
 /** Live mail requires a verified domain; `domain_not_verified` otherwise. */
 export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {

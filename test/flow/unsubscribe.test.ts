@@ -78,6 +78,32 @@ test.each([
   expect(fieldsOf(raw!)).toHaveLength(count)
 })
 
+test('no dead unsubscribe link is delivered: without a link in its place, the message is refused', async () => {
+  const html = '<a href="https://%25UNSUBSCRIBE_URL%25?from=mail">stop</a> <p>%unsubscribe_url%</p>'
+  const off = await server.send({ html, text: 'x' })
+  expect([off.status, off.body.error]).toMatchObject([400, { code: 'validation_error', field: 'html' }])
+  const text = await server.send({ html: '<p>x</p>', text: '%Unsubscribe_url%', unsubscribe: false })
+  expect([text.status, text.body.error.field]).toEqual([400, 'text'])
+  const template = await server.ask('POST', '/v1/templates', {
+    name: 'T',
+    alias: 'stop',
+    subject: 'x',
+    text: '%unsubscribe_url%',
+  })
+  expect(template.status).toBe(201)
+  const used = { template_id: 'stop', subject: undefined, html: undefined, text: undefined }
+  const filled = await server.send(used)
+  expect([filled.status, filled.body.error.field]).toEqual([400, 'template_id'])
+  await expect(handIn({}, 'Stop: %UNSUBSCRIBE_URL%')).rejects.toThrow('550 5.6.0')
+
+  for (const body of [{ html, text: 'x' }, used]) {
+    const sent = await server.send({ ...body, unsubscribe: true })
+    const [raw] = await arrived(sent.body.id)
+    expect(raw!.toString()).not.toMatch(/unsubscribe_url/i)
+    expect(raw!.toString().replaceAll('=\r\n', '')).toMatch(/\/t\/u/)
+  }
+})
+
 const OWN = '<https://shop.example/stop>'
 
 test('a message that renounces our field can have its own, and no other can', async () => {
@@ -114,9 +140,9 @@ test('an X-Service-Unsubscribe that is neither yes nor no is refused', async () 
   )
 })
 
-async function handIn(headers: Record<string, string>) {
+async function handIn(headers: Record<string, string>, text = 'Hi') {
   const port = Number(server.running().listening.smtpSubmission!.split(':').at(-1))
   const transport = createTransport(clientOptions(port, server.keys.live))
-  const mail = { from: `shop@${DOMAIN}`, to: 'ann@one.remote.example', subject: 'Hello', text: 'Hi', headers }
+  const mail = { from: `shop@${DOMAIN}`, to: 'ann@one.remote.example', subject: 'Hello', text, headers }
   return transport.sendMail(mail).finally(() => transport.close())
 }

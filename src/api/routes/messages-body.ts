@@ -91,7 +91,7 @@ export function createSendBody(now: () => number) {
       .boolean()
       .nullish()
       .describe(
-        'Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Null or absent: use the domain’s setting.',
+        'Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Where it is off, content with the placeholder is refused. Null or absent: use the setting of the stream or the domain.',
       ),
   })
   const whole = fields

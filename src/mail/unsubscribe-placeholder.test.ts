@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { mentionsUnsubscribe, withUnsubscribeLink } from './unsubscribe-placeholder.ts'
+
+const LINK = 'https://mail.example/t/u$1'
+
+test.each([
+  ['<a href="%unsubscribe_url%">', `<a href="${LINK}">`],
+  ["<a href='%UNSUBSCRIBE_URL%'>", `<a href='${LINK}'>`],
+  ['<a href=%Unsubscribe_Url%>', `<a href=${LINK}>`],
+  ['<a href="%25unsubscribe_url%25">', `<a href="${LINK}">`],
+  ['<a href="http://%unsubscribe_url%">', `<a href="${LINK}">`],
+  ['<a href="https://%25unsubscribe_url%25/">', `<a href="${LINK}">`],
+  ['<a href="&#37;unsubscribe_url&#x25;">', `<a href="${LINK}">`],
+  ['<a href="%unsubscribe_url%?utm_source=a&amp;b=1">', `<a href="${LINK}?utm_source=a&amp;b=1">`],
+  ['<a href="%unsubscribe_url%&utm_source=a">', `<a href="${LINK}">`],
+  ['<a href="%unsubscribe_url%&amp;utm_source=a">', `<a href="${LINK}">`],
+  ['<a href="%unsubscribe_url%#top">', `<a href="${LINK}#top">`],
+  ['<p>Stop: %unsubscribe_url%&nbsp;(always)</p>', `<p>Stop: ${LINK}&nbsp;(always)</p>`],
+  ['Stop (%unsubscribe_url%). Or %UNSUBSCRIBE_URL%, twice', `Stop (${LINK}). Or ${LINK}, twice`],
+])('%j gets the link', (text, filled) => {
+  expect(mentionsUnsubscribe(text)).toBe(true)
+  expect(withUnsubscribeLink(text, LINK)).toBe(filled)
+})
+
+test.each([
+  '%unsubscribe_url',
+  'unsubscribe_url',
+  '{{ unsubscribe_url }}',
+  '%unsubscribe%',
+  '100% of unsubscribe_url%',
+])('%j is not the placeholder', (text) => {
+  expect(mentionsUnsubscribe(text)).toBe(false)
+  expect(withUnsubscribeLink(text, LINK)).toBe(text)
+})

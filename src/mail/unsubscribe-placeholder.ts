@@ -1,0 +1,14 @@
+/** The placeholder for the recipient's unsubscribe link is `%unsubscribe_url%`. People and their editors also write it in
+ *  upper case, percent-encoded or with entities, behind a scheme that the editor added, and with a path or parameters
+ *  behind it, which would make the link invalid. A query that begins with `?` stays. */
+const PLACEHOLDER =
+  /(?:https?:\/\/)?(?:%(?:25)?|&#37;|&#x25;)unsubscribe_url(?:%(?:25)?|&#37;|&#x25;)(?:(?:&(?:amp;)?\w+=|\/)[^\s"'<>]*)?/gi
+
+export function mentionsUnsubscribe(text: string): boolean {
+  return text.search(PLACEHOLDER) >= 0
+}
+
+/** Text or HTML → the same with `link` in every place of the placeholder. Linear. */
+export function withUnsubscribeLink(text: string, link: string): string {
+  return text.replace(PLACEHOLDER, () => link)
+}
