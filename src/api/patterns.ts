@@ -91,8 +91,8 @@ export const CONTENT_TYPE = {
   maxLength: 255,
   pattern: String.raw`^${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${TOKEN}=(?:${TOKEN}|"[ !#-[\]-~]*"))*$`,
 }
-/** Content-ID of an attachment, with or without angle brackets. */
-export const CONTENT_ID = { pattern: '^(?:<[!-;=?-~]{1,255}>|[!-;=?-~]{1,255})$' }
+/** Content-ID of an attachment, with or without angle brackets and `cid:`. */
+export const CONTENT_ID = { pattern: '^(?!<?[Cc][Ii][Dd]:>?$)(?:<[!-;=?-~]{1,255}>|[!-;=?-~]{1,255})$' }
 
 /** Alias of a template. */
 export const ALIAS = { pattern: '^[a-z0-9-]{1,100}$' }

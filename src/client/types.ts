@@ -293,7 +293,7 @@ export interface Attachment {
   content: string
   /** Derived from the file name if absent. */
   content_type?: string | null
-  /** For `<img src="cid:…">`. */
+  /** For `<img src="cid:…">`. Brackets and `cid:` in front are ignored. */
   content_id?: string | null
   url?: null
 }
@@ -1471,7 +1471,7 @@ export interface RemoteAttachment {
   content?: null
   /** Taken from the response of the URL if absent, or derived from the file name. */
   content_type?: string | null
-  /** For `<img src="cid:…">`. */
+  /** For `<img src="cid:…">`. Brackets and `cid:` in front are ignored. */
   content_id?: string | null
 }
 

@@ -190,6 +190,33 @@ describe('structure', () => {
     expect(textOf({ ...everything(), html: '<p>no image</p>' })).not.toContain('multipart/related')
   })
 
+  test.each([
+    ['<img src="cid:logo">', 'logo', true],
+    ['<img src="CID:logo">', 'logo', true],
+    ["<img src=' cid:logo '>", 'logo', true],
+    ['<img src=cid:logo>', 'logo', true],
+    ['<img src="cid:a&amp;b">', 'a&b', true],
+    ['<img src="cid:a%26b">', 'a&b', true],
+    ['<img src="cid:logo%40own.example">', 'logo@own.example', true],
+    ['<img src="cid:50%25">', '50%', true],
+    ['<img src="cid:a(1),b">', 'a(1),b', true],
+    ['<img srcset="cid:logo 1x, cid:big 2x">', 'big', true],
+    ['<td background="cid:logo">', 'logo', true],
+    ['<td style="background:url(cid:logo) red">', 'logo', true],
+    ['<td style="background:url(&quot;cid:logo&quot;)">', 'logo', true],
+    ["<style>p{background:url('cid:logo')}</style>", 'logo', true],
+    ['<img src="cid:logo2">', 'logo', false],
+    ['<img src="cid:logo.png">', 'logo', false],
+    ['<img src="cid:logo@own.example">', 'logo', false],
+    ['<img src="cid:big-logo">', 'logo', false],
+    ['<img src="cid:Logo">', 'logo', false],
+    ['<p>placid:logo</p>', 'logo', false],
+  ])('in %s the file %s is shown: %p', (html, contentId, isShown) => {
+    const text = textOf(mail({ html, attachments: [{ ...file('x.png', PIXEL), contentId }] }))
+    expect(text.includes('multipart/related')).toBe(isShown)
+    expect(text.includes('Content-Disposition: inline')).toBe(isShown)
+  })
+
   test('relabels types that cannot be base64 or are none, and keeps parameters', () => {
     const type = (contentType: string) =>
       /Content-Type: ((?!multipart|text\/plain)[\s\S]*?)\r\nContent-Transfer/

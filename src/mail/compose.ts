@@ -8,6 +8,7 @@ import {
   textField,
   withoutControls,
 } from './header-text.ts'
+import { decodeAttribute } from './html-entities.ts'
 import { textFromHtml } from './html-text.ts'
 import { base64Length, encodeText, writeBase64 } from './transfer-encoding.ts'
 
@@ -113,7 +114,8 @@ function rootEntity(content: MailContent): Entity {
   )
   const text = texts[0] && textEntity('plain', texts[0])
   let body = texts[1] && textEntity('html', texts[1])
-  const isInline = (each: Attachment) => html !== null && isReferenced(each, html)
+  const referenced = attachments.some(({ contentId }) => contentId !== null) ? contentIdsIn(html ?? '') : NONE
+  const isInline = ({ contentId }: Attachment) => contentId !== null && referenced.has(contentId)
   const inline = attachments.filter(isInline)
   const others = attachments.filter((each) => !isInline(each))
 
@@ -156,10 +158,26 @@ function multipart(subtype: string, boundary: string, parts: readonly Entity[]):
   return { fields: `Content-Type: multipart/${subtype}${type};\r\n boundary="${boundary}"\r\n`, body }
 }
 
-function isReferenced(attachment: Attachment, html: string): boolean {
-  const id = attachment.contentId
-  if (id === null || !CONTENT_ID.test(id)) return false
-  return html.includes(`cid:${id}`) || html.includes(`cid:${encodeURIComponent(id)}`)
+/** HTML → the Content-IDs that its `cid:` URLs name, in attributes and styles, with and without what may end a URL in a
+ *  style or a list. RFC 2392 §2 */
+function contentIdsIn(html: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const [, written = ''] of html.matchAll(CID_URL)) {
+    const id = decodeAttribute(written)
+    for (const each of [id, /^[^"'()\s,;]*/.exec(id)![0]]) found.add(each).add(percentDecoded(each))
+  }
+  return found
+}
+
+const NONE: ReadonlySet<string> = new Set()
+const CID_URL = /\bcid:([^\s"'<>]+)/gi
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function attachmentEntity(attachment: Attachment, isInline: boolean): Entity {

@@ -47,6 +47,16 @@ describe('an accepted message', () => {
     expect(server.woken).toEqual({ ...before, outbound: before.outbound + 1 })
   })
 
+  test.each(['logo', '<logo>', 'cid:logo', 'CID:logo', '<cid:logo>'])(
+    'takes the content ID %p as logo',
+    async (content_id) => {
+      const file = { filename: 'logo.png', content: base64('png'), content_type: 'image/png', content_id }
+      const { body } = await server.send({ ...MAIL, html: '<img src="cid:logo">', attachments: [file] })
+      const shown = await server.ask('GET', `/v1/messages/${body.id}/content`)
+      expect(shown.body.attachments).toMatchObject([{ content_id: 'logo' }])
+    },
+  )
+
   test('keeps every field in the record, in the form it was sent in', async () => {
     const mail = {
       from: 'Shop <shop@EXAMPLE.com>',

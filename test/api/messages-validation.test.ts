@@ -77,6 +77,7 @@ describe('a body that is not valid is 400 and names the field', () => {
     ['attachment in a folder', attachment({ filename: '../a' }), 'attachments[0].filename'],
     ['attachment type', attachment({ content_type: 'pdf' }), 'attachments[0].content_type'],
     ['attachment id', attachment({ content_id: 'a b' }), 'attachments[0].content_id'],
+    ['attachment id of a scheme alone', attachment({ content_id: 'cid:' }), 'attachments[0].content_id'],
     ['101 attachments', { attachments: Array(101).fill({ filename: 'a', content: '' }) }, 'attachments'],
     ['metadata a list', { metadata: ['a'] }, 'metadata'],
     ['metadata nested', { metadata: { a: { b: 1 } } }, 'metadata.a'],

@@ -181,7 +181,7 @@ const CONTENT_ID = z
   .transform(readContentId)
   .meta(patterns.CONTENT_ID)
   .nullish()
-  .describe('For `<img src="cid:…">`.')
+  .describe('For `<img src="cid:…">`. Brackets and `cid:` in front are ignored.')
 
 const GIVEN_ATTACHMENT = z
   .strictObject({
@@ -319,7 +319,7 @@ function readMetadata(metadata: unknown, context: Context): Metadata {
 }
 
 function readContentId(given: string, context: Context): string {
-  const contentId = /^<(.*)>$/s.exec(given)?.[1] ?? given
+  const contentId = (/^<(.*)>$/s.exec(given)?.[1] ?? given).replace(/^cid:/i, '')
   const fault = checks.contentIdFault(contentId)
   return fault === null ? contentId : refuse(context, [], fault)
 }

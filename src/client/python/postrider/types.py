@@ -181,7 +181,7 @@ class Attachment(_Attachment, total=False):
     content_type: Optional[str]
     """Derived from the file name if absent."""
     content_id: Optional[str]
-    """For `<img src="cid:…">`."""
+    """For `<img src="cid:…">`. Brackets and `cid:` in front are ignored."""
     url: None
 
 
@@ -1501,7 +1501,7 @@ class RemoteAttachment(_RemoteAttachment, total=False):
     content_type: Optional[str]
     """Taken from the response of the URL if absent, or derived from the file name."""
     content_id: Optional[str]
-    """For `<img src="cid:…">`."""
+    """For `<img src="cid:…">`. Brackets and `cid:` in front are ignored."""
 
 
 class RenderedTemplate(TypedDict):
