@@ -69,8 +69,9 @@ export const STREAM = { pattern: '^[a-z0-9][a-z0-9_-]{0,31}$' }
 
 /** Headers that Postrider sets itself (submission/checks.ts). */
 const OWN_HEADERS =
-  'from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|authentication-results'
-const OWN_PREFIXES = 'content-|arc-|resent-|x-service-|x-postrider-'
+  'from|to|cc|bcc|reply-to|subject|date|message-id|mime-version|sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|authentication-results|' +
+  'content-(?:type|transfer-encoding|disposition|id|description|location|base|md5|length)'
+const OWN_PREFIXES = 'arc-|resent-|x-service-|x-postrider-'
 /** `ab` → `[Aa][Bb]`, because a JSON Schema pattern has no flag for case-insensitive matching. */
 const anyCase = (words: string) => words.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 /** Name of an additional header, except for those that Postrider sets itself. */

@@ -93,6 +93,7 @@ describe('a mail reader decodes', () => {
     'long word': 'x'.repeat(1000),
     'two long words': `${'x'.repeat(80)} ${'y'.repeat(80)}`,
     'looks encoded': '=?UTF-8?Q?not_really?= =?x',
+    'the longest file name': '漢'.repeat(255),
     specials: '"quoted", <b> (c) @ \\ ; : = _ ? %',
   }
 
@@ -272,8 +273,10 @@ describe('compose refuses', () => {
   })
 
   test('recognizes its own headers in any letter case', () => {
-    expect(['FROM', 'Message-Id', 'content-language', 'Resent-Bcc'].every(isComposedHeader)).toBe(true)
-    expect(['X-From', 'List-Unsubscribe', 'In-Reply-To'].some(isComposedHeader)).toBe(false)
+    expect(['FROM', 'Message-Id', 'content-TYPE', 'Content-ID', 'Resent-Bcc'].every(isComposedHeader)).toBe(true)
+    expect(
+      ['X-From', 'List-Unsubscribe', 'In-Reply-To', 'Content-Language', 'Content-Duration'].some(isComposedHeader),
+    ).toBe(false)
   })
 })
 

@@ -59,7 +59,8 @@ interface Entity {
   body: Piece[]
 }
 
-const COMPOSED_HEADER = /^(?:from|to|cc|bcc|resent-bcc|reply-to|subject|date|message-id|mime-version|content-.*)$/i
+const COMPOSED_HEADER =
+  /^(?:from|to|cc|bcc|resent-bcc|reply-to|subject|date|message-id|mime-version|content-(?:type|transfer-encoding|disposition|id|description|location|base|md5|length))$/i
 const MESSAGE_ID = /^<[!-;=?-~]{1,990}>$/
 const CONTENT_ID = /^[!-;=?-~]{1,900}$/
 const TOKEN = '[A-Za-z0-9!#$&^_.+-]{1,127}'

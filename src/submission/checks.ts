@@ -64,7 +64,8 @@ export function isUnsubscribeHeader(name: string): boolean {
 
 /** Mail clients use it to save the file, so it must not select a folder. */
 export function filenameFault(filename: string): string | null {
-  if (filename === '' || bytesOf(filename) > 255) return 'must be 1 to 255 bytes' // NAME_MAX of file systems
+  const characters = [...filename.slice(0, 2 * 255 + 1)].length
+  if (characters < 1 || characters > 255) return 'must be 1 to 255 characters' // NAME_MAX of macOS and Windows
   if (CONTROL.test(filename)) return 'must not contain line breaks, NUL or other control characters'
   if (TURNING.test(filename)) return 'must not contain bidirectional control characters'
   if (!filename.isWellFormed()) return MALFORMED
