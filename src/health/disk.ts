@@ -27,7 +27,7 @@ export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: Chec
 export function checkDataDir({ dataDir }: Installation): Verdict {
   const folder = statSync(dataDir, { throwIfNoEntry: false })
   if (folder === undefined) return skip(`${dataDir} does not exist yet`)
-  const ours = ['postrider.db', 'seal.key'].map((name) => join(dataDir, name)).filter(existsSync)
+  const ours = ['postrider.db', 'seal.key', 'backup.secret'].map((name) => join(dataDir, name)).filter(existsSync)
   const foreign = ours.filter((file) => statSync(file).uid !== folder.uid)
   if (foreign.length > 0) {
     const owner = `uid ${folder.uid}`

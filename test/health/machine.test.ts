@@ -144,7 +144,7 @@ describe('disk and data directory', () => {
   })
 
   test('files that others can read, or another user owns, are reported', async () => {
-    const dataDir = files({ 'postrider.db': '', 'seal.key': '' })
+    const dataDir = files({ 'postrider.db': '', 'seal.key': '', 'backup.secret': '' })
     chmodSync(dataDir, 0o700)
     chmodSync(join(dataDir, 'seal.key'), 0o600)
     const status = async () => (await machine.check('data_dir', { installation: { dataDir } })).status
@@ -155,6 +155,7 @@ describe('disk and data directory', () => {
     chmodSync(dataDir, 0o755)
     const open = await machine.check('data_dir', { installation: { dataDir } })
     expect(open).toMatchObject({ status: 'warn', advice: `chmod -R go= ${dataDir}` })
+    expect(open.message).toContain(join(dataDir, 'backup.secret'))
     const nowhere = join(dataDir, 'not/there')
     expect(await machine.check('data_dir', { installation: { dataDir: nowhere } })).toMatchObject({ status: 'skip' })
   })
