@@ -26,9 +26,9 @@ export async function checkHeld(held: Pick<Held, 'count'>): Promise<Verdict> {
   )
 }
 
-function words({ madeAt, to }: LastBackup, now: number): string {
+function words({ madeAt, to, signedBy }: LastBackup, now: number): string {
   const hours = Math.floor((now - madeAt) / 3_600_000)
   const age =
     hours < 1 ? 'less than an hour ago' : hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`
-  return `${age}, to ${to}`
+  return `${age}, to ${to}${signedBy === undefined ? '' : `, signed by ${signedBy}`}`
 }

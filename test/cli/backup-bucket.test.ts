@@ -42,7 +42,7 @@ const bucket = () => openBucket('mail', place.file)
 
 describe('a backup in object storage', () => {
   test('is verified and restored from there, on a new machine with credentials of the environment', async () => {
-    const { file, bytes } = await made('s3://mail/nightly/')
+    const { file, bytes, signed_by: key } = await made('s3://mail/nightly/')
     expect(file).toMatch(/^s3:\/\/mail\/nightly\/postrider-\d{8}T\d{6}Z\.tar\.zst$/)
     expect(bytes).toBeGreaterThan(1000)
     expect((await run('restore', '--verify', file)).stdout).toContain('complete')
@@ -55,7 +55,11 @@ describe('a backup in object storage', () => {
       POSTRIDER_STORAGE_S3_SECRET_ACCESS_KEY: secretAccessKey,
     }
     const [config, data] = [join(place.folder, 'new.toml'), join(place.folder, 'new')]
-    const restoring = await startWith(env, 'restore', file, '--to', data, '--config', config, '--json')
+    const to = ['--to', data, '--config', config]
+    const refused = await startWith(env, 'restore', file, ...to)
+    expect((await refused.ended).stderr).toContain('cannot check who made this backup')
+    expect(existsSync(data)).toBe(false)
+    const restoring = await startWith(env, 'restore', file, ...to, '--signed-by', key)
     expect((await restoring.ended).code).toBe(0)
     expect(existsSync(join(data, 'seal.key'))).toBe(true)
     rmSync(data, { recursive: true })

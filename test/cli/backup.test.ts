@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
+import { membersOf, pack, relisted } from './backup-members.ts'
 import { PROGRAM, SOURCES, start, testFolder } from './command.ts'
 import { postriderInOneProcess } from './in-one-process.ts'
 
@@ -35,6 +36,7 @@ describe('backup', () => {
     expect(statSync(at('one.tar.zst')).mode & 0o777).toBe(0o600)
     expect(namesIn(at('one.tar.zst'))).toEqual([
       'manifest.json',
+      'manifest.sig',
       'config.toml',
       'seal.key',
       'smtp-key.pem',
@@ -43,7 +45,7 @@ describe('backup', () => {
     expect(extracted(at('one.tar.zst'), 'config.toml')).toEqual(readFileSync(place.file))
     const manifest = JSON.parse(extracted(at('one.tar.zst'), 'manifest.json').toString())
     expect(manifest).toMatchObject({
-      format: 1,
+      format: 3,
       schema: MIGRATIONS.length,
       hostname: 'mail.example.com',
       made_at: made.made_at,
@@ -121,8 +123,9 @@ describe('restore', () => {
   test('puts the backup with its config where there is nothing, and holds what waited', async () => {
     const config = at('new/config.toml')
     const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('new/data')}"`)
-    const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
-    const restored = await postrider('restore', moved, '--config', config, '--to', at('new/data'), '--json')
+    const moved = await repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+    const to = ['--config', config, '--to', at('new/data')]
+    const restored = await postrider('restore', moved, '--unauthenticated', ...to, '--json')
     expect(restored.stderr).toBe('')
     expect(JSON.parse(restored.stdout)).toMatchObject({
       data_dir: at('new/data'),
@@ -149,16 +152,23 @@ describe('restore', () => {
   test('prints where everything is, what is on hold and how to send it', async () => {
     const config = at('moved/config.toml')
     const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('moved/data')}"`)
-    const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+    const moved = await repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
     const verified = await postrider('restore', '--verify', moved)
-    expect(verified.stdout).toMatch(/^The backup is complete: mail\.example\.com, made \S+ by Postrider .*\n.*\n$/)
-    const { code, stdout, stderr } = await postrider('restore', moved, '--config', config, '--to', at('moved/data'))
+    expect(verified.stdout).toMatch(
+      /^The backup is complete: mail\.example\.com, made \S+ by Postrider .*\nPostrider has not checked who made it .*\n.*\n.*\n$/,
+    )
+    const to = ['--config', config, '--to', at('moved/data')]
+    const { code, stdout, stderr } = await postrider('restore', moved, '--unauthenticated', ...to)
     expect([stderr, code]).toEqual(['', 0])
-    expect(stdout.split('\n').slice(2, 4)).toEqual([`Restored to ${at('moved/data')}.`, `Config written to ${config}.`])
+    expect(stdout.split('\n').slice(4, 6)).toEqual([`Restored to ${at('moved/data')}.`, `Config written to ${config}.`])
     expect(stdout).toContain(': 1 deliveries, 0 webhook deliveries and\n')
     expect(stdout).toContain('postrider restore release --all')
 
-    const again = await postrider('restore', moved, '--config', config, '--replace', '--send-queued')
+    const [into, how] = [
+      ['--config', config, '--replace'],
+      ['--send-queued', '--unauthenticated'],
+    ]
+    const again = await postrider('restore', moved, ...into, ...how)
     expect(again.stdout).toContain(`The previous data is in ${at('moved/')}`)
     expect(again.stdout).not.toContain('Config written')
     expect(again.stdout).not.toContain('On hold')
@@ -166,8 +176,8 @@ describe('restore', () => {
 
   test('refuses a backup with a faulty config where there is no other', async () => {
     const text = readFileSync(place.file, 'utf8').replace('data_dir =', 'data_dirs =')
-    const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
-    const refused = await postrider('restore', moved, '--config', at('faulty/config.toml'))
+    const moved = await repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+    const refused = await postrider('restore', moved, '--config', at('faulty/config.toml'), '--unauthenticated')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('data_dirs')
     expect(existsSync(at('faulty'))).toBe(false)
@@ -202,7 +212,7 @@ describe('restore', () => {
   // threat: hostile-backups
   test('refuses every damaged backup, and changes nothing', async () => {
     const refusal = async (file: string) => {
-      const { code, stderr, stdout } = await postrider('restore', file, '--to', at('target'))
+      const { code, stderr, stdout } = await postrider('restore', file, '--to', at('target'), '--unauthenticated')
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(existsSync(at('target'))).toBe(false)
       return stderr.trim()
@@ -217,7 +227,8 @@ describe('restore', () => {
     const flipped = Buffer.from(good)
     flipped[good.length - 3000]! ^= 1
     expect(await refusal(write('flipped', flipped))).toMatch(/^the backup is damaged: /)
-    const change = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change, false))
+    const change = async (change: (name: string, bytes: Buffer) => Buffer) =>
+      refusal(await repacked(at('good'), change, false))
     expect(await change((name, bytes) => (name === 'postrider.db' ? zeroed(bytes) : bytes))).toBe(
       'the backup is damaged: the checksum of postrider.db does not match',
     )
@@ -229,12 +240,13 @@ describe('restore', () => {
     )
     const manifest = (text: (manifest: string) => string) =>
       change((name, bytes) => (name === 'manifest.json' ? Buffer.from(text(bytes.toString())) : bytes))
-    expect(await manifest((text) => text.replace('"format": 1', '"format": 3'))).toMatch(/has format 3/)
+    expect(await manifest((text) => text.replace('"format": 3', '"format": 4'))).toMatch(/has format 4/)
     expect(await manifest((text) => text.replace('"smtp-key.pem"', '"../smtp-key"'))).toBe(
       'the backup is damaged: unexpected file ../smtp-key',
     )
     expect(await manifest((text) => text.replace(/"hostname": "/, '$&\\u001b[2J'))).toMatch(/manifest is unreadable/)
-    const hashed = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change))
+    const hashed = async (change: (name: string, bytes: Buffer) => Buffer) =>
+      refusal(await repacked(at('good'), change))
     expect(await hashed((name, bytes) => (name === 'postrider.db' ? holed(bytes) : bytes))).toMatch(
       /database .*(damaged|malformed)/,
     )
@@ -258,25 +270,13 @@ const namesIn = (file: string) => tar('-tf', plain(file)).toString().trim().spli
 const extracted = (file: string, name: string) => tar('-xOf', plain(file), name)
 
 /** A copy of a backup with changed files. With `withManifest` its manifest lists the changed files. */
-function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer, withManifest = true): string {
-  const names = namesIn(file)
-  const files = new Map(names.map((name) => [name, change(name, Buffer.from(extracted(file, name)))]))
-  const folder = at('repacked')
-  rmSync(folder, { recursive: true, force: true })
-  Bun.spawnSync(['mkdir', folder])
-  if (withManifest) {
-    const manifest = JSON.parse(files.get('manifest.json')!.toString())
-    for (const reported of manifest.files) {
-      const bytes = files.get(reported.name)!
-      reported.bytes = bytes.length
-      reported.sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-    }
-    files.set('manifest.json', Buffer.from(JSON.stringify(manifest)))
-  }
-  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes)
-  tar('--format=ustar', '-C', folder, '-cf', at('repacked.tar'), ...names)
-  writeFileSync(at('repacked.tar.zst'), zstdCompressSync(readFileSync(at('repacked.tar'))))
-  return at('repacked.tar.zst')
+async function repacked(
+  file: string,
+  change: (name: string, bytes: Buffer) => Buffer,
+  withManifest = true,
+): Promise<string> {
+  const changed = new Map([...(await membersOf(file))].map(([name, bytes]) => [name, change(name, bytes)]))
+  return pack(withManifest ? relisted(changed) : changed, at('repacked.tar.zst'))
 }
 
 const zeroed = (bytes: Buffer) => Buffer.alloc(bytes.length)

@@ -32,7 +32,7 @@ for (const umask of ['000', '022', '077', '777']) {
       run(...init, '--no-input', '--smarthost', readFileSync(at('smarthost'), 'utf8').trim())
       run('backup', at('backups/'), '--config', config)
       run('backup', at('one'), '--config', config)
-      run('restore', at('one'), '--to', at('restored'))
+      run('restore', at('one'), '--to', at('restored'), '--unauthenticated')
       run(
         'send',
         '--config',

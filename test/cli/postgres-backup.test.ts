@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DUMP } from '../../src/cli/backup/manifest.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { membersOf, pack, relisted } from './backup-members.ts'
 import { start, testFolder } from './command.ts'
 import { postriderInOneProcess } from './in-one-process.ts'
 
@@ -71,6 +73,26 @@ describeWithPostgres('backup and restore with PostgreSQL', () => {
     expect(released.discarded.deliveries).toBe(1)
   })
 
+  // threat: changed-backups
+  test('with a changed dump is refused, and the database stays empty', async () => {
+    await json('backup', at('all.tar.zst'), '--dump')
+    await json('user', 'add', 'mallory@example.net', '--operator')
+    await json('backup', at('more.tar.zst'), '--dump')
+    const members = await membersOf(at('all.tar.zst'))
+    members.set(DUMP, (await membersOf(at('more.tar.zst'))).get(DUMP)!)
+    const changed = pack(relisted(members), at('changed.tar.zst'))
+    setUrl(await postgres.createDatabase(`changed${databases}`))
+    const refused = await run('restore', changed, '--replace')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the backup is not signed with')])
+    expect(
+      postgres.psql('select count(*) from pg_tables where schemaname = current_schema', `changed${databases}`),
+    ).toBe('0')
+    const forced = await json('restore', changed, '--replace', '--unauthenticated')
+    expect(forced.authenticated).toBe(false)
+    expect((await run('audit')).stdout).toMatch(/restore .* unauthenticated /)
+    expect((await json('user', 'list')).data.map((user: Json) => user.email)).toContain('mallory@example.net')
+  })
+
   test('without a dump has keys and config only, and says where the database comes from', async () => {
     const made = await json('backup', at('keys.tar.zst'))
     expect(made.files).toEqual(['config.toml', 'seal.key', 'postrider.json'])
@@ -81,11 +103,12 @@ describeWithPostgres('backup and restore with PostgreSQL', () => {
     const sqlite = testFolder()
     undo.push(() => sqlite.remove())
     sqlite.writeConfig('off')
-    const refused = await postrider('restore', at('keys.tar.zst'), '--config', sqlite.file)
+    const by = ['--signed-by', made.signed_by]
+    const refused = await postrider('restore', at('keys.tar.zst'), '--config', sqlite.file, ...by)
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Set database.url first.')])
     await postrider('init', '--domain', 'example.com', '--skip-checks', '--config', sqlite.file)
     await postrider('backup', at('sqlite.tar.zst'), '--config', sqlite.file)
-    const other = await run('restore', at('sqlite.tar.zst'), '--to', at('other'))
+    const other = await run('restore', at('sqlite.tar.zst'), '--to', at('other'), '--unauthenticated')
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('installation with SQLite')])
     const dumped = await postrider('backup', at('x.tar.zst'), '--dump', '--config', sqlite.file)
     expect([dumped.code, dumped.stderr]).toEqual([2, expect.stringContaining('--dump is for PostgreSQL')])

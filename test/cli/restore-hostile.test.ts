@@ -15,13 +15,14 @@ import {
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { DATABASE, type Manifest } from '../../src/cli/backup/manifest.ts'
+import { publicKeyOf, SIGNATURE_FILE } from '../../src/cli/backup/signature.ts'
 import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { onTerminal, postrider, testFolder } from './command.ts'
 import { postriderInOneProcess } from './in-one-process.ts'
 
-/** Crafted backups, and data directories whose owner replaces files while root restores. */
+/** Crafted backups that the operator restores with --unauthenticated, and data directories whose owner replaces files while root restores. */
 
 const inOneProcess = postriderInOneProcess()
 const place = testFolder('[sending]\nrequire_verified_domain = false\n')
@@ -40,6 +41,7 @@ beforeAll(async () => {
   }
   manifest = JSON.parse(files.get('manifest.json')!.toString())
   files.delete('manifest.json')
+  files.delete(SIGNATURE_FILE)
 })
 afterAll(() => place.remove())
 
@@ -53,7 +55,7 @@ interface Member {
 const members = (): Member[] => [...files].map(([name, bytes]) => ({ name, bytes }))
 const withDatabaseLast = (more: Member[]) => [...members().slice(0, -1), ...more, members().at(-1)!]
 
-/** Members → a backup whose manifest matches them. */
+/** Members → a backup whose manifest matches them, with a signature of nobody. */
 function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
   const listed = all.map(({ name, bytes }) => ({
     name,
@@ -61,22 +63,24 @@ function packed(all: Member[], after: Buffer = Buffer.alloc(0)): string {
     sha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
   }))
   const reported = { name: 'manifest.json', bytes: Buffer.from(JSON.stringify({ ...manifest, files: listed })) }
-  const blocks = [reported, ...all].flatMap(({ name, bytes, head: change }: Member) => {
-    const head = tarHead({ name, bytes: bytes.length }, 0)
-    if (change !== undefined) {
-      change(head)
-      const sum = head.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0)
-      head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-    }
-    return [head, bytes, tarPadding(bytes.length)]
-  })
+  const blocks = [reported, { name: SIGNATURE_FILE, bytes: Buffer.alloc(64) }, ...all].flatMap(
+    ({ name, bytes, head: change }: Member) => {
+      const head = tarHead({ name, bytes: bytes.length }, 0)
+      if (change !== undefined) {
+        change(head)
+        const sum = head.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0)
+        head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+      }
+      return [head, bytes, tarPadding(bytes.length)]
+    },
+  )
   writeFileSync(at('made'), zstdCompressSync(Buffer.concat([...blocks, tarEnd(), after])))
   return at('made')
 }
 
 /** Error message of reading a backup up to the database. */
 async function readingOf(file: string): Promise<string> {
-  return openBackup(file, at('none.toml')).then(
+  return openBackup(file, at('none.toml'), { publicKeys: [], acceptsAll: true }).then(
     () => 'accepted',
     (thrown: Error) => thrown.message,
   )
@@ -85,7 +89,7 @@ async function readingOf(file: string): Promise<string> {
 /** Error message of --verify. Checks that a restore fails with the same message and changes nothing. */
 async function refusal(file: string): Promise<string> {
   const verified = await inOneProcess('restore', file, '--verify')
-  const restored = await inOneProcess('restore', file, '--to', at('target'))
+  const restored = await inOneProcess('restore', file, '--to', at('target'), '--unauthenticated')
   expect([verified.code, restored.code, verified.stdout, restored.stdout]).toEqual([1, 1, '', ''])
   expect(restored.stderr).toBe(verified.stderr)
   expect(existsSync(at('target'))).toBe(false)
@@ -155,23 +159,24 @@ describe('a crafted backup', () => {
       members().map((each) => (each.name === 'config.toml' ? { ...each, bytes: Buffer.from(config) } : each)),
     )
     const missing = at('none/config.toml')
-    const refused = await inOneProcess('restore', file, '--config', missing)
+    const refused = await inOneProcess('restore', file, '--config', missing, '--unauthenticated')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr.trim()).toBe(
       `${missing}: file not found. To restore to the backup's data directory, use --to ${at('chosen')}`,
     )
     expect([existsSync(at('chosen')), existsSync(missing)]).toEqual([false, false])
 
+    const asked = ['restore', file, '--unauthenticated']
     const question = `The backup uses the data directory ${at('chosen')}. Restore there? [y/N]`
-    const declined = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'n' })
+    const declined = await onTerminal({}, [...asked, '--config', missing], { [question]: 'n' })
     expect([declined.code, declined.unanswered, existsSync(at('chosen'))]).toEqual([2, [], false])
-    const agreed = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'y' })
+    const agreed = await onTerminal({}, [...asked, '--config', missing], { [question]: 'y' })
     expect([agreed.code, agreed.unanswered]).toEqual([0, []])
     expect(readFileSync(missing, 'utf8')).toBe(config)
     rmSync(at('chosen'), { recursive: true })
     rmSync(at('none'), { recursive: true })
 
-    const elsewhere = await inOneProcess('restore', file, '--config', missing, '--to', at('other'))
+    const elsewhere = await inOneProcess(...asked, '--config', missing, '--to', at('other'))
     expect(elsewhere).toMatchObject({ code: 0, stderr: '' })
     expect([existsSync(at('chosen')), existsSync(missing), existsSync(at('other/postrider.db'))]).toEqual([
       false,
@@ -250,15 +255,18 @@ const isRoot = process.getuid?.() === 0
 // threat: restore-as-root
 // threat: links-in-data-directory
 describe.skipIf(!isRoot)('root who restores into the data directory of another user', () => {
+  let key: string
   const victim = () => at('victim')
   // In a process of its own, which becomes that user.
-  const restore = (dataDir: string) => postrider('restore', at('good'), '--to', dataDir, '--replace')
+  const restore = (dataDir: string) =>
+    postrider('restore', at('good'), '--to', dataDir, '--replace', '--signed-by', key)
   const uidsIn = (folder: string) => [
     ...new Set(['.', ...readdirSync(folder)].map((name) => lstatSync(join(folder, name)).uid)),
   ]
 
   beforeAll(() => {
     chmodSync(place.folder, 0o755)
+    key = publicKeyOf(place.dataDir)!
     mkdirSync(victim(), { mode: 0o700 })
     writeFileSync(join(victim(), 'secret'), 'of root', { mode: 0o600 })
   })
@@ -277,6 +285,7 @@ describe.skipIf(!isRoot)('root who restores into the data directory of another u
     symlinkSync(victim(), join(dataDir, 'link'))
     symlinkSync(join(victim(), 'secret'), join(dataDir, 'postrider.db'))
     symlinkSync(join(victim(), 'secret'), join(dataDir, 'seal.key'))
+    symlinkSync(join(victim(), 'secret'), join(dataDir, 'backup.secret'))
     const { code, stderr } = await restore(dataDir)
     expect([code, stderr]).toEqual([0, ''])
     expect(uidsIn(dataDir)).toEqual([NOBODY])

@@ -34,7 +34,7 @@ test('a store of every released schema is kept', () => {
 test.each([...kept, 'today'])('the store %s is restored and upgraded, and all of it is there', async (name) => {
   const dataDir = join(folder, `restored-${name}`)
   const file = name === 'today' ? today : join(KEPT_STORES, name)
-  const restored = await postrider('restore', file, '--to', dataDir, '--json')
+  const restored = await postrider('restore', file, '--to', dataDir, '--unauthenticated', '--json')
   expect(restored.stderr).toBe('')
   expect(JSON.parse(restored.stdout)).toMatchObject({ composed: 2, held: { deliveries: 1 } })
   const store = await openStore({ dataDir, now: Date.UTC(2026, 10, 21) })
@@ -100,7 +100,7 @@ test('an upgrade makes the operator the first user, who keeps password and sessi
 
 test('a later step finds what this version wrote, and three of the copies before it stay', async () => {
   const dataDir = join(folder, 'later')
-  expect((await postrider('restore', today, '--to', dataDir)).code).toBe(0)
+  expect((await postrider('restore', today, '--to', dataDir, '--unauthenticated')).code).toBe(0)
   const file = join(dataDir, 'postrider.db')
   const steps: Migration[] = [...MIGRATIONS]
   for (let later = 1; later <= 5; later++) {

@@ -295,6 +295,11 @@ export const FILES: Threat[] = [
   { id: 'backup-names', asset: 'the machine', attack: 'a backup with names that no backup holds' },
   { id: 'backup-path', asset: 'the machine', attack: 'a backup that says where it is to be restored' },
   { id: 'backup-schema', asset: 'the store', attack: 'a backup whose database runs code of its own' },
+  {
+    id: 'changed-backups',
+    asset: 'every account',
+    attack: 'a backup to which somebody adds an operator where it is stored, or a file of another backup',
+  },
   { id: 'restore-as-root', asset: 'the machine', attack: 'names that change while root restores' },
   { id: 'file-modes', asset: 'secrets', attack: 'files that other users of the machine can read' },
 ]

@@ -14,10 +14,12 @@ import {
   manifestFault,
   parseManifest,
 } from './manifest.ts'
-import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from './tar.ts'
+import { SIGNATURE_BYTES, SIGNATURE_FILE, type SigningKey } from './signature.ts'
+import { readTar, TarDamaged, type TarReader, tarEnd, tarHead, tarPadding } from './tar.ts'
+import { requireSigned, type Trust } from './trust.ts'
 
 /** A backup is a tar archive, compressed with zstd (RFC 8878); `tar --zstd` can read it too. The manifest is its first
- *  file, the database its last. */
+ *  file, the signature of the manifest its second, the database its last. */
 
 const LEVEL = 3
 const CHUNK_BYTES = 1024 * 1024
@@ -29,23 +31,29 @@ export interface HashedFile {
   sha256: string
 }
 
-/** Writes manifest, small files and database to a stream, and calls `yieldDisk` every 4 MiB of the database. Rejects
- *  with the error of reading or writing. */
-export async function writeArchive(
-  to: Writable,
-  content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
-  yieldDisk: () => void,
-): Promise<void> {
+/** What a backup consists of. */
+interface Content {
+  manifest: Manifest
+  signingKey: SigningKey
+  small: readonly SmallFile[]
+  /** Path of the database, or of what takes its place. */
+  database: string
+}
+
+/** Writes manifest, signature, small files and database to a stream, and calls `yieldDisk` every 4 MiB of the database.
+ *  Rejects with the error of reading or writing. */
+export async function writeArchive(to: Writable, content: Content, yieldDisk: () => void): Promise<void> {
   const compress = createZstdCompress({
     params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   })
   await pipeline(Readable.from(tarOf(content, yieldDisk), { objectMode: false }), compress, to)
 }
 
-async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1], yieldDisk: () => void) {
+async function* tarOf({ manifest, signingKey, small, database }: Content, yieldDisk: () => void) {
   const at = Date.parse(manifest.made_at) / 1000
   const manifestFile = { name: MANIFEST_FILE, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
-  for (const { name, bytes } of [manifestFile, ...small]) {
+  const signature = { name: SIGNATURE_FILE, bytes: signingKey.sign(manifestFile.bytes) }
+  for (const { name, bytes } of [manifestFile, signature, ...small]) {
     yield tarHead({ name, bytes: bytes.length }, at)
     yield bytes
     yield tarPadding(bytes.length)
@@ -78,22 +86,26 @@ export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedF
 /** An opened backup. `database` can be called only once. */
 export interface Archive {
   manifest: Manifest
+  /** Whether a trusted key signed it. */
+  isAuthenticated: boolean
   small: SmallFile[]
   /** The bytes of the database. Throws CommandFailure at the end if they do not match the manifest or if
    *  more files follow. */
   database(): AsyncGenerator<Uint8Array>
 }
 
-/** Reads a backup up to the database. Rejects files and bytes that the manifest does not list. Throws CommandFailure if
- *  the input is not a backup or is from a newer version, and for files that do not match the manifest. Other damage
- *  throws TarDamaged or a zstd error; see toBackupFailure. */
-export async function openArchive(bytes: Readable): Promise<Archive> {
+/** Reads a backup up to the database. Checks who signed the manifest, and rejects files and bytes that the manifest does
+ *  not list. Throws CommandFailure if the input is not a backup, is from a newer version or not signed with a trusted key,
+ *  and for files that do not match the manifest. Other damage throws TarDamaged or a zstd error; see toBackupFailure. */
+export async function openArchive(bytes: Readable, trust: Trust): Promise<Archive> {
   const tar = readTar(decompressed(bytes))
   const first = await tar.next().catch(noBackup)
   if (first?.name !== MANIFEST_FILE || first.bytes > MOST_SMALL_BYTES) return noBackup()
   const text = await wholeOf(tar.body())
   const manifest = parseManifest(text.toString())
   if (manifest === null) throw new CommandFailure(foreignManifest(text.toString()))
+  const signature = manifest.format === FORMAT ? await signatureIn(tar) : null
+  const isAuthenticated = requireSigned(text, signature, trust)
   const fault = manifestFault(manifest)
   if (fault !== null) throw damaged(fault)
 
@@ -113,6 +125,7 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
 
   return {
     manifest,
+    isAuthenticated,
     small,
     async *database() {
       const listed = databaseOf(manifest)
@@ -126,6 +139,12 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
       if ((await tar.next()) !== null) throw damaged('it contains more files than its manifest lists')
     },
   }
+}
+
+async function signatureIn(tar: TarReader): Promise<Buffer> {
+  const head = await tar.next()
+  if (head?.name === SIGNATURE_FILE && head.bytes === SIGNATURE_BYTES) return wholeOf(tar.body())
+  throw damaged(`expected its signature, found ${head?.name ?? 'end of file'}`)
 }
 
 function databaseOf({ files }: Manifest): Manifest['files'][number] {

@@ -25,8 +25,8 @@ export function smallFiles(options: { config: string; dataDir: string; withKey: 
   ]
 }
 
-/** Does not follow symbolic links: the folder may belong to another user. */
-function readNoLink(path: string): Buffer {
+/** The bytes of a file. Does not follow symbolic links: the folder may belong to another user. Throws file system errors. */
+export function readNoLink(path: string): Buffer {
   const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     return readFileSync(handle)

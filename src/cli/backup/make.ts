@@ -19,6 +19,7 @@ import { type Bucket, bucketPlaceOf, openBucket } from './bucket.ts'
 import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
 import { backUpDatabase, describePostgres } from './postgres.ts'
+import { type SigningKey, signingKeyOf } from './signature.ts'
 import { mb, openStagingDir, requireFreeSpace, type StagingDir } from './staging-dir.ts'
 import { dropOld, dropOldObjects, nameOf, type Target, targetOf } from './target.ts'
 import { createWritePacing } from './write-pacing.ts'
@@ -27,6 +28,7 @@ import { createWritePacing } from './write-pacing.ts'
  *
  *  Contents     everything acknowledged with 202 or 250 before the backup started, as one consistent snapshot; with
  *               PostgreSQL config, keys and certificates, and with `dump` also what pg_dump writes
+ *  Signature    with the key of the data directory, which the first backup creates
  *  Interrupted  the target is unchanged; the next backup removes leftovers
  *  Disk full    the same; throws CommandFailure
  *
@@ -54,9 +56,10 @@ export async function backup(
       : { bytes: statSync(database).size, logBytes: NO_LOG }
     const small = smallFiles({ config: options.config, dataDir: config.dataDir, withKey: options.key })
     const manifest = await manifestOf({ config, madeAt, small, database })
-    const bytes = await write(target, { staging, bucket }, { manifest, small, database })
+    const signingKey = signingKeyOf(config.dataDir)
+    const bytes = await write(target, { staging, bucket }, { manifest, signingKey, small, database })
     const removed = options.keep === undefined ? [] : await removeOld(to, options.keep, bucket)
-    noteBackup(config.dataDir, { madeAt, bytes, to: nameOf(target) })
+    noteBackup(config.dataDir, { madeAt, bytes, to: nameOf(target), signedBy: signingKey.publicKey })
     const isPrinted = target.file === null && target.object === null
     const record = {
       file: isPrinted ? null : nameOf(target),
@@ -65,6 +68,7 @@ export async function backup(
       instance_id: manifest.instance_id,
       schema: manifest.schema,
       with_key: options.key,
+      signed_by: signingKey.publicKey,
       files: manifest.files.map(({ name }) => name),
       database_bytes: copied.bytes,
       log_bytes_before: copied.logBytes.before,
@@ -73,7 +77,7 @@ export async function backup(
       removed,
     }
     const printLine = isPrinted ? printError : print
-    printLine(options.json ? JSON.stringify(record) : summary(record))
+    printLine(options.json ? JSON.stringify(record) : summary(record, signingKey))
   } finally {
     staging.remove()
   }
@@ -109,7 +113,7 @@ async function manifestOf(of: {
       yield bytes
     })()
   return {
-    format: isSqlite ? 1 : FORMAT,
+    format: FORMAT,
     program: VERSION,
     schema,
     made_at: iso(of.madeAt),
@@ -165,15 +169,16 @@ function lowerPriority(): void {
   }
 }
 
-function summary(record: {
-  file: string | null
-  bytes: number
-  with_key: boolean
-  took_ms: number
-  removed: string[]
-}) {
+function summary(
+  record: { file: string | null; bytes: number; with_key: boolean; took_ms: number; removed: string[] },
+  { publicKey, isNew }: SigningKey,
+) {
   const key = record.with_key ? '' : '; without seal.key, which a restore requires'
   const removed = record.removed.length === 0 ? '' : `\nremoved ${record.removed.join(', ')}`
   const seconds = (record.took_ms / 1000).toFixed(1)
-  return `${record.file ?? 'written to standard output'}: ${mb(record.bytes)} in ${seconds} s${key}${removed}`
+  const advice = isNew
+    ? `\nThis key is new. Keep that line apart from the backups: a restore on another machine needs it.`
+    : ''
+  return `${record.file ?? 'written to standard output'}: ${mb(record.bytes)} in ${seconds} s${key}${removed}
+signed by ${publicKey}${advice}`
 }

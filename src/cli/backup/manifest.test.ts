@@ -11,6 +11,8 @@ describe('a backup', () => {
     'postrider.db-wal',
     'Postrider.lock',
     'manifest.json',
+    'manifest.sig',
+    'backup.secret',
     'last-backup.json',
     'serving.json',
     'notes.txt',

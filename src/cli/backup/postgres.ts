@@ -8,8 +8,10 @@ import { type Connection, connect } from '../../storage/postgres/connection.ts'
 import { readInstance } from '../../storage/postgres/instance.ts'
 import { requireConfig, withStore } from '../cli-context.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
+import type { Archive } from './archive.ts'
 import { DUMP, REFERENCE } from './manifest.ts'
 import { type Counts, QUEUES } from './release.ts'
+import { recordRestore } from './unpack.ts'
 
 /** Debian has the programs of each version in a folder of its own. */
 const PROGRAMS = '/usr/lib/postgresql'
@@ -51,10 +53,11 @@ export async function requireDatabaseFor({ database }: Config, isDumped: boolean
   if (isUsed) throw new CommandFailure('the database of database.url is not empty. Create an empty one.')
 }
 
-/** Restores a dump into the configured database and decides what waits in it → what is on hold. Throws CommandFailure
- *  without `pg_restore`, and with its error: the database is then unchanged. */
+/** Restores the dump of a backup into the configured database, adds that to the audit log and decides what waits in it →
+ *  what is on hold. Throws CommandFailure without `pg_restore`, and with its error: the database is then unchanged. */
 export async function restoreDump(
   file: string,
+  archive: Archive,
   options: { config: string; sendQueued?: true; discardQueued?: true },
 ): Promise<Counts> {
   const config = requireConfig(options.config)
@@ -65,6 +68,7 @@ export async function restoreDump(
   await adoptDatabase(address, now)
   return withStore(config, async ({ store }) => {
     await store.held.hold()
+    await recordRestore(store, archive)
     if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue, now)
     if (options.sendQueued) for (const queue of QUEUES) await store.held.release(queue, { dueAfter: null, now })
     return store.held.count()

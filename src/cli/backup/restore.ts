@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, lchownSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, readConfig } from '../../config/load.ts'
@@ -15,15 +15,14 @@ import { CONFIG_FILE, DATABASE, DUMP, lastOf, REFERENCE } from './manifest.ts'
 import { requireDatabaseFor, restoreDump } from './postgres.ts'
 import { type Counts, QUEUES } from './release.ts'
 import { printRestored, type RestoredPlace } from './restored.ts'
+import { SIGNING_KEY_FILE } from './signature.ts'
 import { openStagingDir } from './staging-dir.ts'
 import { isEmpty, stagingParentFor, swapIn } from './swap.ts'
-import { stampOf } from './target.ts'
+import { requireTrueName, stampOf } from './target.ts'
+import { type TrustOptions, trustOf } from './trust.ts'
 import { openBackup, syncAll, unpack } from './unpack.ts'
 
-interface Options {
-  config: string
-  to?: string
-  verify?: true
+interface Options extends TrustOptions {
   replace?: true
   sealKey?: string
   sendQueued?: true
@@ -33,6 +32,7 @@ interface Options {
 
 /** Checks a whole backup and, without `verify`, replaces a data directory that no server uses.
  *
+ *  Changed      refuses a backup that no key of the operator signed, unless `unauthenticated`; see trustOf
  *  Interrupted  the data directory is unchanged; the next restore removes leftovers
  *  Damaged      the same: it reads and checks the whole backup before it replaces anything
  *  As root      works with the rights of the data directory's owner, who could otherwise swap in symbolic links
@@ -45,20 +45,21 @@ export async function restore(from: string, options: Options): Promise<void> {
   if (options.verify && (options.replace || options.sendQueued || options.discardQueued)) {
     throw usageFault('--verify changes nothing. Do not combine it with --replace, --send-queued or --discard-queued.')
   }
-  const archive = await openBackup(from, options.config)
+  const archive = await openBackup(from, options.config, trustOf(options))
+  if (archive.isAuthenticated) requireTrueName(from, Date.parse(archive.manifest.made_at))
   const sealKey = options.sealKey === undefined ? null : readFileSync(options.sealKey)
   if (options.verify) return verify(archive, sealKey, options)
   const wanted = await placeFor(archive, options, terminalPrompt(!options.json))
   const done = await putInPlace(archive, sealKey, requireFree(wanted, options), options)
   if (wanted.newConfig !== null) writeConfig(options.config, wanted.newConfig)
-  const held = lastOf(archive.manifest) === DUMP ? await restoreDumpIn(wanted.dataDir, options) : done.held
-  printRestored({ manifest: archive.manifest, place: wanted, ...done, held }, options)
+  const held = lastOf(archive.manifest) === DUMP ? await restoreDumpIn(wanted.dataDir, archive, options) : done.held
+  printRestored({ archive, place: wanted, ...done, held }, options)
 }
 
 /** The dump stays if it cannot be restored. */
-async function restoreDumpIn(dataDir: string, options: Options): Promise<Counts> {
+async function restoreDumpIn(dataDir: string, archive: Archive, options: Options): Promise<Counts> {
   const file = join(dataDir, DUMP)
-  const held = await restoreDump(file, options)
+  const held = await restoreDump(file, archive, options)
   rmSync(file)
   return held
 }
@@ -86,6 +87,7 @@ async function putInPlace(
         mkdirSync(folder, { mode: 0o700 })
         if (isRootOwned) giveStagingDir(staging.folder, folder, owner)
         const found = await asOwner(() => unpackInto(folder, archive, sealKey, options))
+        await asOwner(async () => keepSigningKey(dataDir, folder))
         const replaced = swapIn(folder, dataDir, { stagingParent, stamp: stampOf(systemClock.now()) })
         return { ...found, replaced }
       } finally {
@@ -97,6 +99,13 @@ async function putInPlace(
   }
 }
 
+/** The key of a data directory stays, so that the operator's copy of its public key remains valid. */
+function keepSigningKey(from: string, to: string): void {
+  if (!lstatSync(join(from, SIGNING_KEY_FILE), { throwIfNoEntry: false })?.isFile()) return
+  copyFileSync(join(from, SIGNING_KEY_FILE), join(to, SIGNING_KEY_FILE))
+  syncAll(to, [SIGNING_KEY_FILE])
+}
+
 /** Gives a folder to the owner of the data. It is new and its parent belongs to root, so nobody can
  *  have replaced it. */
 function giveStagingDir(staging: string, folder: string, { uid, gid }: Owner): void {
@@ -105,7 +114,7 @@ function giveStagingDir(staging: string, folder: string, { uid, gid }: Owner): v
 }
 
 async function unpackInto(folder: string, archive: Archive, sealKey: Buffer | null, options: Options) {
-  const checked = await unpack(archive, folder, { sealKey, restoredFrom: archive.manifest.made_at })
+  const checked = await unpack(archive, folder, { sealKey, isRestored: true })
   const last = lastOf(archive.manifest)
   const held = last === DATABASE ? await decideQueued(folder, archive, options) : null
   if (last === REFERENCE) rmSync(join(folder, last))
@@ -122,7 +131,7 @@ async function verify(archive: Archive, sealKey: Buffer | null, options: Options
   const staging = openStagingDir(tmpdir(), 'verify')
   try {
     const checked = await unpack(archive, staging.folder, { sealKey })
-    printRestored({ manifest: archive.manifest, checked, held: null, place: null, replaced: null }, options)
+    printRestored({ archive, checked, held: null, place: null, replaced: null }, options)
   } finally {
     staging.remove()
   }

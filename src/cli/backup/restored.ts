@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { print, printJson } from '../print.ts'
+import type { Archive } from './archive.ts'
 import { DUMP, lastOf, type Manifest } from './manifest.ts'
 import type { Counts } from './release.ts'
+import { SIGNING_KEY_FILE } from './signature.ts'
 import type { Checked } from './unpack.ts'
 
 /** Where a restore put the data. */
@@ -13,7 +17,7 @@ export interface RestoredPlace {
 /** Prints the result of a restore. `place` is null after --verify, `held` if nothing is on hold. */
 export function printRestored(
   done: {
-    manifest: Manifest
+    archive: Archive
     /** Null for an installation with PostgreSQL. */
     checked: Checked | null
     held: Counts | null
@@ -22,7 +26,8 @@ export function printRestored(
   },
   options: { config: string; json?: true },
 ): void {
-  const { manifest, place, held } = done
+  const { place, held } = done
+  const { manifest, isAuthenticated } = done.archive
   if (options.json) {
     printJson({
       data_dir: place?.dataDir ?? null,
@@ -33,6 +38,7 @@ export function printRestored(
       schema: manifest.schema,
       instance_id: manifest.instance_id,
       hostname: manifest.hostname,
+      authenticated: isAuthenticated,
       secrets: done.checked?.secrets ?? null,
       composed: done.checked?.composed ?? null,
       held: held && {
@@ -44,15 +50,22 @@ export function printRestored(
     return
   }
   print(`The backup is complete: ${manifest.hostname}, made ${manifest.made_at} by Postrider ${manifest.program}.
+${isAuthenticated ? 'Its signature is valid.' : UNAUTHENTICATED}
 ${checkedWords(manifest, done.checked)}`)
   if (place === null) return
   print(`Restored to ${place.dataDir}.`)
   if (place.newConfig) print(`Config written to ${options.config}.`)
   if (done.replaced !== null) print(`The previous data is in ${done.replaced}. Delete it when you no longer need it.`)
+  if (!existsSync(join(place.dataDir, SIGNING_KEY_FILE))) {
+    print('The next backup creates a new key for its signature, and prints it. Keep that key too.')
+  }
   if (held === null) return
   const sum = held.deliveries + held.webhookDeliveries + held.inboundDeliveries
   if (sum > 0) print(heldWords(held, manifest.made_at))
 }
+
+const UNAUTHENTICATED = `Postrider has not checked who made it (option --signed-by). Somebody who could write to where it was
+stored may have added users, API keys and routes.`
 
 function checkedWords(manifest: Manifest, checked: Checked | null): string {
   if (checked !== null) {

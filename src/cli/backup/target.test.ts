@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dropOld, nameOf, stampOf, targetOf } from './target.ts'
+import { dropOld, nameOf, requireTrueName, stampOf, targetOf } from './target.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-target-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -52,4 +52,13 @@ test('the newest backups of a folder are kept, and other files', () => {
   expect(dropOld(folder, 3)).toEqual([])
   expect(dropOld(folder, 1)).toEqual([names[0]!, names[2]!])
   expect(readdirSync(folder).sort()).toEqual(['notes.txt', 'postrider-1.tar.zst', names[1]!])
+})
+
+test('a backup is not taken for one of another time that its name says', () => {
+  for (const name of ['postrider-20261121T120005Z.tar.zst', 'mine.tar.zst', '-']) {
+    for (const from of [name, `/backups/${name}`, `s3://mail/nightly/${name}`]) requireTrueName(from, madeAt)
+  }
+  expect(() => requireTrueName('/backups/postrider-20261122T120005Z.tar.zst', madeAt)).toThrow(
+    'this backup is of 2026-11-21T12:00:05.123Z, and its name says another time. Somebody renamed it, maybe to hide a newer one. To restore it, rename it to postrider-20261121T120005Z.tar.zst.',
+  )
 })

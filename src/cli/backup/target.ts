@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { usageFault } from '../failure.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { CommandFailure, usageFault } from '../failure.ts'
 import { type Bucket, bucketPlaceOf } from './bucket.ts'
 
 /** Destination of a backup. */
@@ -62,6 +62,16 @@ export function dropOld(folder: string, keep: number): string[] {
 }
 
 const nameAt = (time: number) => `postrider-${stampOf(time)}.tar.zst`
+
+/** Throws CommandFailure if a backup has the name of another time than its own: somebody may have put an older one in the
+ *  place of a newer one. Accepts names that contain no time. */
+export function requireTrueName(from: string, madeAt: number): void {
+  const name = basename(from)
+  if (!NAME.test(name) || name === nameAt(madeAt)) return
+  throw new CommandFailure(
+    `${from}: this backup is of ${new Date(madeAt).toISOString()}, and its name says another time. Somebody renamed it, maybe to hide a newer one. To restore it, rename it to ${nameAt(madeAt)}.`,
+  )
+}
 
 /** ms UTC → part of a file name: `20261121T120000Z`. */
 export function stampOf(time: number): string {

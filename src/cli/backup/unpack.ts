@@ -15,9 +15,10 @@ import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
 import { type Archive, openArchive, toBackupFailure } from './archive.ts'
 import { bucketPlaceOf, openBucket } from './bucket.ts'
-import { CONFIG_FILE, lastOf } from './manifest.ts'
+import { CONFIG_FILE, DATABASE, lastOf } from './manifest.ts'
 import { composeSample } from './sample.ts'
 import { requireFreeSpace } from './staging-dir.ts'
+import type { Trust } from './trust.ts'
 
 /** Number of secrets and messages that the check of a backup covered. */
 export interface Checked {
@@ -26,10 +27,10 @@ export interface Checked {
   composed: number
 }
 
-/** Opens a backup file, also at s3://bucket/, or standard input for `-`. Throws CommandFailure if it is not a backup or
- *  is damaged, and file system errors. `configFile` has the access to object storage. */
-export async function openBackup(from: string, configFile: string): Promise<Archive> {
-  return openArchive(await bytesOf(from, configFile)).catch((thrown: unknown) => {
+/** Opens a backup file, also at s3://bucket/, or standard input for `-`. Throws CommandFailure if it is not a backup, is
+ *  damaged or not signed with a trusted key, and file system errors. `configFile` has the access to object storage. */
+export async function openBackup(from: string, configFile: string, trust: Trust): Promise<Archive> {
+  return openArchive(await bytesOf(from, configFile), trust).catch((thrown: unknown) => {
     throw toBackupFailure(thrown)
   })
 }
@@ -44,12 +45,13 @@ async function bytesOf(from: string, configFile: string): Promise<Readable> {
 
 /** Unpacks a backup into an empty folder, migrates it to the current schema and checks everything: hashes, database
  *  pages, references, secrets and sample messages. `sealKey` is the key for a backup made without it. With
- *  `restoredFrom` it adds the restore to the audit log. Returns null for an installation with PostgreSQL. Throws CommandFailure if the backup is damaged, the key is
- *  missing or the disk is too small, and the errors of opening a store. */
+ *  `isRestored` it adds the restore to the audit log. Returns null for an installation with PostgreSQL. Throws
+ *  CommandFailure if the backup is damaged, the key is missing or the disk is too small, and the errors of opening a
+ *  store. */
 export async function unpack(
   archive: Archive,
   folder: string,
-  options: { sealKey: Buffer | null; restoredFrom?: string },
+  options: { sealKey: Buffer | null; isRestored?: true },
 ): Promise<Checked | null> {
   const { manifest, small } = archive
   requireFreeSpace(
@@ -69,12 +71,12 @@ export async function unpack(
     throw toBackupFailure(thrown)
   })
   // The database of such an installation is checked when it is restored.
-  if (manifest.format !== 1) return null
+  if (lastOf(manifest) !== DATABASE) return null
   const { secrets } = inspectDatabase(folder, file)
   const store = await openStore({ dataDir: folder, now: systemClock.now() })
   try {
     const composed = await composeSample(store)
-    if (options.restoredFrom !== undefined) await recordRestore(store, options.restoredFrom)
+    if (options.isRestored) await recordRestore(store, archive)
     return { secrets, composed }
   } finally {
     await store.close()
@@ -93,7 +95,8 @@ function put(folder: string, name: string, bytes: Buffer): void {
   writeFileSync(join(folder, name), bytes, { flag: 'wx', mode: 0o600 })
 }
 
-async function recordRestore(store: Store, from: string): Promise<void> {
+/** Adds a restore to the audit log, with the time of the backup and whether Postrider has checked who made it. */
+export async function recordRestore(store: Store, { manifest, isAuthenticated }: Archive): Promise<void> {
   const now = systemClock.now()
   await store.auditLog.put({
     id: createMintId(systemClock, systemRandom)('aud'),
@@ -101,9 +104,9 @@ async function recordRestore(store: Store, from: string): Promise<void> {
     at: now,
     actor: { type: 'operator', id: 'operator', name: localUser() },
     action: 'restore',
-    resourceId: from,
+    resourceId: manifest.made_at,
     createdId: null,
-    fields: [],
+    fields: isAuthenticated ? [] : ['unauthenticated'],
     ipAddress: null,
     outcome: 'done',
     requestId: `restore-${randomUUID()}`,

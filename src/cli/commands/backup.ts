@@ -27,6 +27,11 @@ export function addBackup(program: Command): void {
     )
     .option('--replace', 'allow a data directory that is not empty; the old one is renamed and kept')
     .option('--seal-key <file>', 'encryption key, for a backup made with --without-key')
+    .option(
+      '--signed-by <key>',
+      'accept only a backup with this signature: the key that `backup` printed, or a file with such keys (default: the key of the data directory)',
+    )
+    .option('--unauthenticated', 'accept a backup without checking who made it')
     .addOption(
       new Option('--send-queued', 'send queued mail; messages that were sent after the backup arrive twice').conflicts(
         'discardQueued',
