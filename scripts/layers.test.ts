@@ -71,7 +71,11 @@ describe('layers', () => {
   const forbidden: [file: string, text: string, message: string][] = [
     ['mail/dsn.ts', "import { a } from '../os/ids.ts'", 'mail may not use os/ids.ts: layer 0'],
     ['os/ids.ts', "import type { M } from '../model/message.ts'", 'os may not use model/message.ts: layer 0'],
-    ['model/message.ts', "import { parse } from '../mail/compose.ts'", 'model uses types of mail, mail/address.ts and os/ids.ts'],
+    [
+      'model/message.ts',
+      "import { parse } from '../mail/compose.ts'",
+      'model uses types of mail, mail/address.ts and os/ids.ts',
+    ],
     ['model/message.ts', "import type { Clock } from '../os/clock.ts'", 'model uses types of mail'],
     ['storage/store.ts', "import type { Config } from '../config/load.ts'", 'storage uses model, mail, os and net'],
     ['outbound/delivery-loop.ts', "import { wake } from '../webhooks/loop.ts'", 'layer 3 may use only lower layers'],
