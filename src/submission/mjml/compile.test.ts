@@ -89,6 +89,7 @@ describe('MJML', () => {
     ['an element in text', column('<mj-text><mj-divider/></mj-text>'), '4: mj-divider cannot be used inside mj-text'],
     ['another root', '<html></html>', '1: <html> is HTML, which must be inside mj-text or mj-raw'],
     ['no element', ' ', '1: the document must be one mjml element'],
+    ['no body', '<mjml>\n<mj-head/></mjml>', '1: the document has no mj-body'],
     ['two documents', document('') + document(''), '4: the document must be one mjml element'],
     ['an open comment', column('<!-- x'), '4: a comment is not closed'],
     ['an open value', column('<mj-text color="red>x</mj-text>'), '4: the value of an attribute is not closed'],

@@ -87,6 +87,9 @@ interface Fault {
 function faultIn(tree: MjmlNode, library: MjmlLibrary, word: RegExp): Fault | null {
   const costly = costlyValue(tree)
   if (costly !== null) return costly
+  if (!tree.children?.some(({ tagName }) => tagName === BODY)) {
+    return { line: tree.line, message: `the document has no ${BODY}` }
+  }
   for (const { line, message, tagName } of library.validate(tree)) {
     if (/^Element .* doesn't exist|cannot be used inside/.test(message)) {
       return { line, message: message.replace(/^Element (\S+) .*/, 'there is no element $1') }
@@ -98,6 +101,7 @@ function faultIn(tree: MjmlNode, library: MjmlLibrary, word: RegExp): Fault | nu
   return null
 }
 
+const BODY = 'mj-body'
 /** Characters of an attribute that is not an address. */
 const MAX_VALUE = 1_000
 const ADDRESS = /(?:src|href|url|srcset)$/
