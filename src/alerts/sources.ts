@@ -1,6 +1,7 @@
 import { CHANNEL_FAILURES } from '../health/alert-channels.ts'
 import type { Alert, Problem } from '../model/alert.ts'
 import type { QualityAlert } from '../model/quality.ts'
+import type { ThreadDeath } from '../os/thread-deaths.ts'
 import type { Store } from '../storage/store.ts'
 import { quotedName } from '../submission/user-mail-text.ts'
 import type { Look } from './judge.ts'
@@ -116,6 +117,28 @@ export function addressSource(
   }
 }
 
+/** Threads and processes of this node that ended by themselves within the last hour. Each was started again, so that a
+ *  few are a warning. */
+export function threadSource(node: string, deaths: () => readonly ThreadDeath[]): Source {
+  return async (now) => {
+    const recent = Map.groupBy(
+      deaths().filter(({ at }) => now - at < HOUR_MS),
+      ({ pool }) => pool,
+    )
+    const problems = [...recent].map(([pool, died]): Problem => {
+      const [reason = ''] = died.at(-1)?.error.split('\n') ?? []
+      const times = died.length === 1 ? 'once' : `${died.length} times`
+      const message = `It ended ${times} within an hour and was started again. The last reason: ${reason}`
+      const severity = died.length < CRITICAL_DEATHS ? 'warning' : 'critical'
+      return { kind: 'thread_died', subject: pool, severity, message, advice: null }
+    })
+    return [{ at: now, node, problems, covers: ({ kind }) => kind === 'thread_died' }]
+  }
+}
+
+const HOUR_MS = 60 * 60_000
 const DAY_MS = 86_400_000
+/** In an hour. */
+const CRITICAL_DEATHS = 3
 const MOST_ORGANIZATIONS = 200
 const MOST_DESTINATIONS = 5

@@ -54,6 +54,7 @@ class GuardedReader implements Runner {
   readonly #quota: ReturnType<typeof createMessageQuota>
   #listener = (_: unknown) => {}
   #isOver = false
+  #breached: string | null = null
 
   constructor(runner: Runner, services: ReaderServices) {
     if (runner.sharesMemory !== undefined) this.sharesMemory = runner.sharesMemory
@@ -84,7 +85,7 @@ class GuardedReader implements Runner {
   onEnd(next: (reason: string) => void): void {
     this.#runner.onEnd((reason) => {
       this.#isOver = true
-      next(reason)
+      next(this.#breached ?? reason)
     })
   }
 
@@ -112,7 +113,9 @@ class GuardedReader implements Runner {
         if (!this.#jobs.has(id as number) || typeof error !== 'string')
           return this.#breach('a failure of an unknown job')
         this.#remove(id as number)
-        return this.#listener({ kind, id, error: error.slice(0, 4_000) })
+        return this.#listener({ kind, id, error: error.slice(0, MOST_ERROR) })
+      case 'dying':
+        return this.#listener({ kind, error: String(error).slice(0, MOST_ERROR) })
       case 'ready':
       case 'beat':
       case 'at_work':
@@ -173,10 +176,13 @@ class GuardedReader implements Runner {
   #breach(why: string): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#breached = `it violated its sandbox: ${why}`
     this.#services.onBreach(why)
     this.#runner.end()
   }
 }
+
+const MOST_ERROR = 4_000
 
 /** Messages that a reader may still send: a number per job and per second, saved up to a limit. */
 function createMessageQuota(clock: Clock): { add(messages: number): void; takeOne(): boolean } {

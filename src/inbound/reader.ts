@@ -7,6 +7,7 @@ import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { type Clock, systemClock } from '../os/clock.ts'
 import { type JobContext, servePool } from '../os/pool-worker.ts'
 import { setNewest } from '../os/set-newest.ts'
+import { stackOf } from '../os/thrown.ts'
 import { BUG_CHARACTERS } from './answer-check.ts'
 import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
 import { LARGE_BYTES, type ReaderContext, readMail } from './read.ts'
@@ -87,8 +88,7 @@ function tidyAfter(byteLength: number): void {
   if (byteLength > LARGE_BYTES) setImmediate(() => Bun.gc(true))
 }
 
-const textOf = (error: unknown) =>
-  (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, BUG_CHARACTERS)
+const textOf = (error: unknown) => stackOf(error).slice(0, BUG_CHARACTERS)
 
 /** Requests from a reader to the main thread, which has the network and the keys. Each names its job, so that the main
  *  thread can apply that job's limits (reader-services.ts). */

@@ -62,13 +62,15 @@ export function createMetrics(options: {
   allowedNetworks: readonly string[]
   dataDir: string
   startedAt: number
+  /** ms UTC. */
+  now: () => number
   memory?: Memory
 }): Metrics {
   const { allowedNetworks } = options
   const registry = createRegistry()
   const posts = countPosts(registry)
   const answered = countRequests(registry)
-  const pools = countPools(registry)
+  const pools = countPools(registry, options.now)
   const suppressions = registry.counter('postrider_suppressions_total', 'Suppressions added, by reason.', ['reason'])
   const machine = countMachine(registry, { memory: ampleMemory, ...options })
   const nodes = countGroups(registry)

@@ -156,7 +156,7 @@ function faultsOf(expr: string): string[] {
 
 /** All metrics of a server, with empty sources. */
 function everything() {
-  const metrics = createMetrics({ allowedNetworks: [], dataDir: '/nowhere', startedAt: 0 })
+  const metrics = createMetrics({ allowedNetworks: [], dataDir: '/nowhere', startedAt: 0, now: () => 0 })
   metrics.mail(createMailLog(silentLog))
   metrics.watch({ eventStreams: {} } as never, {} as never, {} as never, () => 0)
   metrics.certificates(() => [])

@@ -1,14 +1,19 @@
+import { createThreadDeaths, type ThreadDeath } from '../os/thread-deaths.ts'
 import type { PoolEvent, PoolState } from '../os/thread-pool.ts'
 import type { Registry } from './registry.ts'
 
-/** Metrics of the thread pools. */
+/** Metrics of the thread pools, and what ended their threads. */
 export interface PoolMetrics {
   onEvent(event: PoolEvent): void
   /** Adds a pool; its state is read on each scrape. */
   add(name: string, state: () => PoolState): void
+  /** The last threads that ended by themselves. */
+  deaths(): readonly ThreadDeath[]
 }
 
-export function countPools(registry: Registry): PoolMetrics {
+/** `now`: ms UTC. */
+export function countPools(registry: Registry, now: () => number): PoolMetrics {
+  const deaths = createThreadDeaths(now)
   const pools = new Map<string, () => PoolState>()
   const all = (value: (state: PoolState) => number) => () =>
     [...pools].map(([name, state]) => ({ values: [name], value: value(state()) }))
@@ -46,7 +51,9 @@ export function countPools(registry: Registry): PoolMetrics {
     all(({ waiting }) => waiting),
   )
   return {
+    deaths: deaths.recent,
     onEvent: (event) => {
+      deaths.onEvent(event)
       if (event.kind === 'ended') ended([event.pool, event.cause])
       else if (event.kind === 'poisonous_job') poisonous([event.pool])
       else if (event.kind === 'owner_apart') apart([event.pool])

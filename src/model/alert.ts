@@ -77,7 +77,7 @@ interface KindRule {
 const MINUTE_MS = 60_000
 /** Two of the quick looks, which come every five minutes; less than that, because looks take time. */
 const TWO_LOOKS_MS = 4 * MINUTE_MS
-/** The source itself waits for two findings in a row (alerts/canary-source.ts). */
+/** The source itself waits for two findings in a row (alerts/canary-source.ts), or looks back an hour (threadSource). */
 const DECIDED_ELSEWHERE = { raiseAfterMs: 0, resolveAfterMs: 0 }
 const CHECKED = { raiseAfterMs: TWO_LOOKS_MS, resolveAfterMs: TWO_LOOKS_MS }
 
@@ -148,6 +148,12 @@ export const ALERT_KINDS = {
     advice: 'Find the cause in the replies of the destination, and ask it for removal.',
     raiseAfterMs: TWO_LOOKS_MS,
     resolveAfterMs: 60 * MINUTE_MS,
+  },
+  thread_died: {
+    title: 'Thread ended unexpectedly',
+    advice:
+      'Look for "thread ended" in the log of this server. An exception there is a bug: report it with its stack. A signal or a memory limit comes from this machine.',
+    ...DECIDED_ELSEWHERE,
   },
   dmarc_stranger: {
     title: 'Unknown sender in the name of a domain',

@@ -1,3 +1,4 @@
+import { stackOf } from '../os/thrown.ts'
 import { TYPE_ANY, TYPES } from './constants.ts'
 import type { QueryCounter } from './serve.ts'
 
@@ -39,7 +40,7 @@ export function createCounts(): QueryCounter & {
     },
     failed: (error) => {
       counts.failed++
-      counts.lastError = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      counts.lastError = stackOf(error)
       isEmpty = false
     },
     take: () => {

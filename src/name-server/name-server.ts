@@ -127,11 +127,13 @@ class NameServerThread implements NameServer {
   #receive(runner: Supervised<State>, message: FromNameServer): void {
     if (message.kind === 'bound') this.#bound.resolve(message.ports)
     else if (message.kind === 'counts') this.#add(message.counts)
+    else if (message.kind === 'not_put')
+      this.#deps.log.error('DNS records not served', { of: message.what, error: message.error })
     else if (message.kind === 'failed') {
       this.#bound.reject(new BindFailure(message.index, message.code, message.message))
       const at = this.#listen[message.index]
       this.#deps.log.error('name server cannot listen', { address: at?.host, port: at?.port, error: message.message })
-      this.#supervisor.end(runner, 'died', null)
+      this.#supervisor.end(runner, 'died', null, message.message)
     }
   }
 

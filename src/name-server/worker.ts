@@ -2,6 +2,8 @@ import type { ZoneRecord } from '../domains/zone-records.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import type { StartMessage } from '../os/supervisor.ts'
+import { serveThread } from '../os/thread-entry.ts'
+import { stackOf } from '../os/thrown.ts'
 import { type Counts, createCounts } from './counts.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type Served, serveAddress } from './serve.ts'
@@ -24,6 +26,8 @@ export type FromNameServer =
   | { kind: 'bound'; ports: number[] }
   | { kind: 'failed'; index: number; code: string; message: string }
   | { kind: 'counts'; counts: Counts }
+  /** The records of the zone itself, or of a domain, were not taken over. */
+  | { kind: 'not_put'; what: string; error: string }
 
 /** The thread that answers DNS queries. It has neither the store nor a secret: the main thread sends the records, so a flood
  *  of queries reaches nothing else. */
@@ -38,16 +42,28 @@ export function serveNames(post: (message: FromNameServer) => void): (message: u
       case 'start':
         void listen(received.settings as NameServerSettings, present, counts, post)
         return
-      case 'zone':
-        if (zone === null) zone = createZone(received.name, received.records)
-        else zone.put('', received.records)
-        return
+      case 'zone': {
+        const { name, records } = received
+        return reported(post, name, () => {
+          if (zone === null) zone = createZone(name, records)
+          else zone.put('', records)
+        })
+      }
       case 'domains':
-        for (const { id, records } of received.domains) zone?.put(id, records)
+        for (const { id, records } of received.domains) reported(post, id, () => zone?.put(id, records))
         return
       case 'loaded':
         isLoaded = true
     }
+  }
+}
+
+/** A bug with the records of one domain leaves it as it was. */
+function reported(post: (message: FromNameServer) => void, what: string, put: () => void): void {
+  try {
+    put()
+  } catch (error) {
+    post({ kind: 'not_put', what, error: stackOf(error) })
   }
 }
 
@@ -79,9 +95,4 @@ async function listen(
 
 const COUNTS_MS = 1_000
 
-declare const self: Worker
-
-if (!Bun.isMainThread) {
-  const receive = serveNames((message) => self.postMessage(message))
-  self.onmessage = (event: MessageEvent) => receive(event.data)
-}
+serveThread(serveNames)

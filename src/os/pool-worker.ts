@@ -1,4 +1,6 @@
+import { runJob } from './job-isolation.ts'
 import type { StartMessage } from './supervisor.ts'
+import { stackOf } from './thrown.ts'
 import { createWorkMarks, type MarkMessage, type WorkMarks } from './work-board.ts'
 
 /** What a job can report while it runs. */
@@ -45,10 +47,10 @@ export function servePool<Job, Answer>(
     marks.begin()
     marks.working(id)
     try {
-      const answer = await run(job as Job, context, settings)
+      const answer = await runJob(() => run(job as Job, context, settings))
       post({ kind: 'answer', id, answer }, [...new Set(handedOver)])
     } catch (error) {
-      post({ kind: 'failed', id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      post({ kind: 'failed', id, error: stackOf(error) })
     } finally {
       marks.finish()
     }

@@ -1,3 +1,5 @@
+import { fieldOf } from './records.ts'
+
 /** Runs jobs: a Worker thread or a child process. Messages are structured clones (thread) or what the adapter
  *  supports (process). */
 export interface Runner {
@@ -13,7 +15,7 @@ export interface Runner {
   readonly sharesMemory?: boolean
 }
 
-/** Starts Workers as Runners through `spawn`. An uncaught error ends the thread, and `onEnd` gets its message. */
+/** Starts Workers as Runners through `spawn`. `onEnd` gets the exit code, or the error that kept its code from loading. */
 export function threadRunner(spawn: () => Worker): () => Runner {
   return () => {
     const worker = spawn()
@@ -27,9 +29,9 @@ export function threadRunner(spawn: () => Worker): () => Runner {
     worker.addEventListener('error', (event: ErrorEvent) => {
       event.preventDefault()
       worker.terminate()
-      endOnce(event.message)
+      endOnce(withoutSource(event.message))
     })
-    worker.addEventListener('close', () => endOnce('the thread ended by itself'))
+    worker.addEventListener('close', (event) => endOnce(`the thread exited with code ${fieldOf(event, 'code')}`))
     return {
       sharesMemory: true,
       send: (message, transfer = []) => worker.postMessage(message, transfer),
@@ -43,3 +45,6 @@ export function threadRunner(spawn: () => Worker): () => Runner {
     }
   }
 }
+
+/** The runtime shows the lines of source code around the error before its message and stack. */
+const withoutSource = (message: string) => message.slice(message.search(/^(?! *\d+ \| | *\^)/m))

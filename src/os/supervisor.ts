@@ -17,7 +17,8 @@ export interface Supervisor<State> {
   mayStart(): boolean
   /** Watches a runner that was given work, until `isBusy` is false for all runners. */
   watch(): void
-  end(supervised: Supervised<State>, cause: EndCause, culprit: number | null): void
+  /** `error`: why it died. */
+  end(supervised: Supervised<State>, cause: EndCause, culprit: number | null, error?: string): void
   /** Ends all runners and starts no more. */
   stop(): void
 }
@@ -36,7 +37,8 @@ export type EndCause = 'over_budget' | 'died' | 'idle' | 'stopped'
 
 export type PoolEvent =
   | { kind: 'started'; pool: string }
-  | { kind: 'ended'; pool: string; cause: EndCause }
+  | { kind: 'ended'; pool: string; cause: Exclude<EndCause, 'died'> }
+  | { kind: 'ended'; pool: string; cause: 'died'; error: string }
   | { kind: 'poisonous_job'; pool: string }
   /** Jobs of this owner repeatedly ended threads. Its jobs wait, or run one at a time in a separate runner. */
   | { kind: 'owner_apart'; pool: string }
@@ -110,7 +112,9 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     runners.push(watched)
     runner.onMessage((message) => {
       if (!runners.includes(watched) || marked.accepts(message)) return
-      if (fieldOf(message, 'kind') === 'ready' && !watched.isReady) {
+      const kind = fieldOf(message, 'kind')
+      if (kind === 'dying') return end(watched, 'died', marked.job(), String(fieldOf(message, 'error')))
+      if (kind === 'ready' && !watched.isReady) {
         watched.isReady = true
         watched.stillMs = 0
       } else deaths = 0
@@ -126,7 +130,7 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     return watched
   }
 
-  const end = (supervised: Supervised<State>, cause: EndCause, culprit: number | null, reason?: string) => {
+  const end = (supervised: Supervised<State>, cause: EndCause, culprit: number | null, error = 'unknown') => {
     const watched = runners.find((runner) => runner === supervised)
     if (watched === undefined) return
     runners.splice(runners.indexOf(watched), 1)
@@ -135,10 +139,9 @@ export function createSupervisor<State>(options: SupervisorOptions<State>): Supe
     // A job that ends its thread is tried twice and then given up. Only a thread that ends without a job could restart
     // forever.
     if (cause === 'died' && !(wasReady && options.isBusy(supervised.state))) rest()
-    onEvent({ kind: 'ended', pool: name, cause })
-    if (cause === 'died' || cause === 'over_budget') {
-      log.error('thread ended, starting a new one', { pool: name, cause, error: reason })
-    }
+    const facts = cause === 'died' ? { pool: name, cause, error } : { pool: name, cause }
+    onEvent({ kind: 'ended', ...facts })
+    if (cause === 'died' || cause === 'over_budget') log.error('thread ended, starting a new one', facts)
     options.onEnd(supervised, { cause, culprit, wasReady, gone: watched.gone.promise })
   }
 

@@ -8,3 +8,8 @@ export function errorCode(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : null
 }
+
+/** The stack of an error, with its message; anything else that was thrown, as text. For the log. */
+export function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+}

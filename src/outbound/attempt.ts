@@ -7,6 +7,7 @@ import type { TlsSession } from '../model/tls-session.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import { createAddressGuard } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
+import { runJob } from '../os/job-isolation.ts'
 import type { Random } from '../os/random.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
 import { type Addresses, findAddresses, findHosts, type Route, routeOf, withoutAddress } from './mx.ts'
@@ -51,8 +52,9 @@ const UNMARKED: AttemptMarks = { working: () => {}, committing: () => {} }
 /** One attempt of one delivery: compose → sign → hosts in order → outcome. Stops at the first host that accepts or
  *  refuses the mail. Other failures lead to the next host, at most five hosts and at most `timeouts.attemptMs` in
  *  total. Among several failures the last reply counts, or without any reply the last fault. Test mail stops before the
- *  hosts. A mail that cannot be composed is a soft bounce with 5.6.0; a bug defers with cause `internal`. Never
- *  rejects. */
+ *  hosts. A mail that cannot be composed is a soft bounce with 5.6.0; a bug defers with cause `internal`. A bug in an event
+ *  leaves the attempt waiting until its connection or a time limit ends it, since the server may still accept the mail.
+ *  Never rejects. */
 export function createAttempter(
   tools: AttemptTools,
 ): (job: AttemptJob, marks?: AttemptMarks) => Promise<AttemptResult> {
@@ -63,10 +65,17 @@ export function createAttempter(
     const startedMs = nowMs()
     const transcript = createTranscript(nowMs)
     const tlsSessions: TlsSession[] = []
-    const tried = await tryOnce({ job, marks, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
+    let bug: Outcome | null = null
+    const onBug = (error: unknown) => {
       tools.onBug(job, error)
-      return { ...NOT_ATTEMPTED, outcome: internalFault(error) }
-    })
+      bug ??= internalFault(error)
+      return bug
+    }
+    const context = { job, marks, tools, mayConnect, transcript, tlsSessions }
+    const ended = await runJob(() => tryOnce(context), onBug).catch(
+      (error): Tried => ({ ...NOT_ATTEMPTED, outcome: onBug(error) }),
+    )
+    const tried = bug !== null && ended.outcome.kind === 'deferred' ? { ...ended, outcome: bug } : ended
     const durationMs = Math.round(nowMs() - startedMs)
     return {
       deliveryId: job.deliveryId,

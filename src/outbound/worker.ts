@@ -3,7 +3,9 @@ import { createKeyedSemaphore } from '../net/limiters/keyed-semaphore.ts'
 import { systemClock } from '../os/clock.ts'
 import { createGcTrigger } from '../os/gc-trigger.ts'
 import { systemRandom } from '../os/random.ts'
+import { type Post, serveThread } from '../os/thread-entry.ts'
 import { lowerThreadPriority } from '../os/thread-priority.ts'
+import { stackOf } from '../os/thrown.ts'
 import { createWorkMarks } from '../os/work-board.ts'
 import { createAttempter } from './attempt.ts'
 import type { AttemptJob, AttemptResult, FromWorker, SentJob, ThreadSettings, ToWorker } from './job.ts'
@@ -13,18 +15,16 @@ import { timeoutsWithin } from './smtp/timeouts.ts'
 import { createTransport } from './smtp/transport.ts'
 import { createSignRsa } from './system-rsa.ts'
 
-/** Sends one message to the main thread. */
-type PostMessage = (message: FromWorker) => void
-
 /** A delivery thread: jobs in, results out in batches. Runs many deliveries at once, but per destination only as many
  *  as have connections, plus a few that wait composed and signed. An accepted mail is noted in the journal at once
  *  (journal/delivered-journal.ts). If that fails, the mail keeps its place until the store has it, so that few are sent
  *  twice after a kill. Each delivery marks its work in shared memory in case this thread ends during it. A bug in a job
- *  defers that job; an error outside any job ends the thread, and the main thread starts another (workers.ts).
+ *  defers that job; any other ends the thread (os/job-isolation.ts), and the main thread starts another (workers.ts).
  *  `attempt` before `start` throws. */
-function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
+function createMessageHandler(post: Post<FromWorker>): (message: unknown) => void {
   let work: ReturnType<typeof openWork> | null = null
-  return (message) => {
+  return (received) => {
+    const message = received as ToWorker // from our own main thread
     if (message.kind === 'start') {
       work = openWork(message.settings, message.board, post)
       return post({ kind: 'ready' })
@@ -40,7 +40,7 @@ function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
       case 'close_idle':
         return work.closeIdle(message.destination)
       case 'stop':
-        return void work.stop().then(() => post({ kind: 'stopped' }))
+        return void work.stop()
     }
   }
 }
@@ -54,7 +54,7 @@ const BATCH_MS = 5
 const LARGE_BYTES = 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20
 
-function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: PostMessage) {
+function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: Post<FromWorker>) {
   if (settings.nice > 0) lowerThreadPriority(settings.nice)
   const resolver = createResolver({
     servers: settings.dnsServers,
@@ -88,7 +88,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
     preparer,
     transport,
     timeouts,
-    onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: textOf(error) }),
+    onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: stackOf(error) }),
   })
 
   let underWay = 0
@@ -161,15 +161,9 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
       await transport.stop()
       resolver.close()
       journal.close()
+      post({ kind: 'stopped' })
     },
   }
 }
 
-const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
-
-declare const self: Worker
-
-if (!Bun.isMainThread) {
-  const answer = createMessageHandler((message) => self.postMessage(message))
-  self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data)
-}
+serveThread(createMessageHandler)

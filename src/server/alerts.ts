@@ -3,7 +3,7 @@ import { canarySource } from '../alerts/canary-source.ts'
 import { type ChannelDeps, createChannel } from '../alerts/channels.ts'
 import { checkSource, QUICK_CHECKS } from '../alerts/check-source.ts'
 import { type AlertSender, createAlertSender, type SenderChannel } from '../alerts/sender.ts'
-import { addressSource, installationSources } from '../alerts/sources.ts'
+import { addressSource, installationSources, threadSource } from '../alerts/sources.ts'
 import { strangerSource } from '../alerts/stranger-source.ts'
 import { type AlertWatch, createAlertWatch } from '../alerts/watch.ts'
 import { namesOf } from '../canary/canary.ts'
@@ -15,6 +15,7 @@ import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
+import type { ThreadDeath } from '../os/thread-deaths.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import type { Engines } from './engines.ts'
@@ -46,6 +47,7 @@ export function openAlerts(
     store: Store
     channels: readonly SenderChannel[]
     health: HealthWatch
+    deaths: () => readonly ThreadDeath[]
     outbound: Pick<Engines['outbound'], 'addresses'>
     resolver: Resolver
     clock: WallClock
@@ -67,6 +69,7 @@ export function openAlerts(
     checkSource({ health, runQuick, leads, node }),
     ...installationSources({ store, leads, channels: channels.map(({ name }) => name) }),
     addressSource(node, outbound.addresses),
+    threadSource(node, deps.deaths),
     canarySource({ store, leads, mailboxes: config.canary.everyMinutes === 0 ? [] : namesOf(config.canary) }),
     strangerSource({
       store,

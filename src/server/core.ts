@@ -77,6 +77,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     allowedNetworks: config.metrics.allowedNetworks,
     dataDir: config.dataDir,
     startedAt: clock.now(),
+    now: clock.now,
     memory,
   })
   const mailLog = metrics.mail(createMailLog(log))

@@ -207,6 +207,7 @@ function createApplication(config: Config, core: Core): Application {
     store,
     channels: alertChannelsOf(deps, userMail),
     health: core.health,
+    deaths: core.metrics.pools.deaths,
     outbound,
     resolver: freshResolver,
     clock,

@@ -6,7 +6,7 @@ import { canarySource } from '../../src/alerts/canary-source.ts'
 import type { Tell } from '../../src/alerts/channels.ts'
 import { checkSource, QUICK_CHECKS } from '../../src/alerts/check-source.ts'
 import { createAlertSender } from '../../src/alerts/sender.ts'
-import { addressSource, installationSources } from '../../src/alerts/sources.ts'
+import { addressSource, installationSources, threadSource } from '../../src/alerts/sources.ts'
 import { strangerSource } from '../../src/alerts/stranger-source.ts'
 import { alertText } from '../../src/alerts/text.ts'
 import { createAlertWatch } from '../../src/alerts/watch.ts'
@@ -15,6 +15,7 @@ import { ALERT_KINDS, type AlertKind, type AlertSeverity } from '../../src/model
 import type { CanaryResult } from '../../src/model/canary.ts'
 import type { QualityAlert } from '../../src/model/quality.ts'
 import { silentLog } from '../../src/os/log.ts'
+import type { ThreadDeath } from '../../src/os/thread-deaths.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createRecords, DOMAIN, found, ORGANIZATION, type Records, START } from '../storage/records.ts'
@@ -33,6 +34,7 @@ let records: Records
 let checks: Map<string, CheckStatus>
 let blocked: boolean
 let isBroken: boolean
+let isDying: boolean
 let told: {
   kind: AlertKind
   event: string
@@ -48,7 +50,7 @@ beforeEach(async () => {
   now = START
   records = createRecords()
   checks = new Map()
-  blocked = isBroken = false
+  blocked = isBroken = isDying = false
   told = []
   store = await open()
   await found(store, records)
@@ -81,6 +83,7 @@ function start() {
     addressSource('', () => [
       { address: '192.0.2.9', rests: blocked ? [{ destination: 'big.example', rule: 'blocked' }] : [] },
     ]),
+    threadSource('', () => (isDying ? [death(now)] : [])),
     canarySource({ store, leads, mailboxes: MAILBOXES }),
     strangerSource({ store, sourceNames: { namesOf: async () => new Map() }, leads, own: [] }),
   ]
@@ -157,6 +160,7 @@ const rate = (): QualityAlert => ({
   triggeredAt: START,
   resolvedAt: null,
 })
+const death = (at: number): ThreadDeath => ({ pool: 'parsing', at, error: 'TypeError: a bug\n    at parse' })
 const WEBHOOK = 'whk_paused'
 
 const CASES: Record<AlertKind, Case> = {
@@ -206,6 +210,16 @@ const CASES: Record<AlertKind, Case> = {
       await store.users.clear('usr_taken', { proved: null, now })
     },
     end: () => store.users.remove('usr_taken'),
+  },
+  thread_died: {
+    severity: 'warning',
+    subject: 'parsing',
+    begin: () => {
+      isDying = true
+    },
+    end: () => {
+      isDying = false
+    },
   },
   webhook_paused: {
     severity: 'warning',
@@ -293,4 +307,16 @@ test('each kind is told once when it begins and once when it ends, with cause an
   expect(told.at(-1)).toMatchObject({ kind: 'dmarc_stranger', event: 'resolved' })
   expect(told).toHaveLength(KINDS.length)
   expect(await store.alerts.open()).toEqual([])
+})
+
+test('a thread that died is told for an hour with its last reason, and the third death is critical', async () => {
+  const found = async (deaths: ThreadDeath[]) => (await threadSource('n1', () => deaths)(START + 3_600_000, []))[0]!
+  expect((await found([death(START)])).problems).toEqual([])
+  const { problems, node } = await found([death(START), death(START + 1), death(START + 2)])
+  expect([node, problems[0]!.severity, problems[0]!.message]).toEqual([
+    'n1',
+    'warning',
+    'It ended 2 times within an hour and was started again. The last reason: TypeError: a bug',
+  ])
+  expect((await found([1, 2, 3].map((at) => death(START + at)))).problems[0]!.severity).toBe('critical')
 })

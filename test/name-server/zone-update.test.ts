@@ -213,7 +213,7 @@ test('names that somebody else made are reported once, and tried again every ten
 test('the server reads the zone in a thread, which says what is wrong', async () => {
   const { peer, store, add, behave, config } = await open(systemClock)
   await add(1)
-  const pools = { onEvent: () => {}, add: () => {} }
+  const pools = { onEvent: () => {}, add: () => {}, deaths: () => [] }
   const zone = openZoneUpdates(config, { store, clock: systemClock, log: silentLog, pools })!
   undo.push(() => zone.stop())
   behave(failing(5))

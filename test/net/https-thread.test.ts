@@ -300,7 +300,7 @@ test('a result that cannot be sent to the main thread fails alone', async () => 
   )
   const results = posted.flatMap((each) => (each.kind === 'results' ? each.results : []))
   expect(results).toEqual([
-    { id: 0, failed: expect.any(String) },
+    { id: 0, failed: expect.any(String), stack: expect.any(String) },
     { id: 1, result: 'fine' as never },
   ])
 })

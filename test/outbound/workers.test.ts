@@ -4,17 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
-import { type MailContent, packContent } from '../../src/mail/content.ts'
-import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
+import { packContent } from '../../src/mail/content.ts'
 import { type Clock, systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
-import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
+import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { type Note, readJournals } from '../../src/outbound/journal/delivered-journal.ts'
 import { createWorkers, type LostJob } from '../../src/outbound/workers.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { attemptJob, CONTENT, deliverySettings } from './jobs.ts'
 
 const open: { stop(timeoutMs: number): Promise<void> }[] = []
 afterEach(async () => {
@@ -28,37 +28,7 @@ const keep = <T extends { stop(timeoutMs: number): Promise<void> }>(each: T): T 
 const FOLDER = mkdtempSync(join(tmpdir(), 'postrider-workers-'))
 afterAll(() => rmSync(FOLDER, { recursive: true }))
 
-const CONTENT: MailContent = {
-  from: { name: null, local: 'news', domain: 'sender.test', address: 'news@sender.test' },
-  to: [],
-  cc: [],
-  replyTo: [],
-  subject: 'Hello',
-  dateAt: 1_795_262_400_000,
-  messageId: '<1@sender.test>',
-  html: null,
-  text: 'Hello',
-  headers: [],
-  attachments: [],
-  boundarySeed: 'seed',
-}
-
-const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
-  deliveryId: `dlv_${number}`,
-  messageId: 'msg_1',
-  attempt: 1,
-  recipient: 'anna@remote.test',
-  returnPath: 'b@sender.test',
-  content: packContent(CONTENT),
-  signingKeys: [],
-  signedAt: 0,
-  recipientParts: NO_RECIPIENT_PARTS,
-  requireTls: false,
-  mtaSts: null,
-  route: { destination: 'remote.test', mx: null, connections: 6, maxMails: 500 },
-  sandbox: false,
-  ...more,
-})
+const job = (number: number, more: Partial<AttemptJob> = {}) => attemptJob({ deliveryId: `dlv_${number}`, ...more })
 
 const realThread = () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href)
 
@@ -91,18 +61,12 @@ function threads(options: {
     for (const resolve of waiting) resolve()
     waiting = []
   }
-  const settings: WorkerSettings = {
-    hostname: 'out.sender.test',
-    dnsServers: options.zone === undefined ? ['127.0.0.1:9'] : [options.zone.address],
-    trustedDnsServers: [],
-    deliveryPort: options.mx?.port ?? 25,
-    relays: [],
-    allowPrivateDestinations: true,
-    sourceAddress: null,
-    idleSessions: 500,
-    longestWaitMs: options.longestWaitMs ?? 600_000,
-    journal: { folder: options.folder ?? FOLDER, worker: 'w1' },
-  }
+  const settings = deliverySettings({
+    folder: options.folder ?? FOLDER,
+    zone: options.zone?.address ?? '127.0.0.1:9',
+    port: options.mx?.port ?? 25,
+    longestWaitMs: options.longestWaitMs,
+  })
   const workers = keep(
     createWorkers({
       spawn: () => {

@@ -1,5 +1,7 @@
 import { systemClock } from '../../os/clock.ts'
 import { servePool } from '../../os/pool-worker.ts'
+import { serveThread } from '../../os/thread-entry.ts'
+import { messageOf } from '../../os/thrown.ts'
 import type { PresentLabel } from '../present-zone.ts'
 import type { SignedServer } from '../signed-connection.ts'
 import { transferZone } from './transfer.ts'
@@ -19,21 +21,15 @@ export interface TransferAnswer {
   error: string | null
 }
 
-declare const self: Worker
-
-if (!Bun.isMainThread) {
-  const take = servePool<TransferJob, TransferAnswer>(
-    (message) => self.postMessage(message),
-    async ({ server, zone, now }, { working }) => {
-      const aheadMs = now - systemClock.now()
-      const clock = { now: () => systemClock.now() + aheadMs, sleep: systemClock.sleep }
-      const key = { ...server.key, secret: Buffer.from(server.key.secret) } // a copy between threads is no Buffer
-      try {
-        return { labels: await transferZone({ ...server, key }, zone, { clock, onMessage: working }), error: null }
-      } catch (error) {
-        return { labels: [], error: error instanceof Error ? error.message : String(error) }
-      }
-    },
-  )
-  self.onmessage = (event: MessageEvent) => take(event.data)
-}
+serveThread((post) =>
+  servePool<TransferJob, TransferAnswer>(post, async ({ server, zone, now }, { working }) => {
+    const aheadMs = now - systemClock.now()
+    const clock = { now: () => systemClock.now() + aheadMs, sleep: systemClock.sleep }
+    const key = { ...server.key, secret: Buffer.from(server.key.secret) } // a copy between threads is no Buffer
+    try {
+      return { labels: await transferZone({ ...server, key }, zone, { clock, onMessage: working }), error: null }
+    } catch (error) {
+      return { labels: [], error: messageOf(error) }
+    }
+  }),
+)

@@ -53,10 +53,11 @@ function locationOf(location: string | undefined, base: string): string | null {
   return location === undefined ? null : (URL.parse(location, base)?.href ?? null)
 }
 
+const OURS: ReadonlySet<string> = new Set([ANSWER_FAULTS.memory, ANSWER_FAULTS.interrupted, ANSWER_FAULTS.died])
+
 function noAnswer(error: string): Downloaded {
   if (error === ANSWER_FAULTS.large) return { kind: 'too_large' }
-  const isOurs = error === ANSWER_FAULTS.memory || error === ANSWER_FAULTS.interrupted
-  return isOurs ? { kind: 'busy' } : failed(error)
+  return OURS.has(error) ? { kind: 'busy' } : failed(error)
 }
 
 function failed(why: string): Downloaded {

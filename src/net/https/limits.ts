@@ -45,9 +45,11 @@ export const ANSWER_FAULTS = {
   large: 'response is too large',
   coded: 'response is compressed',
   endless: 'response has no length',
-  /** Not the fault of the peer: no memory became free, or our thread ended. */
+  slow: 'response took too long to read',
+  /** Not the fault of the peer: no memory became free, our thread was ended, or it ended by an error of ours. */
   memory: 'short of memory',
   interrupted: 'interrupted',
+  died: 'interrupted by an internal error',
 } as const
 
 /** Limits of one request, besides its total time limit from the caller. */

@@ -2,7 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import type { Runner } from '../../os/runner.ts'
-import { createSupervisor, type PoolEvent, type Supervised, type Supervisor } from '../../os/supervisor.ts'
+import {
+  createSupervisor,
+  type PoolEvent,
+  type RunnerEnd,
+  type Supervised,
+  type Supervisor,
+} from '../../os/supervisor.ts'
 import type { Exchange, ExchangeJob, ExchangeResult } from './exchange.ts'
 import { ANSWER_FAULTS, BATCHING } from './limits.ts'
 import type { Probe, ProbeJob } from './probe.ts'
@@ -36,7 +42,7 @@ export type FromHttpsThread =
   | { kind: 'ready' }
   /** The job waits with a large file (ExchangeHooks). */
   | { kind: 'enter'; id: number; sizeBytes: number }
-  | { kind: 'results'; results: ({ id: number; result: unknown } | { id: number; failed: string })[] }
+  | { kind: 'results'; results: ({ id: number; result: unknown } | { id: number; failed: string; stack: string })[] }
 
 /** The thread for HTTPS requests, as the main thread uses it. */
 export interface HttpsThread {
@@ -113,7 +119,7 @@ class ThreadRequests {
       onEvent: options.onEvent,
       isBusy: ({ tasks }) => tasks.size > 0,
       onMessage: (runner, message) => this.#receive(runner, message as FromHttpsThread),
-      onEnd: (runner, { culprit }) => this.#threadEnded(runner, culprit),
+      onEnd: (runner, end) => this.#threadEnded(runner, end),
       onTick: (passedMs) => this.#tick(passedMs),
       onMayStart: () => {
         for (const task of this.#waiting.splice(0)) this.#give(task)
@@ -192,19 +198,20 @@ class ThreadRequests {
     for (const each of message.results) {
       const task = state.tasks.get(each.id)
       state.tasks.delete(each.id)
-      if ('failed' in each) task?.reject(new TypeError(each.failed))
+      if ('failed' in each) task?.reject(Object.assign(new TypeError(each.failed), { stack: each.stack }))
       else task?.resolve(each.result)
     }
     state.idleSince = this.#clock.now()
     if (state.tasks.size === 0) this.#planSweep()
   }
 
-  #threadEnded(runner: Supervised<State>, culprit: number | null): void {
+  #threadEnded(runner: Supervised<State>, { cause, culprit }: RunnerEnd): void {
     if (this.#current === runner) this.#current = null
     for (const task of runner.state.tasks.values()) {
       const isCulprit = task.id === culprit
       this.#log.warn('request aborted, its thread ended', { host: hostOf(task), culprit: isCulprit })
-      task.interrupt(isCulprit ? 'response took too long to read' : ANSWER_FAULTS.interrupted)
+      const { interrupted, died, slow } = ANSWER_FAULTS
+      task.interrupt(cause === 'died' ? died : isCulprit ? slow : interrupted)
     }
     runner.state.tasks.clear()
   }

@@ -1,6 +1,9 @@
 import { systemClock } from '../../os/clock.ts'
+import { runJob } from '../../os/job-isolation.ts'
 import { systemRandom } from '../../os/random.ts'
 import type { StartMessage } from '../../os/supervisor.ts'
+import { type Post, serveThread } from '../../os/thread-entry.ts'
+import { messageOf, stackOf } from '../../os/thrown.ts'
 import { createWorkMarks, type MarkMessage } from '../../os/work-board.ts'
 import { createResolver } from '../dns/resolver.ts'
 import { createAddressGuard } from '../ip.ts'
@@ -29,7 +32,7 @@ export function serveHttps(
   }
 }
 
-type PostMessage = (message: FromHttpsThread | MarkMessage, transfer?: ArrayBuffer[]) => void
+type PostMessage = Post<FromHttpsThread | MarkMessage>
 
 function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: (kind: HttpsKind) => Exchange) {
   const { kinds } = settings as HttpsSettings
@@ -55,8 +58,7 @@ function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: 
     try {
       post({ kind: 'results', results: [result] }, fileBuffers(result))
     } catch (error) {
-      const failed = error instanceof Error ? error.message : String(error)
-      post({ kind: 'results', results: [{ id: result.id, failed }] })
+      post({ kind: 'results', results: [failureOf(result.id, error)] })
     }
   }
   /** Created at the first request: the built-in roots take some ms and some MB. */
@@ -86,9 +88,9 @@ function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: 
     underWay++
     let result: Result
     try {
-      result = { id: job.id, result: await answer(job) }
+      result = { id: job.id, result: await runJob(() => answer(job)) }
     } catch (error) {
-      result = { id: job.id, failed: error instanceof Error ? error.message : String(error) }
+      result = failureOf(job.id, error)
     } finally {
       marks.finish()
       underWay--
@@ -103,6 +105,8 @@ function open({ board, settings }: StartMessage, post: PostMessage, exchangeOf: 
 
   return { perform, entered: (id: number, isGranted: boolean) => entering.get(id)?.(isGranted) }
 }
+
+const failureOf = (id: number, error: unknown) => ({ id, failed: messageOf(error), stack: stackOf(error) })
 
 type Result = Extract<FromHttpsThread, { kind: 'results' }>['results'][number]
 
@@ -124,9 +128,4 @@ function exchangeOfKind(kind: HttpsKind): Exchange {
  *  unresponsive name servers of some do not delay others (webhooks/endpoint-concurrency.ts). */
 const LOOKUPS = 256
 
-declare const self: Worker
-
-if (!Bun.isMainThread) {
-  const answer = serveHttps((message, transfer = []) => self.postMessage(message, transfer))
-  self.onmessage = (event: MessageEvent) => answer(event.data)
-}
+serveThread(serveHttps)

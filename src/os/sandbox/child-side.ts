@@ -1,3 +1,4 @@
+import { isolateJobs } from '../job-isolation.ts'
 import { fieldOf } from '../records.ts'
 import type { MarkMessage } from '../work-board.ts'
 import { openChannel } from './channel.ts'
@@ -34,6 +35,7 @@ export async function serveConfined(
     memoryBytes,
   })
   channel.send({ kind: 'confined', confinement } satisfies ConfinedMessage)
+  isolateJobs((message) => channel.send(message))
   const take = serve((message) => {
     if (isMark(message)) mark(message)
     else channel.send(message)

@@ -195,8 +195,19 @@ class SocketDialogue implements Dialogue {
     this.socket.on('end', () => this.end(lostFault('peer closed the connection')))
   }
 
+  /** After a bug, no later reply may answer the command of the lost one. The bug is reported first (os/job-isolation.ts). */
   private receive(chunk: Buffer): void {
     if (this.ended !== null) return
+    try {
+      this.take(chunk)
+    } catch (error) {
+      this.socket.removeAllListeners('data')
+      setImmediate(() => this.end({ class: 'protocol', code: '4.3.0', message: 'internal error' }))
+      throw error
+    }
+  }
+
+  private take(chunk: Buffer): void {
     let replies: readonly Reply[]
     let fault: Fault | null = null
     try {
