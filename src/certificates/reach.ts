@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
 import type { Random } from '../os/random.ts'
@@ -21,8 +22,7 @@ export interface ReachDeps {
 }
 
 /** Name → its Reach. All its addresses must lead here, since the authority may use any: each is asked for a token
- *  served at that moment, except private addresses of others. Rejects if the
- *  token cannot be shown. */
+ *  served at that moment, except private addresses of others. Rejects if the token cannot be shown. */
 export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
   const lookups = await Promise.all([deps.resolver.a(name), deps.resolver.aaaa(name)])
   const failed = lookups.find((lookup) => lookup.kind === 'temporary')
@@ -43,18 +43,28 @@ export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
         return { ip, isOwn, isHere }
       }),
     )
-    const away = answers.find(({ isHere }) => !isHere)
-    if (away === undefined) return { kind: 'here' }
-    if (away.isOwn)
-      return elsewhere(
-        `${away.ip} is an address of this machine, but http.listen_redirect is not reachable on port ${deps.port}`,
-      )
-    const isBehindNat = ![...own].some((ip) => ip !== null && isPublicUnicast(ip))
-    if (isBehindNat && isPublicUnicast(away.ip)) return { kind: 'unknown' }
-    return elsewhere(`${name} resolves to ${away.ip}, which is not this machine`)
+    const away = answers.filter(({ isHere }) => !isHere)
+    if (away.length === 0) return { kind: 'here' }
+    const faults = away.filter(({ ip, isOwn }) => isOwn || !mayBeForwarded(ip, [...own]))
+    if (faults.length === 0) return { kind: 'unknown' }
+    return elsewhere(faults.map(({ ip, isOwn }) => faultOf({ name, ip, isOwn, port: deps.port })).join('; '))
   } finally {
     end()
   }
+}
+
+/** Whether a NAT may lead from that address to this machine: it has no public address itself. Clouds give a machine a
+ *  private IPv4 address behind a public one, and a public IPv6 address. */
+const mayBeForwarded = (ip: string, own: readonly (string | null)[]) =>
+  isPublicUnicast(ip) && !own.some((each) => each !== null && isPublicUnicast(each) && (isIPv6(ip) || isIPv4(each)))
+
+/** What is wrong with one address, and what to do. */
+function faultOf({ name, ip, isOwn, port }: { name: string; ip: string; isOwn: boolean; port: number }): string {
+  const [record, every] = isIPv6(ip) ? ['AAAA', '[::]'] : ['A', '0.0.0.0']
+  const leads = `the ${record} record of ${name} leads to ${ip}`
+  return isOwn
+    ? `${leads}, an address of this machine, but nothing answers there on port ${port}: set http.listen_redirect to "${every}:${port}", or remove the record`
+    : `${leads}, which is not this machine: correct or remove the record`
 }
 
 /** A name with more addresses is not probed further. */

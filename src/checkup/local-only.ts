@@ -8,6 +8,7 @@ const OF_PUBLIC_SERVERS = new Set([
   'hostname',
   'reverse_dns_ipv4',
   'reverse_dns_ipv6',
+  'ipv6_listeners',
   'outbound_port_25',
   'blocklists',
   'spf',

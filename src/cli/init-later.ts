@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../config/load.ts'
 import { environmentName } from '../config/paths.ts'
 import { configFailure, usageFault } from './failure.ts'
 import { givenUrl, type InitOptions, SMARTHOST_FILE, settingsOf } from './init-plan.ts'
-import { initialConfig } from './init-texts.ts'
+import { everyAddress, initialConfig } from './init-texts.ts'
 
 /** An option of `init` that an existing config does not contain, and the keys that set it, by dotted path. */
 export interface LaterOption {
@@ -40,8 +40,8 @@ export function laterOptions(options: InitOptions, config: Config): LaterOption[
       config.http.listenTls === null && {
         option: 'https',
         keys: {
-          'http.listen_tls': '0.0.0.0:443',
-          'http.listen_redirect': '0.0.0.0:80',
+          'http.listen_tls': `${everyAddress()}:443`,
+          'http.listen_redirect': `${everyAddress()}:80`,
           'tls.mode': 'acme',
           'tls.acme_agree_terms': true,
           ...(contact !== undefined && { 'tls.acme_contact': contact }),

@@ -1,3 +1,5 @@
+import { networkInterfaces } from 'node:os'
+
 /** Settings → text of the config file that `init` writes. Undefined settings keep their defaults. */
 export function initialConfig(settings: {
   hostname: string
@@ -21,12 +23,23 @@ ${database === undefined ? '# Folder of the database with messages, keys and eve
 ${dataDir === undefined ? '#data_dir = "/var/lib/postrider"' : `data_dir = ${JSON.stringify(dataDir)}`}
 ${databaseLines(database)}
 ${https ? httpsLines(contact) : PLAIN_LINES}
-
+${everyAddress() === '[::]' ? INBOUND_LINES : ''}
 [delivery]
 # If your provider blocks port 25, send through its relay. Percent-encode the user and password.
 ${smarthostLine(smarthost)}
 ${contact === undefined ? '' : `\n[reports]\n# Contact address for recipients of the reports that this server sends.\ncontact = ${JSON.stringify(contact)}\n`}`
 }
+
+/** The host to listen at on all addresses of this machine: `::` accepts both families, but fails without IPv6. */
+export const everyAddress = () =>
+  Object.values(networkInterfaces()).some((each) => each?.some(({ family }) => family === 'IPv6')) ? '[::]' : '0.0.0.0'
+
+/** The default is IPv4 only. */
+const INBOUND_LINES = `
+[smtp.inbound]
+# Mail from other servers, over IPv4 and IPv6.
+listen = "[::]:25"
+`
 
 const PLAIN_LINES = `[http]
 # API and dashboard over plain HTTP, for this machine only. To serve HTTPS, set listen_tls here and the keys in [tls], or
@@ -35,8 +48,8 @@ const PLAIN_LINES = `[http]
 
 const httpsLines = (contact: string | undefined) => `[http]
 # API and dashboard over HTTPS. Port 80 answers certificate challenges and redirects to HTTPS.
-listen_tls = "0.0.0.0:443"
-listen_redirect = "0.0.0.0:80"
+listen_tls = "${everyAddress()}:443"
+listen_redirect = "${everyAddress()}:80"
 
 [tls]
 # A certificate from Let's Encrypt. You agreed to its terms: https://letsencrypt.org/repository/

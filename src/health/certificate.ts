@@ -19,7 +19,8 @@ export function checkCertificates(installation: Installation, { now }: CheckDeps
 
 /** The server renews its own certificates, so only a failure needs attention. */
 function checkAuthority({ names, held, trouble }: AuthorityCertificate, now: number): Verdict {
-  const advice = 'Point every name to this machine and open port 80. Then run: systemctl reload postrider'
+  const advice =
+    'Point every name to this machine, and open port 80 for its IPv4 and IPv6 addresses. Then run: systemctl reload postrider'
   const left = held === null ? 0 : Math.floor((held.endsAt - now) / DAY_MS)
   if (held === null || left < 0) {
     const state = held === null ? 'no certificate issued yet' : `certificate expired ${-left} days ago`

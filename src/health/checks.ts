@@ -13,6 +13,7 @@ import { checkDataDir, checkDisk } from './disk.ts'
 import { checkRotations } from './dkim-rotation.ts'
 import { type CheckedDomain, checkDomains } from './domains.ts'
 import { checkHostname } from './hostname.ts'
+import { checkIpv6Listeners } from './ipv6-listeners.ts'
 import { checkMemory, checkOpenFiles } from './limits.ts'
 import { checkDelivered, checkQueue } from './mail-flow.ts'
 import { checkNameServers } from './name-servers.ts'
@@ -52,6 +53,7 @@ export function machineChecks(
     { name: 'dmarc', look: () => checkDmarc(installation, deps) },
     { name: 'ports', look: () => checkPorts(installation, deps) },
     { name: 'low_ports', look: () => checkLowPorts(installation, deps) },
+    { name: 'ipv6_listeners', look: () => checkIpv6Listeners(installation, deps, facts) },
     { name: 'certificate', look: () => checkCertificates(installation, deps) },
     { name: 'oidc', look: () => checkSingleSignOn(deps) },
     { name: 'clock', look: () => checkClock(deps, facts) },

@@ -30,6 +30,10 @@ beforeAll(async () => {
     { name: 'private.test', type: 'A', data: '10.1.2.3' },
     { name: 'public.test', type: 'A', data: '203.0.113.9' },
     { name: 'world.test', type: 'A', data: '198.41.0.4' },
+    { name: 'dual.test', type: 'A', data: '127.0.0.1' },
+    { name: 'dual.test', type: 'AAAA', data: '::1' },
+    { name: 'cloud.test', type: 'A', data: '198.41.0.4' },
+    { name: 'cloud.test', type: 'AAAA', data: '::1' },
     { name: 'six.test', type: 'A', data: '127.0.0.1' },
     { name: 'six.test', type: 'AAAA', data: '2001:500:2::c' },
   ])
@@ -54,7 +58,7 @@ const look = (name: string, own: string[] = ['127.0.0.1'], port = ours.port!) =>
     ownAddresses: () => own,
     probe: (at) => {
       probed.push(at.ip)
-      return at.ip.startsWith('127.')
+      return at.ip.startsWith('127.') || at.ip === '::1'
         ? probeHttp({ ...at, maxBytes: 256, timeoutMs: TEST_LIMIT_MS })
         : Promise.resolve(null)
     },
@@ -69,8 +73,14 @@ test.each([
   ['empty.test', 'empty.test has no A or AAAA record'],
   ['nothing.test', 'nothing.test has no A or AAAA record'],
   ['broken.test', 'DNS did not respond for broken.test'],
-  ['both.test', 'both.test resolves to 127.0.0.2, which is not this machine'],
-  ['private.test', 'private.test resolves to 10.1.2.3, which is not this machine'],
+  [
+    'both.test',
+    'the A record of both.test leads to 127.0.0.2, which is not this machine: correct or remove the record',
+  ],
+  [
+    'private.test',
+    'the A record of private.test leads to 10.1.2.3, which is not this machine: correct or remove the record',
+  ],
 ])('%s does not: %s', async (name, reason) => {
   expect(await look(name)).toEqual({ kind: 'elsewhere', reason })
 })
@@ -86,7 +96,7 @@ test('a silent public address may be forwarded to a machine with only private ad
   expect(await look('world.test', ['127.0.0.1', '10.0.0.5'])).toEqual({ kind: 'unknown' })
   expect(await look('world.test', ['127.0.0.1', '192.5.5.241'])).toEqual({
     kind: 'elsewhere',
-    reason: 'world.test resolves to 198.41.0.4, which is not this machine',
+    reason: 'the A record of world.test leads to 198.41.0.4, which is not this machine: correct or remove the record',
   })
 })
 
@@ -100,6 +110,25 @@ test('reports an own address without an answer by its port', async () => {
   closed.stop(true)
   expect(await look('here.test', ['127.0.0.1'], port)).toEqual({
     kind: 'elsewhere',
-    reason: `127.0.0.1 is an address of this machine, but http.listen_redirect is not reachable on port ${port}`,
+    reason: `the A record of here.test leads to 127.0.0.1, an address of this machine, but nothing answers there on port ${port}: set http.listen_redirect to "0.0.0.0:${port}", or remove the record`,
   })
+})
+
+const OWN = ['127.0.0.1', '::1']
+
+test('a name with an A and an AAAA record leads here if this machine answers over both', async () => {
+  expect(await look('dual.test', OWN)).toEqual({
+    kind: 'elsewhere',
+    reason: `the AAAA record of dual.test leads to ::1, an address of this machine, but nothing answers there on port ${ours.port}: set http.listen_redirect to "[::]:${ours.port}", or remove the record`,
+  })
+  const both = Bun.serve({ hostname: '::', port: 0, fetch: pages.fetch })
+  expect(await look('dual.test', OWN, both.port!)).toEqual({ kind: 'here' })
+  await both.stop(true)
+})
+
+test('a public IPv6 address does not make a forwarded IPv4 address wrong', async () => {
+  const both = Bun.serve({ hostname: '::', port: 0, fetch: pages.fetch })
+  const own = [...OWN, '10.0.0.5', '2001:500:2::c']
+  expect(await look('cloud.test', own, both.port!)).toEqual({ kind: 'unknown' })
+  await both.stop(true)
 })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { draftOf } from '../../src/cli/init-plan.ts'
+import { everyAddress } from '../../src/cli/init-texts.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
@@ -71,7 +72,11 @@ describe('init', () => {
     const { stdout, code } = await init('--https', '--smarthost', 'smtp://me:secret@relay.example.net:587')
     expect(code).toBe(0)
     expect(stdout).toContain('Not applied: --https, --smarthost.')
-    for (const line of ['listen_tls = "0.0.0.0:443"', 'acme_agree_terms = true', 'smarthost_file = "smarthost"'])
+    for (const line of [
+      `listen_tls = "${everyAddress()}:443"`,
+      'acme_agree_terms = true',
+      'smarthost_file = "smarthost"',
+    ])
       expect(stdout).toContain(line)
     expect(stdout).toMatch(/^Below line \d+:\n {2}smarthost_file/m)
     expect(stdout).not.toContain('secret')
@@ -198,7 +203,7 @@ describe('init', () => {
     expect(made.code).toBe(0)
     const config = draftOf({ config: place.file, https: true, contact: 'ops@example.com' }, 'mail.example.com').config
     expect(config.http.publicUrl).toBe('https://mail.example.com')
-    expect(config.http.listenRedirect).toEqual({ host: '0.0.0.0', port: 80 })
+    expect(config.http.listenRedirect).toEqual({ host: everyAddress().replace(/[[\]]/g, ''), port: 80 })
     expect(config.tls).toMatchObject({ mode: 'acme', acmeAgreeTerms: true, acmeContact: 'ops@example.com' })
   })
 

@@ -51,6 +51,33 @@ describe('hostname', () => {
   })
 })
 
+describe('an AAAA record', () => {
+  const listeners = [
+    { key: 'http.listen', host: '127.0.0.1', port: 8025 },
+    { key: 'http.listen_tls', host: '0.0.0.0', port: 443 },
+    { key: 'smtp.inbound.listen', host: '11.22.33.44', port: 25 },
+  ]
+  const authority = { names: [HOSTNAME, 'api.sender.example'], held: null, trouble: null }
+  const looked = (hosts = listeners) =>
+    machine.check('ipv6_listeners', { installation: { listeners: hosts, authority } })
+
+  test('without a listener on IPv6 warns, with the settings for both families', async () => {
+    expect(await looked()).toMatchObject({ status: 'skip', message: `${HOSTNAME} has no AAAA record` })
+    machine.zone.set('api.sender.example', 'AAAA', [IPV6])
+    expect(await looked()).toMatchObject({
+      status: 'warn',
+      message:
+        'api.sender.example has an AAAA record, but IPv4 only is accepted by http.listen_tls, smtp.inbound.listen',
+      advice:
+        'Set http.listen_tls = "[::]:443", smtp.inbound.listen = "[::]:25". Each then accepts both families. Or remove the AAAA record.',
+    })
+    machine.zone.set(HOSTNAME, 'AAAA', [IPV6])
+    expect(await looked(listeners.map((each) => ({ ...each, host: '::' })))).toMatchObject({ status: 'pass' })
+    for (const name of [HOSTNAME, 'gmail.com']) machine.zone.fail(name, 'SERVFAIL')
+    expect(await looked()).toMatchObject({ status: 'skip' })
+  })
+})
+
 describe('reverse DNS', () => {
   test('agrees, differs but leads back, leads elsewhere, or is missing', async () => {
     const status = async () => (await machine.check('reverse_dns_ipv4')).status

@@ -2,12 +2,13 @@ import type { X509Certificate } from 'node:crypto'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect } from 'node:tls'
 
-/** `127.0.0.1:port` → the certificate that the server presents; with `starttls` by SMTP. */
+/** `127.0.0.1:port` → the certificate that the server presents, there or at another `host`; with `starttls` by SMTP. */
 export async function shownCertificate(
   address: string,
-  options: { starttls?: boolean } = {},
+  options: { starttls?: boolean; host?: string } = {},
 ): Promise<X509Certificate> {
-  const [host = '', port = ''] = address.split(':')
+  const [, bound = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+  const { host = bound } = options
   const socket = options.starttls ? await afterStartTls(host, Number(port)) : undefined
   return new Promise((resolve, reject) => {
     const to = socket === undefined ? { host, port: Number(port) } : { socket }

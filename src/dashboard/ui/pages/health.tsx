@@ -178,7 +178,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc', 'dkim_rotation']],
   ['Mail', ['deliveries', 'canary', 'queue', 'held', 'alert_channels']],
-  ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
+  ['Ports and certificates', ['ports', 'low_ports', 'ipv6_listeners', 'certificate']],
   ['Sign-in', ['oidc', 'user_mail']],
   [
     'PostgreSQL and nodes',
@@ -220,6 +220,7 @@ const NAMES: Record<string, string> = {
   reverse_dns_ipv4: 'Reverse DNS, IPv4',
   reverse_dns_ipv6: 'Reverse DNS, IPv6',
   outbound_port_25: 'Outbound port 25',
+  ipv6_listeners: 'IPv6 listeners',
   oidc: 'Single sign-on',
   spf: 'SPF',
   dmarc: 'DMARC',
