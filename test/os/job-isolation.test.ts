@@ -273,6 +273,7 @@ test('every thread has a row', () => {
 })
 
 /** `bun test` takes over what nothing catches in a thread, so that this runs in a program of its own. */
+// threat: exception-in-one-job
 test('an exception that a job left behind ends that job alone, and one of no job ends the thread with its stack', async () => {
   const program = Bun.spawn([process.execPath, new URL('./stray-program.ts', import.meta.url).pathname, folder], {
     stdout: 'pipe',

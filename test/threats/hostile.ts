@@ -226,6 +226,12 @@ export const TENANTS: Threat[] = [
     asset: 'availability',
     attack: 'content that ends thread after thread, in each of which others have work',
   },
+  {
+    id: 'exception-in-one-job',
+    asset: 'availability',
+    attack:
+      'input that meets a bug, in a thread where others have work: an exception, also in a later event of the job',
+  },
   { id: 'fan-out-slices', asset: 'availability', attack: 'one event for thousands of webhooks' },
   {
     id: 'waiting-requests-held',

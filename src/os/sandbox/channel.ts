@@ -44,7 +44,7 @@ export function openChannel(options: {
     if (socket === null) return
     for (let piece = waiting[0]; piece !== undefined && !ended; piece = waiting[0]) {
       const written = socket.write(piece)
-      if (written < 0) return end('the channel is closed')
+      if (written < 0) return end(CHANNEL_CLOSED)
       waitingBytes -= written
       if (written < piece.length) {
         waiting[0] = piece.subarray(written)
@@ -65,7 +65,7 @@ export function openChannel(options: {
         }
       },
       drain: flush,
-      close: () => end('the channel is closed'),
+      close: () => end(CHANNEL_CLOSED),
       error: (_: unknown, error: Error) => end(error.message),
     },
   }
@@ -96,6 +96,9 @@ export function openChannel(options: {
     close: () => end('the channel was closed'),
   }
 }
+
+/** The other end closed it, most likely because its process ended. */
+export const CHANNEL_CLOSED = 'the channel is closed'
 
 /** Smaller messages are combined into one write: copying costs less than a system call. */
 const JOINED_BYTES = 65_536

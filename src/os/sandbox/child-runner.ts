@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { fieldOf } from '../records.ts'
 import type { Runner } from '../runner.ts'
-import { type Channel, openChannel } from './channel.ts'
+import { CHANNEL_CLOSED, type Channel, openChannel } from './channel.ts'
 import type { Confinement } from './confine.ts'
 import { closeDescriptor, sendDescriptor, socketPair } from './pass-file.ts'
 import { createSharedMarks } from './shared-marks.ts'
@@ -58,7 +58,7 @@ export function startChild(options: ChildOptions): ChildRunner {
   const end = (reason: string) => {
     if (ended !== null) return
     const last = said.join('').trim().slice(-SAID_CHARACTERS)
-    ended = last === '' ? reason : `${reason}: ${last}`
+    ended = last === '' ? reason : `${reason}\n${last}`
     child?.kill('SIGKILL')
     channel?.close()
     closeDescriptor(ourFiles)
@@ -100,7 +100,11 @@ export function startChild(options: ChildOptions): ChildRunner {
     fd: ours,
     maxBytes: options.maxMessageBytes,
     onMessage,
-    onEnd: (reason) => end(reason),
+    onEnd: (reason) => {
+      // It closes before the exit is known, which says why.
+      if (reason === CHANNEL_CLOSED) setTimeout(() => end(reason), EXIT_MS).unref()
+      else end(reason)
+    },
     sendFile: (fd) => passReadOnly(ourFiles, fd),
     onFrame: traffic.frame,
   })
@@ -192,6 +196,8 @@ function confinementOf(held: unknown): Confinement {
 
 const wordsOf = (broken: unknown) => (Array.isArray(broken) ? broken.slice(0, 20).map(String) : [])
 
+/** An exit follows the closed channel within milliseconds; a crash report first takes a while. */
+const EXIT_MS = 1_000
 const SAID_BYTES = 8_192
 const SAID_CHARACTERS = 1_000
 const MEMORY_MS = 100
