@@ -227,10 +227,14 @@ test.each(['/spin', '/spin-later'])(
   },
 )
 
-test('a thread that dies is replaced', async () => {
-  const { post, thread, started } = startThread({ worker: STUCK })
+test('a thread that dies is replaced, and its requests and the log say why', async () => {
+  const { post, thread, started, lines } = startThread({ worker: STUCK })
   const died = thread.exchange('endpoints')(job(`${receiver.url}/exit`))
-  expect(await died).toMatchObject({ kind: 'no_answer' })
+  expect(await died).toEqual({ kind: 'no_answer', error: 'interrupted by an internal error' })
+  expect(lines[0]).toMatchObject({
+    message: 'thread ended, starting a new one',
+    fields: { pool: 'https', cause: 'died', error: 'the thread exited with code 3' },
+  })
   expect(await post(receiver.url, request)).toMatchObject({ status: 200 })
   expect(started()).toBe(2)
 })
