@@ -4,7 +4,7 @@ import type { CheckDeps, Installation } from './deps.ts'
 import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Checks that the listeners accept IPv6 if the hostname, or a name of the certificate, has an AAAA record: clients try that
- *  address first, and a certificate authority does not try the other one after a refused connection. */
+ *  address first, and a certificate authority may use it. */
 export async function checkIpv6Listeners(
   { hostname, listeners, authority }: Installation,
   { resolver }: CheckDeps,
@@ -26,7 +26,7 @@ export async function checkIpv6Listeners(
   const keys = deaf.map(({ key }) => key).join(', ')
   const settings = deaf.map(({ key, port }) => `${key} = "[::]:${port}"`).join(', ')
   return warn(
-    `${named} an AAAA record, but IPv4 only is accepted by ${keys}`,
+    `${named} an AAAA record, but ${keys} ${deaf.length === 1 ? 'accepts' : 'accept'} IPv4 only`,
     `Set ${settings}. Each then accepts both families. Or remove the AAAA record.`,
   )
 }

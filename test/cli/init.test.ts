@@ -204,6 +204,7 @@ describe('init', () => {
     const config = draftOf({ config: place.file, https: true, contact: 'ops@example.com' }, 'mail.example.com').config
     expect(config.http.publicUrl).toBe('https://mail.example.com')
     expect(config.http.listenRedirect).toEqual({ host: everyAddress().replace(/[[\]]/g, ''), port: 80 })
+    if (everyAddress() === '[::]') expect(config.smtp.inbound.listen).toEqual({ host: '::', port: 25 })
     expect(config.tls).toMatchObject({ mode: 'acme', acmeAgreeTerms: true, acmeContact: 'ops@example.com' })
   })
 

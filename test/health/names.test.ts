@@ -66,8 +66,7 @@ describe('an AAAA record', () => {
     machine.zone.set('api.sender.example', 'AAAA', [IPV6])
     expect(await looked()).toMatchObject({
       status: 'warn',
-      message:
-        'api.sender.example has an AAAA record, but IPv4 only is accepted by http.listen_tls, smtp.inbound.listen',
+      message: 'api.sender.example has an AAAA record, but http.listen_tls, smtp.inbound.listen accept IPv4 only',
       advice:
         'Set http.listen_tls = "[::]:443", smtp.inbound.listen = "[::]:25". Each then accepts both families. Or remove the AAAA record.',
     })

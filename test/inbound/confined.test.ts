@@ -163,6 +163,20 @@ describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
     await untilGone(child.pid)
   })
 
+  // threat: exception-in-one-job
+  test('that throws outside of a job is replaced, and the log has its stack', async () => {
+    const readers = hostileReaders({ start: startUnskilled })
+    await expect(readers.read(doing('throw-later'))).rejects.toThrow('451 4.3.0')
+    const deaths = logged.filter((line) => line.includes('thread ended'))
+    expect(deaths.map((line) => JSON.parse(line))).toMatchObject(
+      Array(2).fill({
+        pool: 'inbound',
+        cause: 'died',
+        error: expect.stringMatching(/^Error: left behind\n +at .*hostile-reader/),
+      }),
+    )
+  })
+
   // threat: reader-memory
   test.each(['eat', 'eat-buffers'])(
     'that takes memory without limit (%s) is ended; the mail is deferred',

@@ -78,6 +78,11 @@ const HOSTILE: Record<string, (deed: Deed) => unknown> = {
   loop: () => {
     for (;;);
   },
+  'throw-later': () => {
+    setTimeout(() => {
+      throw new Error('left behind')
+    }, 5)
+  },
   eat: () => {
     const eaten: unknown[] = []
     for (;;) eaten.push({ a: eaten.length, b: [eaten.length] })
