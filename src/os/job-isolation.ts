@@ -30,6 +30,10 @@ export async function runJob<Result>(
   }
 }
 
+/** Where to report an exception that belongs to the job that calls this, for code that outlives the job, such as a kept
+ *  connection; undefined outside of a job. */
+export const strayHandler = (): ((error: unknown) => void) | undefined => current.getStore()?.onStray
+
 /** Thread → supervisor: its last message. */
 export interface DyingMessage {
   kind: 'dying'

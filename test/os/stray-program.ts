@@ -1,7 +1,6 @@
 import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { createThreadPool, type PoolEvent, threadRunner } from '../../src/os/thread-pool.ts'
-import { deliverTwo } from '../outbound/jobs.ts'
 import { TEST_LIMIT_MS } from '../support/patience.ts'
 import type { TestJob } from './pool-worker.ts'
 
@@ -43,7 +42,6 @@ const found = {
   rejection: await inPool('rejection'),
   'the only rejection': await inPool('rejection', true),
   late: await inPool('late'),
-  delivery: await deliverTwo(process.argv[2]!, { recipient: 'second@remote.test' }),
 }
 console.log(JSON.stringify(found))
 process.exit(0)

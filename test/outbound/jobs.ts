@@ -62,11 +62,13 @@ export const deliverySettings = (at: {
 })
 
 /** Two deliveries in one thread, which has the bugs of test/os/faulty-thread.ts: the first waits at its destination until a
- *  bug in the second is reported → the outcome of each, and what happened to threads. */
-export async function deliverTwo(folder: string, second: { recipient: string | null }) {
+ *  bug in the second is reported, or with `isKept` ends before and leaves it its connection → the outcome of each, what
+ *  happened to threads, and the number of connections. */
+export async function deliverTwo(folder: string, second: { recipient: string | null }, isKept = false) {
   const zone = await startZone()
   zone.set('remote.test', 'A', ['127.0.0.1'])
   const reported = Promise.withResolvers<null>()
+  if (isKept) reported.resolve(null)
   const remote = await startRemoteMx({
     script: { rcpt: (address) => (address === 'second@remote.test' ? '451 4.7.1 poison' : reported.promise) },
   })
@@ -88,10 +90,12 @@ export async function deliverTwo(folder: string, second: { recipient: string | n
     },
     onEvent: (event) => events.push(event),
   })
-  workers.submit([attemptJob({ deliveryId: 'dlv_1' }), attemptJob({ deliveryId: 'dlv_2', ...(second as object) })])
+  workers.submit([attemptJob({ deliveryId: 'dlv_1' })])
+  if (isKept) await until('the first delivery', () => 'dlv_1' in results)
+  workers.submit([attemptJob({ deliveryId: 'dlv_2', ...(second as object) })])
   await until('both deliveries', () => 'dlv_1' in results && 'dlv_2' in results)
-  const seen = [...events]
+  const seen = { results, events: [...events], connections: remote.connections() }
   await workers.stop(1_000)
   await Promise.all([zone.stop(), remote.stop()])
-  return { results, events: seen }
+  return seen
 }

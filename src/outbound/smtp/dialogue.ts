@@ -5,6 +5,7 @@ import { createReplyReader, type Reply, ReplyFault } from '../../mail/reply.ts'
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 import { isIpLiteral } from '../../net/ip.ts'
 import { systemClock } from '../../os/clock.ts'
+import { strayHandler } from '../../os/job-isolation.ts'
 import { errorCode } from '../../os/thrown.ts'
 import { daneProblem } from '../tls/dane.ts'
 import type { Fault } from './reply.ts'
@@ -105,6 +106,8 @@ class SocketDialogue implements Dialogue {
   private timer: ReturnType<typeof setTimeout> | null = null
   private timerAt = 0
   private unsent = false
+  /** Of the job that waits, or did last: a connection serves many. */
+  private onBug: ((error: unknown) => void) | undefined
   private waitUntil = Number.POSITIVE_INFINITY
 
   constructor(
@@ -195,15 +198,15 @@ class SocketDialogue implements Dialogue {
     this.socket.on('end', () => this.end(lostFault('peer closed the connection')))
   }
 
-  /** After a bug, no later reply may answer the command of the lost one. The bug is reported first (os/job-isolation.ts). */
+  /** After a bug, no later reply may answer the command of the lost one. */
   private receive(chunk: Buffer): void {
     if (this.ended !== null) return
     try {
       this.take(chunk)
     } catch (error) {
-      this.socket.removeAllListeners('data')
-      setImmediate(() => this.end({ class: 'protocol', code: '4.3.0', message: 'internal error' }))
-      throw error
+      this.onBug?.(error)
+      this.end({ class: 'protocol', code: '4.3.0', message: 'internal error' })
+      if (this.onBug === undefined) throw error
     }
   }
 
@@ -239,6 +242,7 @@ class SocketDialogue implements Dialogue {
   /** One timer serves all waits. It keeps running and checks `waitUntil` when it fires, because a new timer per reply
    *  would cost more than the reply. */
   private arm(timeoutMs: number): void {
+    this.onBug = strayHandler()
     const now = nowMs()
     this.waitUntil = Math.min(now + timeoutMs, this.deadlineMs)
     if (this.timer !== null && this.timerAt <= this.waitUntil) return
