@@ -232,7 +232,9 @@ describe('object storage that', () => {
       const wrong = s3Objects({ ...strict.place, secretAccessKey: 'wrong' })
       await expect(wrong.put('x', new Uint8Array(1))).rejects.toThrow(StoreUnavailable)
       await s3Objects(strict.place).put('x', new Uint8Array(1))
-      expect(await s3Objects(strict.place).get('x')).toEqual(new Uint8Array(1))
+      expect(await s3Objects(strict.place).get('x', 10)).toEqual(new Uint8Array(1))
+      expect(await s3Objects(strict.place).list('', 'a')).toMatchObject([{ key: 'x' }])
+      expect(await s3Objects(strict.place).list('x y+z/', '')).toEqual([])
     } finally {
       await strict.remove()
     }
@@ -250,10 +252,10 @@ describe('object storage that', () => {
       },
     })
     try {
-      const slow = s3Objects({ ...s3.place, endpoint: `http://127.0.0.1:${service.port}` }, 200)
+      const slow = s3Objects({ ...s3.place, endpoint: `http://127.0.0.1:${service.port}` }, 1_000)
       const puts = Array.from({ length: 100 }, (_, at) => slow.put(`${at}`, new Uint8Array(1)))
       for (const { status, reason } of (await Promise.allSettled(puts)) as PromiseRejectedResult[])
-        expect([status, reason.message]).toEqual(['rejected', 'object storage mail: no answer in 0 s'])
+        expect([status, reason.message]).toEqual(['rejected', 'object storage mail: no answer in 1 s'])
       // 32 at the same time. The others had waited for a turn as long, and were not sent after that.
       expect(asked).toBeLessThanOrEqual(32)
       isSilent = false

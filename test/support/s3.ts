@@ -14,8 +14,7 @@ export interface TestS3 {
   remove(): Promise<void>
 }
 
-/** A server with the S3 protocol and an empty bucket. `checksSignatures`: it refuses wrong secrets. It then also
- *  refuses every list, since it leaves out the slash at the end of the path that is signed. */
+/** A server with the S3 protocol and an empty bucket. `checksSignatures`: it refuses wrong secrets. */
 export async function startS3({ checksSignatures = false } = {}): Promise<TestS3> {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-s3-'))
   const create = (port: number) =>

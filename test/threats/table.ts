@@ -283,6 +283,12 @@ export const THREATS: Threat[] = [
     attack: 'an IMAP server of a canary mailbox that sends too much, too slowly, nonsense, or another certificate',
   },
   {
+    id: 'hostile-object-storage',
+    asset: 'memory, the operator’s network, and stored mail',
+    attack:
+      'object storage that answers without end, unpacks, lists keys of others, or redirects mail and backups to another host',
+  },
+  {
     id: 'erasures-without-end',
     asset: 'erasures of other organizations',
     attack: 'thousands of erasures of invented addresses, each of which reads all events',

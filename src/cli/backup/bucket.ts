@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { Readable, Writable } from 'node:stream'
-import type { S3Client, S3File } from 'bun'
+import { Readable, type Writable } from 'node:stream'
 import { loadConfigFile } from '../../config/load.ts'
 import { messageOf } from '../../os/thrown.ts'
-import { s3Client } from '../../storage/objects/s3.ts'
+import { listObjects } from '../../storage/objects/s3-list.ts'
+import { discard, type S3, S3Failure, s3 } from '../../storage/objects/s3-requests.ts'
 import { CommandFailure, configFailure, usageFault } from '../failure.ts'
+import { uploadTo } from './upload.ts'
 
 /** Where backups are in object storage. */
 export interface Bucket {
@@ -29,17 +30,21 @@ export function bucketPlaceOf(text: string): { bucket: string; key: string } | n
 /** Opens a bucket with the service and the credentials of [storage] in the config; without a config file, of the
  *  environment. Throws CommandFailure for an invalid config and without credentials. */
 export function openBucket(name: string, configFile: string): Bucket {
-  const client = s3Client({ ...accessOf(configFile), bucket: name })
+  const service = s3({ ...accessOf(configFile), bucket: name })
+  const failed = (error: unknown) => {
+    throw new CommandFailure(`s3://${name}: ${messageOf(error)}`)
+  }
   return {
-    write: (key) => uploadOf(client.file(key)),
+    write: (key) => uploadTo(service, key),
     read: async (key) => {
-      const file = client.file(key)
-      const isThere = await file.exists().catch(failed(name))
-      if (!isThere) throw new CommandFailure(`s3://${name}/${key}: not found`)
-      return Readable.from(file.stream())
+      const { body } = await service.ask({ method: 'GET', key }).catch((error) => {
+        const isMissing = error instanceof S3Failure && error.code === 'NoSuchKey'
+        throw isMissing ? new CommandFailure(`s3://${name}/${key}: not found`) : failed(error)
+      })
+      return Readable.from(body ?? [])
     },
-    keysIn: (folder) => keysIn(client, folder).catch(failed(name)),
-    remove: (key) => client.delete(key).catch(failed(name)),
+    keysIn: (folder) => keysIn(service, folder).catch(failed),
+    remove: (key) => service.ask({ method: 'DELETE', key }).then(discard, failed),
   }
 }
 
@@ -58,42 +63,15 @@ function accessOf(file: string) {
   return { endpoint, region, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey }
 }
 
-/** Bytes of one part; the service allows 10,000 parts. */
-const PART_BYTES = 16 * 1024 * 1024
-
-function uploadOf(file: S3File): { to: Writable; bytes: () => number } {
-  const upload = file.writer({ partSize: PART_BYTES, queueSize: 2, retry: 3, type: 'application/zstd' })
-  let bytes = 0
-  const to = new Writable({
-    write: (chunk: Uint8Array, _encoding, done) => {
-      bytes += chunk.byteLength
-      settle(async () => {
-        upload.write(chunk)
-        await upload.flush()
-      }, done)
-    },
-    final: (done) => settle(async () => void (await upload.end()), done),
-  })
-  return { to, bytes: () => bytes }
-}
-
-function settle(work: () => Promise<void>, done: (error?: Error) => void): void {
-  work().then(
-    () => done(),
-    (error) => done(new CommandFailure(`object storage: ${messageOf(error)}`)),
-  )
-}
-
-async function keysIn(client: S3Client, folder: string): Promise<string[]> {
+async function keysIn(service: S3, folder: string): Promise<string[]> {
   const keys: string[] = []
-  for (let after: string | undefined = folder; after !== undefined; ) {
-    const page: Awaited<ReturnType<typeof client.list>> = await client.list({ prefix: folder, startAfter: after })
-    keys.push(...(page.contents ?? []).map(({ key }) => key))
-    after = page.isTruncated === true ? keys.at(-1) : undefined
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const { objects, isMore } = await listObjects(service, { folder, after: keys.at(-1) ?? folder })
+    keys.push(...objects.map(({ key }) => key))
+    if (!isMore || objects.length === 0) return keys
   }
-  return keys
+  throw new Error(`${folder} has more than ${keys.length} objects. Use a folder for backups alone`)
 }
 
-const failed = (bucket: string) => (error: unknown) => {
-  throw new CommandFailure(`s3://${bucket}: ${messageOf(error)}`)
-}
+/** Of 1,000 keys. */
+const MOST_PAGES = 100

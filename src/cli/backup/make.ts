@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync, renameSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -139,7 +140,12 @@ async function write(
 ): Promise<number> {
   if (bucket !== null && target.object !== null) {
     const upload = bucket.write(target.object.key)
-    await writeArchive(upload.to, content, () => {})
+    try {
+      await writeArchive(upload.to, content, () => {})
+    } finally {
+      // If it failed, it removes its parts before it closes.
+      if (!upload.to.closed) await once(upload.to, 'close')
+    }
     return upload.bytes()
   }
   if (target.file === null) {

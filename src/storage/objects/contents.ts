@@ -62,7 +62,7 @@ export function withObjects(
   const read = async (stored: Uint8Array | null): Promise<Uint8Array | null> => {
     const reference = stored === null ? null : unpackReference(stored)
     if (reference === null) return stored
-    const bytes = await objects.get(reference.key)
+    const bytes = await objects.get(reference.key, reference.bytes + 1)
     if (bytes === null) throw new Error(`the object ${reference.key} is missing`)
     const isWhole = bytes.byteLength === reference.bytes && Buffer.compare(await hashOf(bytes), reference.hash) === 0
     if (!isWhole) throw new Error(`the object ${reference.key} is damaged`)
@@ -96,7 +96,7 @@ export function withObjects(
         const key = `${folder}check/${crypto.randomUUID()}`
         const bytes = crypto.getRandomValues(new Uint8Array(64))
         await objects.put(key, bytes)
-        const found = await objects.get(key)
+        const found = await objects.get(key, bytes.byteLength + 1)
         await objects.remove(key)
         if (found === null || Buffer.compare(found, bytes) !== 0) throw new Error('object storage returns other bytes')
         return true

@@ -2,8 +2,8 @@
 export interface Objects {
   /** Writes an object, or replaces it. Rejects with StoreUnavailable. */
   put(key: string, bytes: Uint8Array): Promise<void>
-  /** Null if there is none. Rejects with StoreUnavailable. */
-  get(key: string): Promise<Uint8Array | null>
+  /** The first `mostBytes` of an object; null if there is none. Rejects with StoreUnavailable. */
+  get(key: string, mostBytes: number): Promise<Uint8Array | null>
   /** Succeeds if there is none. Rejects with StoreUnavailable. */
   remove(key: string): Promise<void>
   /** Objects of a folder ('' = all) after a key, in their order, at most 1,000. Rejects with StoreUnavailable. */
