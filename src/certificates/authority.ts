@@ -10,7 +10,7 @@ import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import type { Leases, SharedCertificates } from '../storage/store.ts'
-import { openClient } from './acme/client.ts'
+import { LONGEST_ORDER_MS, openClient } from './acme/client.ts'
 import { createSigner } from './acme/jws.ts'
 import { orderCertificate } from './acme/order.ts'
 import { askRenewalWindow } from './acme/renewal-info.ts'
@@ -86,8 +86,8 @@ export async function openAuthority(config: Config, deps: AuthorityDeps): Promis
   })
 }
 
-/** Longer than an order takes. */
-const LEASE_MS = 10 * 60_000
+/** Longer than an order takes, with its probes before. */
+const LEASE_MS = LONGEST_ORDER_MS + 60_000
 /** Time for another server to send a short answer. */
 const PROBE_MS = 5_000
 

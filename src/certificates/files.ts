@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { type Certificate, selfSignedCertificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
 
@@ -14,13 +15,20 @@ export interface PairFiles {
 export class UnusableCertificate extends Error {}
 
 /** The operator's files → their certificate, whatever its names and dates. Rejects when they cannot be read, and with
- *  UnusableCertificate when key and certificate do not match. */
+ *  UnusableCertificate when key and certificate do not match, or a certificate of the chain is broken. */
 export async function readPair({ certificateFile, keyFile }: PairFiles): Promise<Certificate> {
   const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
   const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is not a PEM certificate`)
   const key = parsed(() => createPrivateKey(keyPem), `${keyFile} is not a PEM private key`)
   if (!shown.checkPrivateKey(key)) throw new UnusableCertificate(`${keyFile} is not the key of ${certificateFile}`)
+  parsed(() => requirePresentable({ certificatePem, keyPem }), `${certificateFile} contains a broken certificate`)
   return { certificatePem, keyPem }
+}
+
+/** Throws unless a TLS server can present the certificate: X509Certificate reads only the first of a chain, but a listener
+ *  does not open with a broken one behind it. */
+export function requirePresentable({ certificatePem: cert, keyPem: key }: Certificate): void {
+  createSecureContext({ cert, key })
 }
 
 /** A self-signed certificate, stored in the data folder so that peers see the same one after a restart. Created again

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Certificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
 import type { SharedCertificates } from '../storage/store.ts'
-import { type Terms, termsOf } from './files.ts'
+import { requirePresentable, type Terms, termsOf } from './files.ts'
 
 /** The stored certificate and the state of its renewal. */
 export interface StoredCertificate {
@@ -111,10 +111,12 @@ async function keepProgress(dataDir: string, progress: Progress): Promise<void> 
   await writePrivately(progressFile(dataDir), `${JSON.stringify(progress)}\n`)
 }
 
-/** A certificate with its names and validity. Throws when it is invalid or does not match its key. */
+/** A certificate with its names and validity. Throws when it is invalid, does not match its key, or when a TLS server
+ *  cannot present it. */
 export function withTerms(certificate: Certificate): Certificate & Terms {
   const shown = new X509Certificate(certificate.certificatePem)
   if (!shown.checkPrivateKey(createPrivateKey(certificate.keyPem))) throw new Error('private key does not match')
+  requirePresentable(certificate)
   return { ...certificate, ...termsOf(certificate) }
 }
 

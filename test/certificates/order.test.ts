@@ -4,7 +4,7 @@ import { OrderFailure } from '../../src/certificates/acme/failure.ts'
 import { orderCertificate } from '../../src/certificates/acme/order.ts'
 import { certificateId } from '../../src/certificates/acme/renewal-info.ts'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
-import { createAsk } from '../../src/net/https/requests.ts'
+import { type Ask, createAsk } from '../../src/net/https/requests.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
 import { silentResolver } from '../support/silent-resolver.ts'
 
@@ -38,8 +38,10 @@ function quickClock() {
   return { now: () => now, sleep, sleeps }
 }
 
+const ask: Ask = (...request) =>
+  createAsk({ resolver: silentResolver, mayConnect: () => true, ca: authority.ca, userAgent: 'test' })(...request)
+
 function order(names: string[], change: Partial<Parameters<typeof orderCertificate>[1]> = {}) {
-  const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, ca: authority.ca, userAgent: 'test' })
   return orderCertificate(names, {
     directoryUrl: authority.directoryUrl,
     contact: 'ops@example.com',
@@ -156,6 +158,51 @@ describe('slow authorities', () => {
     expect((await failure(['mail.example.com'], { clock: { ...clock, sleep }, signal: ending.signal })).message).toBe(
       'stopped',
     )
+  })
+})
+
+// threat: hostile-certificate-authority
+describe('an authority that has all the time', () => {
+  test('of which every answer takes half a minute ends the order in a quarter of an hour', async () => {
+    const clock = quickClock()
+    const slowly: Ask = async (...request) => {
+      await clock.sleep(29_000)
+      return ask(...request)
+    }
+    const startedAt = clock.now()
+    const names = Array.from({ length: 40 }, (_, at) => `n${at}.example.com`)
+    expect((await failure(names, { clock, ask: slowly })).message).toBe('the CA takes too long')
+    expect(clock.now() - startedAt).toBeLessThan(16 * 60_000)
+  })
+
+  test('and never answers does not hold up a stop', async () => {
+    const ending = new AbortController()
+    const silent: Ask = () => {
+      queueMicrotask(() => ending.abort())
+      return new Promise(() => {})
+    }
+    expect((await failure(['mail.example.com'], { ask: silent, signal: ending.signal })).message).toBe('stopped')
+  })
+
+  test('and asks to prove the same name again and again is refused', async () => {
+    authority.mischief.authorizations = 500
+    expect((await failure(['mail.example.com'])).message).toBe('the CA asks to prove more than the names')
+    expect(authority.asked).not.toContain('authorization')
+  })
+})
+
+// threat: hostile-certificate-authority
+describe('a chain', () => {
+  test('is kept without the text around its certificates', async () => {
+    authority.mischief.certificate = 'among other text'
+    const { certificatePem, keyPem } = await order(['mail.example.com'])
+    expect(certificatePem).not.toMatch(/PRIVATE|html/)
+    expect(new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))).toBe(true)
+  })
+
+  test('of more than ten certificates, which no client reads, is refused', async () => {
+    authority.mischief.certificate = 'too many'
+    expect((await failure(['mail.example.com'])).message).toBe('the CA sent a chain of 22 certificates, more than 10')
   })
 })
 

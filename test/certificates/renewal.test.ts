@@ -48,6 +48,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 /** Valid since a day ago, as selfSignedCertificate makes them. */
+/** Its first certificate is right, the one behind it is broken. */
+const broken = async () => {
+  const { certificatePem, keyPem } = await made([HOST])
+  return { keyPem, certificatePem: `${certificatePem}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` }
+}
 const made = (names: readonly string[], days = 90) =>
   selfSignedCertificate({ names: [...names], now: clock.now(), days })
 
@@ -266,6 +271,8 @@ describe('failures', () => {
       async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }),
       'private key does not match',
     ],
+    // threat: hostile-certificate-authority
+    ['a chain that no listener can open with', broken, 'sent an invalid certificate'],
   ])('include a certificate of %s', async (_what, given, words) => {
     answer = given
     const renewal = await open()
@@ -273,6 +280,12 @@ describe('failures', () => {
     expect(renewal.certificate()).toBeNull()
     expect(changes).toBe(0)
     expect(lines.filter((line) => line.includes(words))).not.toBeEmpty()
+  })
+
+  // threat: hostile-certificate-authority
+  test('of an earlier version that stored a chain which no listener can open with count as no certificate', async () => {
+    await certificateFiles(dataDir, 'settings').keepCertificate(await broken())
+    expect((await open()).certificate()).toBeNull()
   })
 
   test('that are unforeseen are logged with the error, and reported as internal', async () => {

@@ -19,7 +19,9 @@ export interface Mischief {
   cut?: Record<string, number>
   garbage?: string
   /** Sent in place of the certificate. */
-  certificate?: 'of other names' | 'of another key' | 'ended' | 'none'
+  certificate?: 'of other names' | 'of another key' | 'ended' | 'none' | 'among other text' | 'too many'
+  /** Each authorization is in the order so many times. */
+  authorizations?: number
   /** The finalize URL of the order. */
   finalizeAt?: string
 }
@@ -239,6 +241,8 @@ class Authority implements AcmeAuthority {
       'of another key': () => this.#tls.certificatePem,
       ended: () => this.#ca.sign(csr, ended),
       none: () => 'no certificate',
+      'among other text': () => `<html>${PRIVATE}${this.#ca.sign(csr, time)}${PRIVATE}`,
+      'too many': () => this.#ca.sign(csr, time) + this.root.repeat(20),
     }
     const { certificate: mischief } = this.mischief
     order.certificate = mischief === undefined ? this.#ca.sign(csr, time) : certificate[mischief]()
@@ -292,7 +296,9 @@ class Authority implements AcmeAuthority {
     return {
       status: order.status,
       identifiers: order.names.map((value) => ({ type: 'dns', value })),
-      authorizations: order.authorizations.map(({ id }) => `${this.#base}/authorization/${id}`),
+      authorizations: Array.from({ length: this.mischief.authorizations ?? 1 }, () =>
+        order.authorizations.map(({ id }) => `${this.#base}/authorization/${id}`),
+      ).flat(),
       finalize: this.mischief.finalizeAt ?? `${this.#base}/finalize/${order.id}`,
       ...(order.certificate !== null && { certificate: `${this.#base}/certificate/${order.id}` }),
     }
@@ -343,6 +349,7 @@ interface Authorization {
   detail: string | null
 }
 
+const PRIVATE = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'
 const idOf = () => randomBytes(18).toString('base64url')
 const text = (part: string) => Buffer.from(part, 'base64url').toString()
 const thumbprintOf = ({ crv, kty, x, y }: Jwk) =>

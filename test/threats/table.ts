@@ -289,6 +289,12 @@ export const THREATS: Threat[] = [
       'object storage that answers without end, unpacks, lists keys of others, or redirects mail and backups to another host',
   },
   {
+    id: 'hostile-certificate-authority',
+    asset: 'the listeners, and the certificate of all nodes',
+    attack:
+      'an authority that takes hours, asks for proofs without end, or sends a chain that no listener can open with, which every restart would read again',
+  },
+  {
     id: 'erasures-without-end',
     asset: 'erasures of other organizations',
     attack: 'thousands of erasures of invented addresses, each of which reads all events',

@@ -9,9 +9,11 @@ import type { Signer } from './jws.ts'
  *
  *  Requests that only read are sent up to three times when no response arrives. Requests that change something are sent
  *  once, since the authority may have received them. A rejected nonce is replaced by the one in the rejection. Every
- *  other failure is an OrderFailure. */
+ *  other failure is an OrderFailure, also that LONGEST_ORDER_MS have passed since the client was opened. */
 export interface AcmeClient {
   readonly directory: Directory
+  /** After this time of the clock nothing is sent. */
+  readonly endsAt: number
   /** Creates an account, or finds the one of this key. RFC 8555 §7.3 */
   openAccount(contact: string | null): Promise<void>
   /** Sends a signed request that changes something. */
@@ -56,6 +58,7 @@ const PROBLEM = z.object({
 export async function openClient(directoryUrl: string, signer: Signer, deps: AcmeDeps): Promise<AcmeClient> {
   const { clock } = deps
   const { origin } = new URL(directoryUrl)
+  const endsAt = clock.now() + LONGEST_ORDER_MS
   const nonces: string[] = []
   let account: string | null = null
 
@@ -63,8 +66,10 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
   const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Exchange> => {
     if (URL.parse(url)?.origin !== origin)
       throw new OrderFailure(`the CA returned a URL of another origin: ${excerpt(url)}`)
-    if (deps.signal.aborted) throw new OrderFailure('stopped')
-    const answer = await deps.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
+    if (clock.now() > endsAt) throw new OrderFailure('the CA takes too long')
+    const answer = await unlessStopped(deps.signal, () =>
+      deps.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }),
+    )
     if (answer.kind !== 'answered') return answer
     const nonce = answer.headers['replay-nonce']
     if (typeof nonce === 'string' && NONCE.test(nonce)) nonces.push(nonce)
@@ -101,6 +106,7 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
 
   return {
     directory,
+    endsAt,
     openAccount: async (contact) => {
       const request = { termsOfServiceAgreed: true, ...(contact === null ? {} : { contact: [`mailto:${contact}`] }) }
       const { location } = required(await signed(directory.newAccount, request, JSON_TYPE))
@@ -116,6 +122,18 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
 type Exchange =
   | (Extract<AskResult, { kind: 'answered' }> & { retryAfterMs: number | null })
   | Exclude<AskResult, { kind: 'answered' }>
+
+/** Rejects as soon as the server stops: the authority may take its time. */
+function unlessStopped<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new OrderFailure('stopped'))
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    ask()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop))
+  })
+}
 
 /** Response text → its parsed value; OrderFailure when it does not match the schema. */
 export function read<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
@@ -169,6 +187,8 @@ const NONCE = /^[\w-]{1,512}$/ // RFC 8555 §6.5.1
 const JSON_TYPE = 'application/json'
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 30_000
+/** No request begins later, however many an order takes. */
+export const LONGEST_ORDER_MS = 15 * 60_000
 const MAX_TRIES = 3
 const AGAIN_MS = 2_000
 /** A longer Retry-After is cut to a week. */

@@ -22,7 +22,6 @@ export async function orderCertificate(
     show: (token: string, keyAuthorization: string) => Promise<() => void>
   },
 ): Promise<Certificate> {
-  const deadline = deps.clock.now() + LONGEST_MS
   const signer = createSigner(deps.accountKey)
   const client = await openClient(deps.directoryUrl, signer, deps)
   await client.openAccount(deps.contact)
@@ -34,12 +33,14 @@ export async function orderCertificate(
   const order = read(ORDER, made.text)
   const orderUrl = made.location
   if (orderUrl === null) throw new OrderFailure('the CA returned no order URL')
+  // RFC 8555 §7.1.3: one for each name.
+  if (order.authorizations.length > names.length) throw new OrderFailure('the CA asks to prove more than the names')
 
   const watch = <T extends { status: string }>(
     url: string,
     schema: z.ZodType<T>,
     isUnderWay: (status: string) => boolean,
-  ) => untilSettled(url, schema, isUnderWay, { client, deps, deadline })
+  ) => untilSettled(url, schema, isUnderWay, { client, deps })
   await prove(order.authorizations, { client, signer, show: deps.show, watch })
 
   const proved = await watch(orderUrl, ORDER, (status) => status === 'pending')
@@ -51,7 +52,7 @@ export async function orderCertificate(
   if (done.status !== 'valid' || done.certificate === undefined) throw failed(done)
 
   const { text } = await client.look(done.certificate, 'application/pem-certificate-chain')
-  return { certificatePem: text, keyPem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
+  return { certificatePem: chainIn(text), keyPem: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
 }
 
 const ERROR = z
@@ -120,17 +121,26 @@ async function untilSettled<T extends { status: string }>(
   url: string,
   schema: z.ZodType<T>,
   isUnderWay: (status: string) => boolean,
-  { client, deps, deadline }: { client: AcmeClient; deps: AcmeDeps; deadline: number },
+  { client, deps }: { client: AcmeClient; deps: AcmeDeps },
 ): Promise<T> {
   for (;;) {
     const answer: Answer = await client.look(url)
     const found = read(schema, answer.text)
     if (!isUnderWay(found.status)) return found
     const waitMs = Math.min(Math.max(answer.retryAfterMs ?? POLL_MS, SHORTEST_POLL_MS), LONGEST_POLL_MS)
-    if (deps.clock.now() + waitMs > deadline)
+    if (deps.clock.now() + waitMs > client.endsAt)
       throw new OrderFailure(`timed out waiting for the CA, last status: ${excerpt(found.status)}`)
     await deps.clock.sleep(waitMs, deps.signal)
   }
+}
+
+/** The certificates in a text of the authority, without anything around them: it is stored beside the key and sent to
+ *  every client. RFC 8555 §9.1 */
+function chainIn(text: string): string {
+  const found = text.match(CERTIFICATE) ?? []
+  if (found.length > MOST_CERTIFICATES)
+    throw new OrderFailure(`the CA sent a chain of ${found.length} certificates, more than ${MOST_CERTIFICATES}`)
+  return found.map((each) => `${each}\n`).join('')
 }
 
 function failed({ status, error }: { status: string; error?: { detail: string } | undefined }): OrderFailure {
@@ -142,5 +152,6 @@ const TOKEN = /^[\w-]{16,512}$/
 const POLL_MS = 3_000
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 60_000
-/** Time limit of the whole order. */
-const LONGEST_MS = 15 * 60_000
+/** Chains have two to four. */
+const MOST_CERTIFICATES = 10
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]{1,20000}-----END CERTIFICATE-----/g
