@@ -104,6 +104,33 @@ describe('the look ends in time, with a reason and without much memory', () => {
       SHORT_MS,
     ],
     ['a million matches', { at: { SEARCH: saying(`* SEARCH${' 1234567'.repeat(100_000)}`) } }, /Line length/],
+    // forty bytes, which the library would write out as 16 million numbers
+    [
+      'matches as a range of all numbers',
+      {
+        at: {
+          EXAMINE: saying('* 4294967295 EXISTS'),
+          SEARCH: saying('* ESEARCH (TAG "A1") UID ALL 1:4294967295'),
+        },
+      },
+      /too much/,
+    ],
+    [
+      'the same range as a literal, in other notation',
+      {
+        at: {
+          EXAMINE: saying('* 4294967295 EXISTS'),
+          SEARCH: saying('* esearch (TAG "A1") UID ALL {9}\r\n0x1:4.2e9'),
+        },
+      },
+      /too much/,
+    ],
+    [
+      'all mails removed again and again',
+      { at: { LIST: saying('* VANISHED 1:4294967295\r\n'.repeat(50)) } },
+      /too much/,
+    ],
+    ['all mails removed before', { at: { EXAMINE: saying('* VANISHED (EARLIER) 4294967295:1') } }, /too much/],
     ['an end in the middle', { at: { FETCH: ({ socket }) => Boolean(socket.end('* 1 FETCH (UI')) } }, /./],
     ['BYE', { at: { LOGIN: ({ socket }) => socket.write('* BYE go away\r\n') } }, /./],
     [
@@ -162,6 +189,12 @@ describe('the look ends in time, with a reason and without much memory', () => {
 
   test('a mailbox of billions of mails is read like any other', async () => {
     const { found, error } = await look({ at: { EXAMINE: saying('* 4294967295 EXISTS\r\n* 4294967295 RECENT') } })
+    expect([found.length, error]).toEqual([2, null])
+  })
+
+  test('matches as a range are read, and ten are looked at', async () => {
+    const range = '* ESEARCH (TAG "A1") UID ALL 7:900'
+    const { found, error } = await look({ at: { EXAMINE: saying('* 2000 EXISTS'), SEARCH: saying(range) } })
     expect([found.length, error]).toEqual([2, null])
   })
 
