@@ -354,6 +354,8 @@ describe('a hostile request', () => {
       [{ origin: 'null' }, 403],
       [{ origin: 'http://evil.example', host: 'evil.example' }, 403],
       [{ 'sec-fetch-site': 'cross-site' }, 403],
+      [{ 'sec-fetch-site': 'same-origin', host: 'evil.example' }, 403],
+      [{ 'sec-fetch-site': 'same-origin' }, 200],
       [{ origin: setup.origin }, 200],
       [{}, 200],
     ]

@@ -119,10 +119,10 @@ const NO_MESSAGE =
   'The body must be one JSON-RPC 2.0 message with jsonrpc, method and an id that is a text or a whole number. Batches are not supported.'
 
 /** A page of another site could reach this server with a DNS name of its own (DNS rebinding). Programs other than
- *  browsers send no Origin. Throws `forbidden`. */
+ *  browsers send neither Origin nor Sec-Fetch-Site. Throws `forbidden`. */
 function requireNoOtherPage(request: Request, { isOwnPage, isKnownHost }: McpDeps['ownOrigin']): void {
-  const hasOrigin = request.headers.has('origin')
-  if (isOwnPage(request) && (!hasOrigin || isKnownHost(request))) return
+  const isBrowser = request.headers.has('origin') || request.headers.has('sec-fetch-site')
+  if (isOwnPage(request) && (!isBrowser || isKnownHost(request))) return
   throw new Refusal('forbidden', 'Web pages of other origins cannot use this path.', { field: 'Origin' })
 }
 
