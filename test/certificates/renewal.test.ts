@@ -271,7 +271,6 @@ describe('failures', () => {
       async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }),
       'private key does not match',
     ],
-    // threat: hostile-certificate-authority
     ['a chain that no listener can open with', broken, 'sent an invalid certificate'],
   ])('include a certificate of %s', async (_what, given, words) => {
     answer = given
