@@ -192,6 +192,23 @@ describe('an authority that has all the time', () => {
 })
 
 // threat: hostile-certificate-authority
+test('thousands of challenges or problems are refused unread: they held the main thread for 0.3 s', async () => {
+  const saying =
+    (step: string, status: number, said: object): Ask =>
+    async (url, request) => {
+      const answer = await ask(url, request)
+      const isMeant = answer.kind === 'answered' && url.includes(`/${step}`)
+      return isMeant ? { ...answer, status, text: JSON.stringify(said) } : answer
+    }
+  const many = Array.from({ length: 20_000 }, () => ({ type: '', detail: 'x' }))
+  const authorization = { status: 'pending', identifier: { value: 'mail.example.com' }, challenges: many }
+  const challenged = saying('authorization/', 200, authorization)
+  expect((await failure(['mail.example.com'], { ask: challenged })).message).toStartWith('unexpected response')
+  const problems = saying('new-order', 400, { type: '', detail: 'no', subproblems: many })
+  expect((await failure(['mail.example.com'], { ask: problems })).message).toBe('error from the CA: no')
+})
+
+// threat: hostile-certificate-authority
 describe('a chain', () => {
   test('is kept without the text around its certificates', async () => {
     authority.mischief.certificate = 'among other text'

@@ -40,6 +40,9 @@ export interface AcmeDeps {
 
 type Directory = z.output<typeof DIRECTORY>
 
+/** One for each name. More would be checked for a third of a second, on the main thread. */
+const MOST_SUBPROBLEMS = 100
+
 const DIRECTORY = z.object({
   newNonce: z.string(),
   newAccount: z.string(),
@@ -51,6 +54,7 @@ const PROBLEM = z.object({
   detail: z.string().catch(''),
   subproblems: z
     .array(z.object({ detail: z.string().catch(''), identifier: z.object({ value: z.string() }).optional() }))
+    .max(MOST_SUBPROBLEMS)
     .catch([]),
 })
 

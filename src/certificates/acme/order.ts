@@ -67,10 +67,12 @@ const ORDER = z.object({
   error: ERROR,
 })
 const CHALLENGE = z.object({ type: z.string(), url: z.string().catch(''), token: z.string().catch(''), error: ERROR })
+/** Authorities offer three or four. More would be checked for a third of a second, on the main thread. */
+const MOST_CHALLENGES = 50
 const AUTHORIZATION = z.object({
   status: z.string(),
   identifier: z.object({ value: z.string() }),
-  challenges: z.array(CHALLENGE),
+  challenges: z.array(CHALLENGE).max(MOST_CHALLENGES),
 })
 
 type Watch = <T extends { status: string }>(
