@@ -45,6 +45,7 @@ const createBody = z.strictObject({
   permissions: z
     .array(z.enum(PERMISSIONS))
     .min(1)
+    .max(PERMISSIONS.length)
     .refine((list) => new Set(list).size === list.length, 'must not contain a permission twice')
     .meta({ uniqueItems: true }),
   mode: z

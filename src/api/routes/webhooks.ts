@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createEvent, iso } from '../../model/event.ts'
+import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { monthOf, withinLimit } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -20,6 +20,7 @@ import { type WebhookDeliveryDeps, webhookDeliveryOperations } from './webhook-d
 const eventTypes = z
   .array(eventType)
   .min(1)
+  .max(EVENT_TYPES.length)
   .refine((list) => new Set(list).size === list.length, 'must not contain an event type twice')
   .meta({ uniqueItems: true })
 const description = label(500).nullish()

@@ -5,7 +5,9 @@ import { parseScheduledAt } from './scheduled-at.ts'
 
 /** An email in Resend's format → our message. */
 
-const ADDRESSES = z.union([z.string(), z.array(z.string())])
+/** More is refused before it is looked at; what our own send accepts is less. */
+const MOST = 1_000
+const ADDRESSES = z.union([z.string(), z.array(z.string()).max(MOST)])
 /** Base64, bytes as numbers, or bytes that were base64 (api/extract-base64.ts). One loop checks all numbers: a schema
  *  for each would hold the thread. */
 const CONTENT = z.unknown().transform((content, context): string | Uint8Array => {
@@ -39,8 +41,11 @@ export const email = z.strictObject({
   html: z.string().nullish(),
   text: z.string().nullish(),
   headers: z.unknown().optional(),
-  attachments: z.array(ATTACHMENT).nullish(),
-  tags: z.array(z.strictObject({ name: z.string(), value: z.string() })).nullish(),
+  attachments: z.array(ATTACHMENT).max(MOST).nullish(),
+  tags: z
+    .array(z.strictObject({ name: z.string(), value: z.string() }))
+    .max(MOST)
+    .nullish(),
   scheduled_at: z.string().nullish(),
   template: z.strictObject({ id: z.string(), variables: z.unknown().optional() }).nullish(),
   topic_id: z.null({ error: 'is not supported: this server has no topics' }).optional(),

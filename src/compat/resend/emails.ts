@@ -7,7 +7,8 @@ import { headOf } from './email-record.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 
-const batch = z.array(z.unknown()).min(1)
+/** More is refused before it is looked at; what our own batch accepts is less. */
+const batch = z.array(z.unknown()).min(1).max(1_000)
 const change = z.strictObject({ scheduled_at: z.string(), ...repeatedId('id') })
 
 /** Our field names → Resend's, where they differ. Tags, pairs of name and value, map to our metadata, which the record

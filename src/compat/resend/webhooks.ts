@@ -5,7 +5,10 @@ import { ourEvent, RESEND_EVENTS, resendEvent } from './events.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 
-const events = z.array(z.enum(RESEND_EVENTS, { error: `can be ${RESEND_EVENTS.join(', ')}` })).min(1)
+const events = z
+  .array(z.enum(RESEND_EVENTS, { error: `can be ${RESEND_EVENTS.join(', ')}` }))
+  .min(1)
+  .max(100)
 const created = z.strictObject({ endpoint: z.string(), events })
 const changed = z.strictObject({
   endpoint: z.string().optional(),
