@@ -73,7 +73,10 @@ async function beginParts(service: S3, key: string): Promise<Parts> {
       const { code, message } = errorIn(text)
       if (code !== null) throw new S3Failure(`${code}: ${message}`, { code })
     },
-    drop: () => ask(service, { method: 'DELETE', key, query: { uploadId } }).then(discard, () => {}),
+    drop: () => {
+      const signal = AbortSignal.timeout(DROP_MS)
+      return service.ask({ method: 'DELETE', key, query: { uploadId }, signal }).then(discard, () => {})
+    },
   }
 }
 
@@ -118,6 +121,8 @@ const PART_BYTES = 16 * 1024 * 1024
 const MOST_TRIES = 3
 /** A part at 30 kB/s. */
 const REQUEST_MS = 600_000
+/** The command waits for it after a failure. */
+const DROP_MS = 10_000
 const MOST_ANSWER_BYTES = 65_536
 /** It becomes part of XML. */
 const TAG = /^"?[\w+/=-]{1,200}"?$/
