@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { GivenRequest } from '../submission/request.ts'
 import { createDownloading } from './downloading.ts'
 import type { Call } from './operation.ts'
-import { SMALL_BYTES } from './read.ts'
+import { SMALL_BYTES } from './receive-body.ts'
 
 const remote = { attachments: [{ url: 'https://a.example/x' }] } as GivenRequest
 const complete = { attachments: [] as GivenRequest['attachments'] } as GivenRequest

@@ -2,7 +2,7 @@ import { Refusal } from '../model/refusal.ts'
 import { isComplete } from '../submission/remote-attachments.ts'
 import type { GivenRequest } from '../submission/request.ts'
 import type { Call } from './operation.ts'
-import { SMALL_BYTES } from './read.ts'
+import { SMALL_BYTES } from './receive-body.ts'
 import { createWaiting, type WaitingLimits } from './waiting.ts'
 
 /** Runs `work` on the requests of a call. If attachments have to be downloaded, the call counts as waiting meanwhile: its

@@ -8,6 +8,7 @@ export const STATUS_OF: Record<RefusalReason, number> = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   conflict: 409,
   payload_too_large: 413,
   domain_not_verified: 422,
@@ -59,11 +60,12 @@ export function toBody(refusal: Refusal, requestId: string): ErrorBody {
 }
 
 /** Refusal → the headers of its response: `Retry-After` in seconds if the refusal has a delay, `WWW-Authenticate` on
- *  401 (RFC 9110 §11.6.1). */
+ *  401 (RFC 9110 §11.6.1), `Connection: close` on 408 (RFC 9110 §15.5.9). */
 export function headersOf(refusal: Refusal): Record<string, string> {
   const headers: Record<string, string> = {}
   if (refusal.retryAfterSeconds !== undefined) headers['retry-after'] = String(refusal.retryAfterSeconds)
   if (refusal.reason === 'unauthorized') headers['www-authenticate'] = 'Bearer'
+  if (refusal.reason === 'request_timeout') headers.connection = 'close'
   return headers
 }
 

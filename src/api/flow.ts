@@ -13,6 +13,7 @@ import { type Auth, type Caller, createAuthentication } from './authentication.t
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { type Exchange, openExchange, send, withRequestId } from './exchange.ts'
 import { createIdempotency } from './idempotency.ts'
+import type { IncomingBodies } from './incoming-body.ts'
 import { createLargeResponses } from './large-responses.ts'
 import type { Makers } from './makers.ts'
 import { isAudited } from './operation.ts'
@@ -46,6 +47,7 @@ export interface FlowOptions {
   hasSessions: boolean
   rateLimit: RateLimit
   idempotencyKeys: IdempotencyKeys
+  incoming: IncomingBodies
   heavyWork: HeavyWork
   log: Log
   memory: Memory
@@ -126,7 +128,7 @@ export function createFlow(options: FlowOptions): Flow {
 /** Dependencies of the pipeline steps. */
 interface Steps
   extends RespondDeps,
-    Pick<FlowOptions, 'clock' | 'memory' | 'peerOf' | 'plaintextGuard' | 'rateLimit' | 'log'> {
+    Pick<FlowOptions, 'clock' | 'memory' | 'incoming' | 'peerOf' | 'plaintextGuard' | 'rateLimit' | 'log'> {
   isStopping: () => boolean
   refusalDelay: RefusalDelay
 }
@@ -136,6 +138,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
   return {
     clock,
     memory,
+    incoming: options.incoming,
     peerOf,
     plaintextGuard: options.plaintextGuard,
     rateLimit: options.rateLimit,
@@ -157,6 +160,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
     requestBodies: createRequestBodies({
       clock: clock.steady,
       memory,
+      incoming: options.incoming,
       heavyWork: options.heavyWork,
       limitBytes: options.limits.bodyBytes,
     }),
@@ -195,11 +199,16 @@ async function handle(
 async function servePage(
   request: Request,
   params: Params,
-  { route, exchange, steps }: { route: Route; exchange: Exchange; steps: Pick<Steps, 'isStopping' | 'peerOf'> },
+  {
+    route,
+    exchange,
+    steps,
+  }: { route: Route; exchange: Exchange; steps: Pick<Steps, 'isStopping' | 'incoming' | 'peerOf'> },
 ): Promise<Response> {
   const page = requireMethod(route, route.pages.get(request.method))
   if (steps.isStopping() && !page.whileStopping) throw stopping()
-  return withRequestId(await page.handle(request, params, () => steps.peerOf(request)), exchange)
+  const readBody = (limit: number) => steps.incoming.readOnce(request, limit, null)
+  return withRequestId(await page.handle(request, params, () => steps.peerOf(request), readBody), exchange)
 }
 
 /** Counts the request and sets the `RateLimit-*` headers. Throws `rate_limited` above the limit, with a delay if the key

@@ -2,6 +2,7 @@ import { isBadHost } from '../net/host-header.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 import type { Supply } from '../os/descriptors.ts'
 import { createTurnLimiter } from '../os/turn-limiter.ts'
+import { READ_AHEAD_BYTES } from './receive-body.ts'
 
 /** A listening socket for HTTP or HTTPS. */
 export interface Listener {
@@ -32,8 +33,9 @@ export interface Listener {
  *  too long. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
-  /** Response to a request whose Host header is repeated or invalid; by default a line of text. */
-  refuseHost?: (request: Request) => Response
+  /** Response to a request whose Host header is repeated or invalid, and to one with a large body while others wait; by
+   *  default a line of text. */
+  refuse?: (request: Request, why: 'host' | 'crowded') => Response
   maxBodyBytes: number
   /** Time after which an idle connection is closed. */
   idleSeconds: number
@@ -65,12 +67,14 @@ export function createListener(options: {
     return made
   }
 
-  const { refuseHost = plainRefusal } = options
+  const { refuse = plainRefusal } = options
   const turns = createTurnLimiter()
   const answer = (request: Request) => {
-    if (!isBadHost(request.headers.get('host')))
-      return turns.enter(announcedBytes(request), () => options.fetch(request))
-    const response = refuseHost(request)
+    if (!isBadHost(request.headers.get('host'))) {
+      const bytes = bodyBytes(request)
+      return turns.isCrowded(bytes) ? refuse(request, 'crowded') : turns.enter(bytes, () => options.fetch(request))
+    }
+    const response = refuse(request, 'host')
     response.headers.set('connection', 'close') // a proxy may split the connection into requests differently
     return response
   }
@@ -151,14 +155,23 @@ export function createListener(options: {
   }
 }
 
-/** Size of the body as the client states it; 0 without a number. */
-const announcedBytes = ({ headers }: Request) => Number(headers.get('content-length')) || 0
+/** What Bun may hold of the body before anybody reads it. It discards the body of a GET or HEAD (1.4.5). */
+function bodyBytes({ method, headers }: Request): number {
+  if (method === 'GET' || method === 'HEAD') return 0
+  const announced = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+  return headers.has('transfer-encoding') || headers.has('content-length') ? Math.min(announced, READ_AHEAD_BYTES) : 0
+}
 
-const plainRefusal = () =>
-  new Response('Host must be sent exactly once, as host or host:port\n', {
-    status: 400,
-    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
-  })
+const plainRefusal = (_: Request, why: 'host' | 'crowded') =>
+  new Response(
+    why === 'host'
+      ? 'Host must be sent exactly once, as host or host:port\n'
+      : 'Too many requests at once. Try again in a few seconds.\n',
+    {
+      status: why === 'host' ? 400 : 503,
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    },
+  )
 
 const isSame = (one: Certificate, other: Certificate) =>
   one.certificatePem === other.certificatePem && one.keyPem === other.keyPem

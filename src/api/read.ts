@@ -1,57 +1,8 @@
 import type { z } from 'zod'
-import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
-import type { Clock } from '../os/clock.ts'
+import { type FieldFault, invalid, type Refusal } from '../model/refusal.ts'
 import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
 import { check, unknownName } from './schema.ts'
-
-/** Reads the request body, at most `limit` bytes. A missing body is empty. Rejects with `payload_too_large` for a
- *  longer body: before reading if Content-Length exceeds the limit, otherwise while reading. Rejects with
- *  `validation_error` if the body takes longer than five minutes or ends early. Calls `enter` before it buffers a body
- *  of more than 256 KiB, with its Content-Length, or with `limit` if there is none, and rejects with the error of
- *  `enter`. */
-export async function readBytes(
-  request: Request,
-  limit: number,
-  clock: Clock,
-  enter: (sizeBytes: number) => Promise<void>,
-): Promise<Uint8Array> {
-  const header = request.headers.get('content-length')
-  const announced = header === null ? null : Number(header)
-  if (announced !== null && announced > limit) throw tooLarge(limit)
-  // Most bodies are small and read without a stream. The listener's idle timeout ends slow ones.
-  if (announced !== null && announced <= SMALL_BYTES) {
-    const body = await request.arrayBuffer().catch(() => null)
-    if (body === null) throw endedEarly()
-    return new Uint8Array(body)
-  }
-  if (request.body === null) return NO_BYTES
-  if (announced !== null) await enter(announced)
-  // One buffer of the known size, because joining the chunks at the end would block the thread.
-  const whole = announced === null ? null : new Uint8Array(announced)
-  const chunks: Uint8Array[] = []
-  const startedAt = clock.now()
-  let size = 0
-  const reader = request.body.getReader()
-  for (;;) {
-    const chunk = await reader.read().catch(() => null)
-    if (chunk === null) throw endedEarly()
-    if (chunk.done) break
-    size += chunk.value.byteLength
-    const fault = size > limit ? tooLarge(limit) : clock.now() - startedAt > LONGEST_UPLOAD_MS ? tooSlow() : null
-    if (fault !== null) {
-      reader.cancel().catch(() => {})
-      throw fault
-    }
-    const isLarge = size > SMALL_BYTES && size - chunk.value.byteLength <= SMALL_BYTES
-    if (announced === null && isLarge) await enter(limit)
-    if (whole !== null && size <= whole.byteLength) whole.set(chunk.value, size - chunk.value.byteLength)
-    else chunks.push(chunk.value)
-  }
-  if (whole !== null) return whole.subarray(0, size)
-  const [only] = chunks
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size)
-}
 
 /** Request and the bytes of its body → the body, parsed and validated by the operation's schema; undefined if the
  *  operation has no body. The content type must be `application/json` (or that of `textField`) and the bytes valid
@@ -119,11 +70,7 @@ function checkHeaders(headers: Headers, isText: boolean): void {
   }
 }
 
-const NO_BYTES = new Uint8Array(0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-/** Bodies up to this size need no memory reservation (request-body.ts). */
-export const SMALL_BYTES = 256 * 1024
-const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
 const MOST_VALUES = 500_000 // a full batch of 500 messages has about 100,000
 /** Keys per object. Validation takes 1 µs per key and blocks the thread: 3 MB of keys took a second. */
@@ -181,24 +128,11 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, root: 'body' | 'query'
   throw invalid(faults.slice(0, MOST_FAULTS))
 }
 
-function endedEarly(): Refusal {
-  return notABody('The connection ended before the body was complete.')
-}
-
-function notABody(message: string, field = 'body'): Refusal {
+/** Message → the refusal (400) of a body that is unusable. */
+export function notABody(message: string, field = 'body'): Refusal {
   return invalid([{ field, message }])
 }
 
 function tooDeep(): Refusal {
   return notABody(`The body is nested more than ${DEEPEST} levels deep.`)
-}
-
-function tooSlow(): Refusal {
-  return notABody('The body took too long to arrive.')
-}
-
-function tooLarge(limit: number): Refusal {
-  return new Refusal('payload_too_large', `The body is larger than ${limit} bytes.`, {
-    details: { limit_bytes: limit },
-  })
 }

@@ -5,13 +5,14 @@ import type { Memory } from '../os/memory.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
 import { unavailable } from './errors.ts'
 import { extractBase64 } from './extract-base64.ts'
+import type { BodyKey, IncomingBodies } from './incoming-body.ts'
 import type { Operation } from './operation.ts'
-import { parseBody, readBytes, SMALL_BYTES } from './read.ts'
+import { parseBody } from './read.ts'
+import { SMALL_BYTES } from './receive-body.ts'
 
-/** The body of one request. A body of more than 256 KiB reserves memory until `release`. */
+/** The body of one request. It counts until `release` (incoming-body.ts); a body of more than 256 KiB reserves memory. */
 export interface RequestBody {
-  /** Reads the whole body. Rejects with `payload_too_large`, with `unavailable` if no memory becomes free, or with
-   *  `validation_error` if the body ends early or is too slow (read.ts). */
+  /** Reads the whole body. Rejects as IncomingBody.read, and with `unavailable` if no memory becomes free. */
   receive(): Promise<void>
   /** The body; empty before `receive`. */
   bytes(): Uint8Array
@@ -27,13 +28,14 @@ export interface RequestBody {
 
 /** Reads and parses request bodies within memory limits. */
 export interface RequestBodies {
-  /** Opens the body of a request of this organization. Reads nothing until `receive`. */
-  open(request: Request, organizationId: string): RequestBody
+  /** Opens the body of a request with this key. Reads nothing until `receive`. */
+  open(request: Request, key: BodyKey): RequestBody
 }
 
 export interface RequestBodiesDeps {
   clock: Clock
   memory: Memory
+  incoming: IncomingBodies
   /** Schedules the parsing of large bodies fairly between organizations, together with large messages. */
   heavyWork: HeavyWork
   /** Maximum size of a body. */
@@ -42,15 +44,17 @@ export interface RequestBodiesDeps {
 
 /** Memory, scheduler and size limit → RequestBodies. */
 export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
-  const { clock, memory, limitBytes } = deps
+  const { clock, memory, incoming, limitBytes } = deps
   const largeBodies = createLargeBodies({ clock, memory })
   return {
-    open: (request, organizationId) => {
+    open: (request, key) => {
+      const { organizationId } = key
+      const body = incoming.open(request, key)
       const reserved = largeBodies.open(request, organizationId)
       let bytes: Uint8Array = NO_BYTES
       return {
         receive: async () => {
-          bytes = await readBytes(request, limitBytes, clock, reserved.enter)
+          bytes = await body.read(limitBytes, reserved.enter)
           if (isLarge(bytes)) await reserved.begin(bytes.byteLength)
         },
         bytes: () => bytes,
@@ -59,7 +63,10 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
           if (!isLarge(bytes)) return parseBody(operation, request, bytes)
           return parseLarge({ operation, request, bytes, organizationId }, deps.heavyWork, largeBodies)
         },
-        release: () => reserved.leave(bytes.byteLength),
+        release: () => {
+          body.release()
+          reserved.leave(bytes.byteLength)
+        },
       }
     },
   }
@@ -82,7 +89,7 @@ function parseLarge(
   )
 }
 
-/** Limits the memory and main-thread time of large request bodies. Small bodies are not counted (read.ts). */
+/** Limits the memory and main-thread time of request bodies of more than 256 KiB. */
 export interface LargeBodies {
   /** Opens the body of one request of this organization. It reserves nothing until `enter` is called. */
   open(request: Request, organizationId: string): LargeBody

@@ -40,13 +40,15 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
   const { request, operation, call } = asked
   requirePermission(call, operation)
   if (isPerson(call.key)) await deps.sessions.requireTenant(call.key, operation)
-  const body = deps.requestBodies.open(request, call.organizationId)
+  const body = deps.requestBodies.open(request, { id: call.key.id, organizationId: call.organizationId })
   const large = deps.largeResponses.open(request, call.organizationId)
   call.enter = large.enter
   try {
     if (operation.body !== undefined) {
       await body.receive()
       call.bodyBytes = body.heldBytes()
+    } else if (request.method !== 'GET') {
+      void request.body?.cancel() // Bun would keep a megabyte of it until the response ends
     }
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     return idempotencyKey === null

@@ -12,8 +12,13 @@ export interface Page {
   /** Also served during shutdown. */
   whileStopping?: boolean
   /** Returns the response, or throws a Refusal. `peer` returns the remote address of the connection, possibly that of a
-   *  proxy; null without a socket. */
-  handle: (request: Request, params: Params, peer: () => string | null) => Response | Promise<Response>
+   *  proxy; null without a socket. `readBody` reads a body of at most so many bytes (incoming-body.ts). */
+  handle: (
+    request: Request,
+    params: Params,
+    peer: () => string | null,
+    readBody: (limit: number) => Promise<Uint8Array>,
+  ) => Response | Promise<Response>
 }
 
 /** A compatible API: the API of another service, implemented with our operations under its own root path. It requires a

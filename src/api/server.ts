@@ -1,5 +1,6 @@
 import type { Plan } from '../model/organization.ts'
 import type { ClientAddress } from '../net/client-address.ts'
+import { networkOf } from '../net/ip.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Supply } from '../os/descriptors.ts'
@@ -17,6 +18,7 @@ import { type Auth, createAuth } from './authentication.ts'
 import { documentPages } from './documents.ts'
 import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
+import { createIncomingBodies } from './incoming-body.ts'
 import { createMakers, type Makers } from './makers.ts'
 import { createMcp } from './mcp/mcp.ts'
 import type { Operation } from './operation.ts'
@@ -45,6 +47,8 @@ export interface ApiOptions {
   /** Maximum size of a request body. */
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
+  /** Whether many clients may share an address: a proxy, or this machine. Default: no. */
+  isShared?: (ip: string) => boolean
   /** Set if all requests come through a TLS proxy. */
   plaintextGuard?: PlaintextGuard
   /** True if the operator can sign in to the dashboard. Default: true. */
@@ -112,6 +116,15 @@ export function createApi(options: ApiOptions): Api {
   const rateLimit = createRateLimit({ snapshot: store.snapshot, plans: options.plans, rates: store.rates })
   const idempotencyKeys = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
+  const { clientAddress, isShared = () => false } = options
+  const incoming = createIncomingBodies({
+    clock: clock.steady,
+    memory,
+    networkOf: (request) => {
+      const address = clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
+      return address === '' || isShared(address) ? null : networkOf(address)
+    },
+  })
   const flow = createFlow({
     ...options,
     memory,
@@ -121,6 +134,7 @@ export function createApi(options: ApiOptions): Api {
     hasSessions,
     rateLimit,
     idempotencyKeys,
+    incoming,
     heavyWork,
     peerOf,
   })
@@ -128,13 +142,13 @@ export function createApi(options: ApiOptions): Api {
   const pages = [
     ...healthPages({ store, isReady: options.isReady, isStopping: flow.isStopping }),
     ...documentPages(options.operations, VERSION),
-    ...(hasSessions ? sessionPages({ ...options, sessions, ownOrigin: origin }) : []),
+    ...(hasSessions ? sessionPages({ ...options, sessions, incoming, ownOrigin: origin }) : []),
     ...(options.pages ?? []),
   ]
   const mcp = createMcp({
     operations: options.operations,
     ownOrigin: origin,
-    clock: clock.steady,
+    incoming,
     random: options.random,
   })
   const routes = createRoutes(options.operations, pages, options.compatApis, options.hasMcp === false ? [] : [mcp])

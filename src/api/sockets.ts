@@ -4,6 +4,7 @@ import type { Supply } from '../os/descriptors.ts'
 import type { Log } from '../os/log.ts'
 import { badHost } from './errors.ts'
 import type { Flow } from './flow.ts'
+import { tooManyBodies } from './incoming-body.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Route } from './route-table.ts'
 
@@ -77,7 +78,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   const addListener = (answer: (request: Request) => Response | Promise<Response>) => {
     const listener = createListener({
       fetch: answer,
-      refuseHost: (request) => fail(badHost(), request),
+      refuse: (request, why) => fail(why === 'host' ? badHost() : tooManyBodies(), request),
       // Larger bodies get a 413 without a body from Bun. Up to four times our limit, the client gets our 413 instead.
       maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
       idleSeconds: 60, // longer than `Prefer: wait` (at most 30 s), and enough for slow uploads

@@ -71,6 +71,8 @@ export class NotFoundError extends PostriderError {}
 export class MethodNotAllowedError extends PostriderError {}
 /** 409: the record already exists, or the idempotency key was used for a different request. */
 export class ConflictError extends PostriderError {}
+/** 408: the request body arrived too slowly. The server did nothing. */
+export class RequestTimeoutError extends PostriderError {}
 /** 413: the request body is too large. */
 export class PayloadTooLargeError extends PostriderError {}
 /** 422: the DNS records of the domain are not verified. */
@@ -106,6 +108,7 @@ const CLASSES: Readonly<Record<ErrorCode, typeof PostriderError>> = {
   method_not_allowed: MethodNotAllowedError,
   conflict: ConflictError,
   payload_too_large: PayloadTooLargeError,
+  request_timeout: RequestTimeoutError,
   domain_not_verified: DomainNotVerifiedError,
   template_error: TemplateError,
   quota_exceeded: QuotaExceededError,

@@ -21,6 +21,7 @@ export {
   PostriderError,
   QuotaExceededError,
   RateLimitedError,
+  RequestTimeoutError,
   TemplateError,
   TimeoutError,
   UnauthorizedError,

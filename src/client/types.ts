@@ -699,6 +699,7 @@ export interface ApiError {
       | 'forbidden'
       | 'not_found'
       | 'method_not_allowed'
+      | 'request_timeout'
       | 'conflict'
       | 'payload_too_large'
       | 'domain_not_verified'

@@ -40,6 +40,7 @@ export type RefusalReason =
   | 'method_not_allowed'
   | 'conflict'
   | 'payload_too_large'
+  | 'request_timeout'
   | 'domain_not_verified'
   | 'template_error'
   | 'quota_exceeded'

@@ -11,6 +11,8 @@ export interface Memory {
   /** Reserves the memory that `use` needs for `sizeBytes` and resolves with a function that releases it, to be called once.
    *  Resolves with null after `withinMs`, if it could never fit, or if `signal` aborted the wait. */
   enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Release | null>
+  /** Reserves at once what is free now, as `enter` does after a wait of no time; null if it is not free. */
+  take(use: Use, sizeBytes: number): (() => void) | null
   /** Whether so much could be reserved at all, and memory is not short now. */
   mayHold(use: Use, sizeBytes: number): boolean
   /** Whether no new work should start: nearly the whole limit is resident, for whatever reason. */
@@ -23,6 +25,8 @@ export interface Memory {
 /** Peak resident bytes per byte of content, measured with 24 MB of random bytes above the base use of the process. Outgoing
  *  content peaks while it is made, and holds less while it is sent, which may take as long as a slow receiver needs. */
 const COSTS = {
+  /** Small bodies that arrive or wait for their response: the pieces, and the parsed values. 1.5 while they arrive. */
+  body: { times: 2, keeps: null },
   /** A body being received: one buffer and its chunks. */
   upload: { times: 2, keeps: null },
   /** A received body: decoded, packed, in the log of the store. 3.5 with attachments, more if HTML is analysed. */
@@ -153,6 +157,19 @@ export function createMemory(options: {
       const leave = await place(use, sizeBytes, withinMs, signal)
       if (leave === null && !signal?.aborted) refusals++
       return leave
+    },
+    take: (use, sizeBytes) => {
+      const cost = costOf(use, sizeBytes)
+      const leave = residentBytes() + cost > limitBytes * RESIDENT ? null : budget.takeFree(ownerOf(use), cost)
+      if (leave === null) {
+        refusals++
+        return null
+      }
+      reserved += cost
+      return () => {
+        reserved -= cost
+        leave()
+      }
     },
     mayHold: (use, sizeBytes) => fitsAtTimes(use, sizeBytes) && !isShort(),
     isShort,

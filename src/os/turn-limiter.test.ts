@@ -60,3 +60,12 @@ test('a request that throws rejects, and the next one runs', async () => {
   expect(failed).rejects.toThrow('bad')
   expect(await next).toBe('next')
 })
+
+// threat: memory-exhaustion
+test('at most 16 MiB of inputs wait, and small ones always may', async () => {
+  const turns = createTurnLimiter()
+  const started = Array.from({ length: 17 }, () => turns.enter(2 ** 20, () => 'started')) // one of them at once
+  expect([turns.isCrowded(20_000), turns.isCrowded(16 * 1024)]).toEqual([true, false])
+  await Promise.all(started)
+  expect(turns.isCrowded(2 ** 20)).toBe(false)
+})

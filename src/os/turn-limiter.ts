@@ -14,16 +14,22 @@ export interface TurnLimiter {
   /** Runs `work` now if it is the first of this turn, otherwise in a later turn. Keeps the order and returns its result.
    *  `bytes`: the size of the input that it processes at once. */
   enter<T>(bytes: number, work: () => T | Promise<T>): T | Promise<T>
+  /** Whether the inputs that wait are too large for another one of so many bytes. They are in memory while they wait. */
+  isCrowded(bytes: number): boolean
 }
 
 /** Most requests that start in one turn: two milliseconds of work. 32 and 64 are no faster. */
 const MOST = 16
 /** The same for their bytes: the parser of JSON takes a millisecond for 200 kB. */
 const MOST_BYTES = 512 * 1024
+/** The most that waits. Small inputs always may. */
+const MOST_WAITING_BYTES = 16 * 2 ** 20
+const SMALL_BYTES = 16 * 1024
 
 /** Creates a TurnLimiter. */
 export function createTurnLimiter(): TurnLimiter {
   const waiting = new Fifo<{ bytes: number; start: () => void }>()
+  let waitingBytes = 0
   let hasBegun = false
 
   const begin = () => {
@@ -39,6 +45,7 @@ export function createTurnLimiter(): TurnLimiter {
       const next = waiting.take()
       if (next === undefined) return
       bytes += next.bytes
+      waitingBytes -= next.bytes
       next.start()
     }
   }
@@ -58,7 +65,9 @@ export function createTurnLimiter(): TurnLimiter {
           }
         }
         waiting.push({ bytes, start })
+        waitingBytes += bytes
       })
     },
+    isCrowded: (bytes) => bytes > SMALL_BYTES && waitingBytes + bytes > MOST_WAITING_BYTES,
   }
 }

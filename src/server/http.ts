@@ -105,6 +105,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     // A body of base64 attachments is a third larger than the message it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
+    isShared: (ip) => isLoopback(ip) || isTrusted(ip),
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
     hasMcp: http.mcp,

@@ -59,6 +59,7 @@ const REPLY_OF: Record<RefusalReason, readonly [code: number, enhanced: string]>
   invalid_state: [550, '5.5.0'],
   not_found: [550, '5.5.0'],
   method_not_allowed: [550, '5.5.0'],
+  request_timeout: [451, '4.4.2'],
   rate_limited: [451, '4.7.1'],
   unavailable: [451, '4.3.0'],
   internal_error: [451, '4.3.0'],

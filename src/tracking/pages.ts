@@ -1,3 +1,4 @@
+import { Refusal } from '../model/refusal.ts'
 import type { ClientAddress } from '../net/client-address.ts'
 import type { RequestHost } from '../net/request-host.ts'
 import { requestTarget } from '../net/request-target.ts'
@@ -16,7 +17,13 @@ export interface PublicPage {
   method: 'GET' | 'POST'
   path: string
   whileStopping: true
-  handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Promise<Response>
+  /** As Page of api/route-table.ts. */
+  handle: (
+    request: Request,
+    params: Record<string, string>,
+    peer: () => string | null,
+    readBody: (limit: number) => Promise<Uint8Array>,
+  ) => Promise<Response>
 }
 
 /** The public links of tracked mail, below `/t/`: pixel, redirect, unsubscribe page and one-click POST (RFC 8058).
@@ -77,10 +84,10 @@ export function trackingPages(deps: {
       method: 'POST',
       path: '/t/*',
       whileStopping: true,
-      async handle(request, _params, peer) {
+      async handle(request, _params, peer, readBody) {
         const link = await linkOf(request, peer)
         if (link?.kind !== 'unsubscribe') return unknownPage()
-        const body = await shortBody(request)
+        const body = await shortBody(readBody)
         if (body === null) return tooLargePage()
         const isKnown = await engagement.unsubscribed(link.deliveryId, methodOf(body), visitOf(request, peer))
         return isKnown ? donePage() : unknownPage()
@@ -100,15 +107,11 @@ function methodOf(body: string): UnsubscribeMethod {
   return field !== null && /\bone-click\b/i.test(body.slice(field.index + field[0].length)) ? 'one_click' : 'link'
 }
 
-/** The body as text; null, without reading the rest, when it is too long. */
-async function shortBody({ body }: Request): Promise<string | null> {
-  if (body === null) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > MAX_BODY_BYTES) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('latin1')
+/** The body as text; null if it is too long. Rejects with any other refusal of `readBody`. */
+async function shortBody(readBody: (limit: number) => Promise<Uint8Array>): Promise<string | null> {
+  const bytes = await readBody(MAX_BODY_BYTES).catch((error: unknown) => {
+    if (error instanceof Refusal && error.reason === 'payload_too_large') return null
+    throw error
+  })
+  return bytes && Buffer.from(bytes).toString('latin1')
 }

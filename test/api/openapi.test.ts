@@ -344,7 +344,9 @@ describe('every operation', () => {
           return schema.allOf[1].properties.error.properties.code.enum.map((code: string) => `${id} ${status} ${code}`)
         }),
     )
-    expect(promised.filter((each) => !reached.has(each)).toSorted()).toEqual(ELSEWHERE)
+    // unfinished-bodies.test.ts has slow bodies
+    const missing = promised.filter((each) => !reached.has(each) && !each.endsWith(' 408 request_timeout'))
+    expect(missing.toSorted()).toEqual(ELSEWHERE)
   })
 })
 

@@ -87,6 +87,11 @@ export const THREATS: Threat[] = [
   { id: 'spoofed-dns-answers', asset: 'identity of authors', attack: 'spoofed DNS answers' },
   { id: 'slow-clients-and-floods', asset: 'availability', attack: 'slow clients, floods, huge lines, deep JSON' },
   {
+    id: 'slow-bodies',
+    asset: 'availability',
+    attack: 'thousands of request bodies that never end, from one key, organization or network',
+  },
+  {
     id: 'memory-exhaustion',
     asset: 'availability',
     attack: 'all memory at once: large requests, mails, deliveries and downloads, fast and slow',

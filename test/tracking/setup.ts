@@ -1,3 +1,4 @@
+import { createIncomingBodies } from '../../src/api/incoming-body.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import type { Message } from '../../src/model/message.ts'
 import { createClientAddress } from '../../src/net/client-address.ts'
@@ -5,6 +6,7 @@ import { createNetworks } from '../../src/net/ip.ts'
 import { createRequestHost } from '../../src/net/request-host.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
+import { ampleMemory } from '../../src/os/memory.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { trackingPages } from '../../src/tracking/pages.ts'
 import { ALL_EVENTS, accept, createRecords, found, ORGANIZATION, START } from '../storage/records.ts'
@@ -48,6 +50,7 @@ export async function openTracking(
     notify: () => void seen.wakes++,
     clientAddress: createClientAddress(isTrusted),
   })
+  const incoming = createIncomingBodies({ clock, memory: ampleMemory, networkOf: () => null })
   /** As a browser at 198.51.100.7 behind our proxy; `headers` replace its own. */
   const ask = (
     method: string,
@@ -57,7 +60,12 @@ export async function openTracking(
     const page = pages.find((each) => each.method === (method === 'HEAD' ? 'GET' : method))!
     const headers = { host: HOST, 'user-agent': BROWSER, 'x-forwarded-for': '198.51.100.7', ...init.headers }
     const request = new Request(`https://${HOST}${path}`, { method, headers, body: init.body ?? null })
-    return page.handle(request, {}, () => '127.0.0.1')
+    return page.handle(
+      request,
+      {},
+      () => '127.0.0.1',
+      (limit) => incoming.readOnce(request, limit, null),
+    )
   }
   return {
     store,

@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import type { ApiKey } from '../../model/api-key.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
 import { isRecord } from '../../os/records.ts'
 import { VERSION } from '../../version.ts'
 import { STATUS_OF } from '../errors.ts'
+import type { IncomingBodies } from '../incoming-body.ts'
 import type { Json } from '../openapi/schemas.ts'
 import type { Operation } from '../operation.ts'
 import type { OwnOrigin } from '../own-origin.ts'
-import { parseAs, readBytes, SMALL_BYTES } from '../read.ts'
+import { parseAs } from '../read.ts'
+import { SMALL_BYTES } from '../receive-body.ts'
 import type { Rendered } from '../rendered-response.ts'
 import { refusalFor } from '../respond.ts'
 import type { RpcApi, RpcCall } from '../route-table.ts'
@@ -21,7 +22,7 @@ import { TOOLS } from './tools.ts'
 export interface McpDeps {
   operations: readonly Operation[]
   ownOrigin: Pick<OwnOrigin, 'isOwnPage' | 'isKnownHost'>
-  clock: Clock
+  incoming: IncomingBodies
   random: Random
 }
 
@@ -33,7 +34,7 @@ export interface McpDeps {
  *  thread for 64 ms while it loads, and occupy 17 MB.
  *
  *  Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
-export function createMcp({ operations, ownOrigin, clock, random }: McpDeps): RpcApi {
+export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps): RpcApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const tools = TOOLS.flatMap((tool) => {
     const operation = byId.get(tool.operation)
@@ -74,7 +75,7 @@ export function createMcp({ operations, ownOrigin, clock, random }: McpDeps): Rp
           failure(null, 'invalidRequest', `MCP-Protocol-Version must be one of ${VERSIONS.join(', ')}`),
         )
       }
-      const bytes = await readBytes(request, SMALL_BYTES, clock, async () => {})
+      const bytes = await incoming.readOnce(request, SMALL_BYTES, key)
       const { value, fault } = parsed(request, bytes)
       if (fault !== null) return rendered(400, failure(null, 'unreadable', fault))
       const message = readMessage(value)

@@ -1,6 +1,6 @@
 import { visible } from '../../net/visible-text.ts'
 import type { Random } from '../../os/random.ts'
-import { SMALL_BYTES } from '../read.ts'
+import { SMALL_BYTES } from '../receive-body.ts'
 
 /** JSON body of a response → the text of a tool's result. Texts in it can come from strangers, so it stands between two
  *  lines with a random marker, which nobody could write into a message, and after a sentence for the model. Invisible

@@ -9,7 +9,7 @@ export function refusalsOf(operation: Operation): Map<number, RefusalReason[]> {
   const codes: RefusalReason[] = ['validation_error', 'unauthorized', 'forbidden']
   if (path.includes(':')) codes.push('not_found')
   if (idempotent) codes.push('conflict')
-  if (body !== undefined) codes.push('payload_too_large')
+  if (body !== undefined) codes.push('payload_too_large', 'request_timeout')
   codes.push(...refusals, 'rate_limited', 'internal_error', 'unavailable')
   const byStatus = Map.groupBy([...new Set(codes)].sort(), (code) => STATUS_OF[code])
   return new Map([...byStatus].sort(([a], [b]) => a - b))

@@ -43,6 +43,8 @@ export const MEANING: Record<RefusalReason, string> = {
   conflict:
     'The record already exists. Or the Idempotency-Key was used with a different body (`details.reason` is `idempotency_key_reused`), or its first request is still running (`request_in_progress`).',
   payload_too_large: 'The request body, or the message composed from it, is too large.',
+  request_timeout:
+    'The body arrived too slowly: less than 16 KiB in 30 seconds, or for more than five minutes. The server did nothing. Send it again.',
   domain_not_verified: 'Live sending requires a domain whose DKIM records are published and verified.',
   template_error: 'The template cannot be rendered: `details.variable` is missing, or rendering exceeds a limit.',
   quota_exceeded: 'A limit of the plan is reached. `details` has `limit`, `used` and `resets_at`.',

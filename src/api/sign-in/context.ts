@@ -10,8 +10,9 @@ import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
 import { actorOf } from '../authentication.ts'
+import type { IncomingBodies } from '../incoming-body.ts'
 import type { OwnOrigin } from '../own-origin.ts'
-import { parseAs, readBytes } from '../read.ts'
+import { parseAs } from '../read.ts'
 import { JSON_TYPE, PERSONAL } from '../rendered-response.ts'
 import { type DashboardSessions, isIntended, type SignedIn } from '../sessions.ts'
 import { createSignInLimit, type SignInAttempt } from './limit.ts'
@@ -37,6 +38,7 @@ export interface SignInDeps {
   mintId: MintId
   log: Log
   clientAddress: ClientAddress
+  incoming: IncomingBodies
   ownOrigin: OwnOrigin
   userMail: Pick<UserMail, 'obstacle' | 'mintLink' | 'send'>
   /** Absent without a provider. */
@@ -88,7 +90,7 @@ export const newPassword = z
 export const linkToken = z.string().max(200)
 
 export function createSignInContext(deps: SignInDeps): SignInContext {
-  const { store, sessions, clock, mintId, clientAddress, ownOrigin } = deps
+  const { store, sessions, clock, mintId, clientAddress, incoming, ownOrigin } = deps
   const limit = createSignInLimit(store.rates)
   return {
     ...deps,
@@ -114,7 +116,7 @@ export function createSignInContext(deps: SignInDeps): SignInContext {
         throw new Refusal('forbidden', 'This server accepts single sign-on only. Continue with single sign-on.')
     },
     async bodyOf(request, schema, mostBytes = MOST_BODY_BYTES) {
-      const bytes = await readBytes(request, mostBytes, clock.steady, async () => {})
+      const bytes = await incoming.readOnce(request, mostBytes, null)
       return parseAs(schema, {}, request, bytes)
     },
     audited({ action, user, isUnproved = false, resourceId, address, fields = [] }, work) {

@@ -18,6 +18,7 @@ describe('a refusal in the form of Resend', () => {
     ['not_found', 404, 'not_found'],
     ['conflict', 409, 'validation_error'],
     ['payload_too_large', 413, 'validation_error'],
+    ['request_timeout', 408, 'application_error'],
     ['domain_not_verified', 403, 'validation_error'],
     ['template_error', 422, 'validation_error'],
     ['quota_exceeded', 429, 'monthly_quota_exceeded'],

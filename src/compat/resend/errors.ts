@@ -32,6 +32,7 @@ const NAMES: Record<RefusalReason, [status: number, name: string]> = {
   method_not_allowed: [405, 'method_not_allowed'],
   conflict: [409, 'validation_error'],
   payload_too_large: [413, 'validation_error'],
+  request_timeout: [408, 'application_error'],
   domain_not_verified: [403, 'validation_error'],
   template_error: [422, 'validation_error'],
   quota_exceeded: [429, 'monthly_quota_exceeded'],

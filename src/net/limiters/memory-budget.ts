@@ -13,6 +13,8 @@ export interface MemoryBudget<Owner extends string = string> {
     signal: AbortSignal,
     order?: 'ahead',
   ): Promise<Release | null>
+  /** Takes bytes that are free now, past all that wait. Null if they are not free, or the owner has its share. */
+  takeFree(ownerId: Owner, sizeBytes: number): Release | null
 }
 
 /** Releases everything, or everything except `keepBytes`. */
@@ -55,7 +57,7 @@ export function createMemoryBudget<Owner extends string = string>(options: {
         isFull = true
         return true
       }
-      take(next, mine)
+      next.enter(take(ownerId, sizeBytes, mine))
       return false
     })
   }
@@ -71,11 +73,11 @@ export function createMemoryBudget<Owner extends string = string>(options: {
     return waitedMs >= PASSED_MS && waitedMs < PASSED_MS + MINUTE_MS
   }
 
-  const take = ({ ownerId, sizeBytes, enter }: Waiting<Owner>, mine: number) => {
+  const take = (ownerId: Owner, sizeBytes: number, mine: number): Release => {
     used += sizeBytes
     usedBy.set(ownerId, mine + sizeBytes)
     let held = sizeBytes
-    enter((keepBytes = 0) => {
+    return (keepBytes = 0) => {
       const back = Math.max(0, held - keepBytes)
       held -= back
       used -= back
@@ -83,7 +85,7 @@ export function createMemoryBudget<Owner extends string = string>(options: {
       if (left > 0) usedBy.set(ownerId, left)
       else usedBy.delete(ownerId)
       admit()
-    })
+    }
   }
 
   const reserve: MemoryBudget<Owner>['reserve'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
@@ -111,7 +113,12 @@ export function createMemoryBudget<Owner extends string = string>(options: {
     return promise
   }
 
-  if (beyond === undefined) return { reserve }
+  const takeFree: MemoryBudget<Owner>['takeFree'] = (ownerId, sizeBytes) => {
+    const mine = usedBy.get(ownerId) ?? 0
+    return used + sizeBytes > totalBytes || mine + sizeBytes > shareOf(ownerId) ? null : take(ownerId, sizeBytes, mine)
+  }
+
+  if (beyond === undefined) return { reserve, takeFree }
   const reserveBoth: MemoryBudget<Owner>['reserve'] = async (ownerId, sizeBytes, withinMs, signal) => {
     const endsAt = clock.now() + withinMs
     const release = await reserve(ownerId, sizeBytes, withinMs, signal)
@@ -127,7 +134,7 @@ export function createMemoryBudget<Owner extends string = string>(options: {
     }
   }
 
-  return { reserve: reserveBoth }
+  return { reserve: reserveBoth, takeFree }
 }
 
 /** Every arrival and departure walks through the list, so that it must stay short. */

@@ -32,6 +32,14 @@ class MethodNotAllowedError extends PostriderError
 }
 
 /**
+ * The body arrived too slowly: less than 16 KiB in 30 seconds, or for more than five minutes. The server did nothing.
+ * Send it again.
+ */
+class RequestTimeoutError extends PostriderError
+{
+}
+
+/**
  * The record already exists. Or the Idempotency-Key was used with a different body (`details.reason` is
  * `idempotency_key_reused`), or its first request is still running (`request_in_progress`).
  */
@@ -103,6 +111,7 @@ final class Errors
         'forbidden' => ForbiddenError::class,
         'not_found' => NotFoundError::class,
         'method_not_allowed' => MethodNotAllowedError::class,
+        'request_timeout' => RequestTimeoutError::class,
         'conflict' => ConflictError::class,
         'payload_too_large' => PayloadTooLargeError::class,
         'domain_not_verified' => DomainNotVerifiedError::class,

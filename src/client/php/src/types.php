@@ -399,7 +399,7 @@ namespace Postrider;
  * }
  * @phpstan-type ApiError array{
  *     error: array{
- *         code: 'validation_error'|'unauthorized'|'forbidden'|'not_found'|'method_not_allowed'|'conflict'|'payload_too_large'|'domain_not_verified'|'template_error'|'quota_exceeded'|'invalid_state'|'rate_limited'|'internal_error'|'unavailable',
+ *         code: 'validation_error'|'unauthorized'|'forbidden'|'not_found'|'method_not_allowed'|'request_timeout'|'conflict'|'payload_too_large'|'domain_not_verified'|'template_error'|'quota_exceeded'|'invalid_state'|'rate_limited'|'internal_error'|'unavailable',
  *         message: string,
  *         field?: string,
  *         details: array{

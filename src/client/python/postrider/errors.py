@@ -25,6 +25,12 @@ class MethodNotAllowedError(PostriderError, code="method_not_allowed"):
     """The code `method_not_allowed`."""
 
 
+class RequestTimeoutError(PostriderError, code="request_timeout"):
+    """The body arrived too slowly: less than 16 KiB in 30 seconds, or for more than five minutes. The server did
+    nothing. Send it again.
+    """
+
+
 class ConflictError(PostriderError, code="conflict"):
     """The record already exists. Or the Idempotency-Key was used with a different body (`details.reason` is
     `idempotency_key_reused`), or its first request is still running (`request_in_progress`).

@@ -631,7 +631,7 @@ class ApiErrorErrorErrorsItem(TypedDict):
 
 
 class _ApiErrorError(TypedDict):
-    code: Literal["validation_error", "unauthorized", "forbidden", "not_found", "method_not_allowed", "conflict", "payload_too_large", "domain_not_verified", "template_error", "quota_exceeded", "invalid_state", "rate_limited", "internal_error", "unavailable"]
+    code: Literal["validation_error", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "conflict", "payload_too_large", "domain_not_verified", "template_error", "quota_exceeded", "invalid_state", "rate_limited", "internal_error", "unavailable"]
     message: str
     """Human-readable. The wording may change."""
     details: ApiErrorErrorDetails
