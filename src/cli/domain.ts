@@ -66,8 +66,8 @@ export async function rotateDkim(name: string, options: Options): Promise<void> 
 /** Prints the sources in the DMARC reports about a domain, with advice on its policy, or "no reports". Throws
  *  CommandFailure for an unknown domain. */
 export async function showSenders(name: string, options: Options): Promise<void> {
-  const { data, totals, advice } = await runForDomain('domains_dmarc', name, options)
-  if (options.json) return printJson({ data, totals, advice })
+  const { data, totals, advice, unknown_reporters } = await runForDomain('domains_dmarc', name, options)
+  if (options.json) return printJson({ data, totals, advice, unknown_reporters })
   const header = ['source', 'name', 'service', 'kind', 'messages', 'spf', 'dkim', 'rejected', 'reporters']
   const rows = data.map(({ source_ip, ptr, provider, kind, messages, spf_aligned, dkim_aligned, ...rest }) => [
     ...[source_ip, ptr ?? '-', provider ?? '-', kind],
@@ -75,8 +75,11 @@ export async function showSenders(name: string, options: Options): Promise<void>
     rest.reporters.join(' '),
   ])
   const { passed, messages, reports } = totals
-  if (rows.length === 0) return print(`no reports\n\n${advice.text}`)
-  print(`${table(header, rows)}\n\n${passed} of ${messages} messages passed (reports: ${reports})\n${advice.text}`)
+  const unknown = unknown_reporters.map((each) => `${each.reporter} (${each.messages} messages)`).join(', ')
+  const ignored = unknown === '' ? '' : `\nnot counted, from unknown reporters: ${unknown}`
+  if (rows.length === 0) return print(`no reports\n\n${advice.text}${ignored}`)
+  const passing = `${passed} of ${messages} messages passed (reports: ${reports})`
+  print(`${table(header, rows)}\n\n${passing}\n${advice.text}${ignored}`)
 }
 
 /** Finds a domain by name or id. Throws CommandFailure if there is none, or if several organizations have added the

@@ -555,12 +555,20 @@ export interface DmarcSources {
     }
     /** Messages that passed DMARC by SPF or DKIM. */
     passed: number
+    /** Messages as the reports claim. Of each reporter and day only 10,000 count, of large receivers 10,000,000. */
+    claimed: number
     reports: number
     sources: number
     reporters: number
     /** Days with messages. */
     days: number
   }
+  /** Unknown domains that sent reports, at most 20, with the messages that they claim. They count in neither `data`, `totals` nor `advice`. */
+  unknown_reporters: Array<{
+    reporter: string
+    reports: number
+    messages: number
+  }>
   advice: {
     policy: 'none' | 'quarantine' | 'reject'
     text: string

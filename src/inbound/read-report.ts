@@ -2,6 +2,7 @@ import { registrableDomain } from '../domains/name.ts'
 import { asciiDomain } from '../mail/address.ts'
 import { readHeaderFields } from '../mail/header-fields.ts'
 import { readPolicyReport } from '../mail/policy-report.ts'
+import { largeReporterOf } from '../model/reporter.ts'
 import type { Authentication } from './authenticate.ts'
 import { headOf } from './head.ts'
 import type { ReadingJob } from './inbound-result.ts'
@@ -26,19 +27,20 @@ export async function readReportMail(
   }
 }
 
-/** DMARC decides; for a domain without a DMARC record, a passed SPF or DKIM domain of the same organization. */
+/** The registrable domain of the author, or the domain of a large receiver's reports. DMARC decides; for a domain without a DMARC record, a passed SPF or DKIM domain of the same organization. */
 function reporterOf(from: string, returnPath: string, { verdicts, results }: Authentication): string | null {
   const domain = asciiDomain(domainOf(from))
   if (domain === '') return null
   const author = registrableDomain(domain)
-  if (verdicts.dmarc === 'pass') return author
+  const reporter = largeReporterOf(domain) ?? author
+  if (verdicts.dmarc === 'pass') return reporter
   if (verdicts.dmarc !== 'none') return null
   const signers = results.flatMap(({ method, result, properties }) =>
     method === 'dkim' && result === 'pass' ? properties.filter(([name]) => name === 'header.d') : [],
   )
   const passed = signers.map(([, signer]) => signer.toLowerCase())
   if (verdicts.spf === 'pass') passed.push(domainOf(returnPath))
-  return passed.some((name) => name !== '' && registrableDomain(name) === author) ? author : null
+  return passed.some((name) => name !== '' && registrableDomain(name) === author) ? reporter : null
 }
 
 function domainOf(address: string): string {

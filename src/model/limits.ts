@@ -62,13 +62,22 @@ export const FIXED_LIMITS = {
   forwardsOfMail: 50,
   /** Forwards of mails with the same Message-ID, per route and hour. */
   forwardsOfMessageId: 100,
-  /** DMARC and TLS reports received about a domain per UTC day, and those of one reporter; further ones are accepted and
-   *  dropped. Large reporters send one a day, some one an hour. */
+  /** DMARC and TLS reports received about a domain per UTC day from reporters that are not large (reporter.ts), and those
+   *  of one reporter; further ones are accepted and dropped. Large reporters send one a day, some one an hour. */
   reportsPerDay: 500,
   reportsOfReporter: 50,
+  /** The part of them that unknown reporters can use, and one of these. */
+  reportsOfUnknownPerDay: 100,
+  reportsOfUnknownReporter: 5,
+  /** Messages, and TLS sessions, per domain, reporter and UTC day of receipt that count; reports that claim more count in
+   *  proportion. A small receiver with more is unlikely. */
+  reportedMessages: 10_000,
+  reportedMessagesOfLarge: 10_000_000,
   /** Stored sources per domain and day of the reports, with each reporter one; the messages of further ones are stored
    *  as one sum. */
   reportedSources: 1000,
+  /** The part of them, and of reportedTlsResults, that unknown reporters can use. */
+  reportedByUnknown: 200,
   /** Stored results of TLS reports per domain and day, with each reporter one; the sessions of further ones are stored as
    *  one sum of successes and one of failures. Large domains have some hundred. */
   reportedTlsResults: 1000,

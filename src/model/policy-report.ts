@@ -26,6 +26,14 @@ export interface TlsResult {
   sessions: number
 }
 
+/** Reports of one unknown reporter over a time (reporter.ts). */
+export interface UnknownReporter {
+  reporter: string
+  reports: number
+  /** As they claim; of TLS reports sessions. */
+  messages: number
+}
+
 /** What several reports say about a source, or about all of them. */
 export type ReportedCounts = Omit<ReportedSource, 'sourceIp'>
 
@@ -47,6 +55,8 @@ export const UNSPECIFIED_RESULT = 'unspecified'
 export interface DmarcTotals extends ReportedCounts {
   /** Reports received. */
   reports: number
+  /** Messages as the reports claim; `messages` are those that count. */
+  claimed: number
   sources: number
   reporters: number
   /** Days with messages. */

@@ -48,7 +48,7 @@ export function createSourceSums() {
           ...sum,
           reporters: [...all].sort().slice(0, MAX_REPORTERS),
         })),
-    totals: (): Omit<DmarcTotals, 'reports'> => ({
+    totals: (): Omit<DmarcTotals, 'reports' | 'claimed'> => ({
       ...counts,
       sources: bySource.size,
       reporters: reporters.size,

@@ -86,7 +86,7 @@ test('the senders of a domain', async () => {
   await store.policyReports.add({
     organizationId: organization!.id,
     domainId: records[0]!.id,
-    reporter: 'reporter.test',
+    reporter: 'google.com',
     reportId: '1',
     receivedAt: now,
     beginsAt: now - 86_400_000,

@@ -222,7 +222,7 @@ async function addReports(server: TestServer, domainId: string): Promise<void> {
   zone.set('mail-sor-f41.google.com', 'A', ['209.85.220.41'])
   const receivedAt = server.clock.now()
   const beginsAt = receivedAt - (receivedAt % 86_400_000) - 86_400_000
-  const about = { organizationId, domainId, reporter: 'reporter.test', reportId: '1', receivedAt, beginsAt }
+  const about = { organizationId, domainId, reporter: 'dmarc.yahoo.com', reportId: '1', receivedAt, beginsAt }
   const source = (sourceIp: string, messages: number, passed: number, rejected = 0) => ({
     ...{ sourceIp, messages, passed, rejected, spfAligned: passed, dkimAligned: passed, quarantined: 0 },
   })

@@ -18,6 +18,8 @@ beforeAll(async () => {
   const { zone } = server
   zone.set('reporter.test', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
   zone.set('_dmarc.reporter.test', 'TXT', ['v=DMARC1; p=reject'])
+  zone.set('dmarc.yahoo.com', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
+  zone.set('_dmarc.yahoo.com', 'TXT', ['v=DMARC1; p=reject'])
   zone.set('_dmarc.google.com', 'TXT', ['v=DMARC1; p=reject'])
   zone.set('mail.sender.example', 'A', ['198.41.0.4'])
   zone.set('41.220.85.209.in-addr.arpa', 'PTR', ['mail-sor-f41.google.com'])
@@ -31,7 +33,7 @@ afterAll(async () => {
   await remote.stop()
 })
 
-async function deliver(raw: Buffer, from = 'bounce@reporter.test'): Promise<string> {
+async function deliver(raw: Buffer, from = 'bounce@dmarc.yahoo.com'): Promise<string> {
   const [host, port] = server.running().listening.smtpInbound!.split(':')
   const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
   try {
@@ -67,7 +69,7 @@ test('a report that arrives by SMTP shows who sends as the domain', async () => 
   const at = (seconds: number) => new Date(seconds * 1000).toISOString()
   const { data, totals, advice } = await server.read(`/v1/domains/${domain.id}/dmarc`)
   const seen = { first_seen: at(YESTERDAY), last_seen: at(YESTERDAY + 86_399) }
-  const reporters = ['reporter.test']
+  const reporters = ['dmarc.yahoo.com']
   const disposition = { none: 0, quarantine: 0, reject: 0 }
   expect(data).toEqual([
     {
@@ -114,6 +116,7 @@ test('a report that arrives by SMTP shows who sends as the domain', async () => 
     dkim_aligned: 133,
     disposition: { none: 133, quarantine: 30, reject: 0 },
     passed: 133,
+    claimed: 163,
     reports: 2,
     sources: 3,
     reporters: 1,
@@ -134,7 +137,7 @@ test('a forged report is refused, and one about another domain is ignored', asyn
   const forged = reportMail({ ...SAMPLE, reportId: 'forged' }, { from: 'noreply-dmarc-support@google.com' })
   expect(await deliver(forged)).toStartWith('550 5.7.1 message rejected: neither SPF nor DKIM')
   expect(await deliver(reportMail({ ...SAMPLE, domain: 'other.example' }))).toStartWith('250 ')
-  expect(await deliver(Buffer.from('From: a@reporter.test\r\nSubject: Hello\r\n\r\nBuy now.\r\n'))).toStartWith(
+  expect(await deliver(Buffer.from('From: a@dmarc.yahoo.com\r\nSubject: Hello\r\n\r\nBuy now.\r\n'))).toStartWith(
     '550 5.7.1 this address accepts only',
   )
   expect(await server.read(`/v1/domains/${domain.id}/dmarc`)).toEqual(before)
@@ -143,12 +146,25 @@ test('a forged report is refused, and one about another domain is ignored', asyn
   expect(await metric('kind="unknown",outcome="no_report"')).toBe(1)
 })
 
+// threat: report-forged
+test('a report of an unknown reporter shows apart, and changes neither the statistics nor the advice', async () => {
+  const before = await server.read(`/v1/domains/${domain.id}/dmarc`)
+  expect(before.unknown_reporters).toEqual([])
+  const rows = [{ ip: '203.0.113.66', count: 1_000_000_000, spf: 'fail', dkim: 'fail' }]
+  const lie = reportMail({ ...SAMPLE, rows }, { from: 'dmarc@reporter.test' })
+  expect(await deliver(lie, 'bounce@reporter.test')).toBe('250 2.0.0 report accepted')
+  expect(await server.read(`/v1/domains/${domain.id}/dmarc`)).toEqual({
+    ...before,
+    unknown_reporters: [{ reporter: 'reporter.test', reports: 1, messages: 1_000_000_000 }],
+  })
+})
+
 test('a TLS report shows successful and failed connections', async () => {
   expect(await deliver(mailWith(gzipSync(tlsJson(DOMAIN, { begin: YESTERDAY }))))).toStartWith('250 ')
   const { data, totals } = await server.read(`/v1/domains/${domain.id}/tls-reports`)
   expect(totals).toEqual({ reports: 1, successful: 40, failed: 3 })
   expect(data).toMatchObject([
-    { policy: 'sts', result: 'success', mx_host: null, sessions: 40, reporters: ['reporter.test'] },
+    { policy: 'sts', result: 'success', mx_host: null, sessions: 40, reporters: ['dmarc.yahoo.com'] },
     { result: 'certificate-expired', mx_host: 'mx.example.com', sessions: 2 },
     { result: 'validation-failure', mx_host: null, sessions: 1 },
   ])

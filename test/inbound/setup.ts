@@ -138,7 +138,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
       policyReport: async (mail) => {
         if (options.readers !== undefined) return await options.readers.policyReport(mail)
         const { dmarc } = findings.verdicts
-        const reporter = dmarc === 'pass' ? 'reporter.test' : null
+        const reporter = dmarc === 'pass' ? 'google.com' : null
         return { reporter, isUndecided: dmarc === 'temperror', content: readPolicyReport(mail.raw as Uint8Array) }
       },
     },

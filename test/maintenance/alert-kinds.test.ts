@@ -247,7 +247,7 @@ const CASES: Record<AlertKind, Case> = {
       store.policyReports.add({
         organizationId: ORGANIZATION,
         domainId: DOMAIN,
-        reporter: 'reporter.example',
+        reporter: 'google.com',
         reportId: '1',
         receivedAt: now,
         beginsAt: now - (now % DAY),

@@ -286,8 +286,11 @@ test('a stranger that sends in the name of a domain is reported once for the dom
             source('192.0.2.6', 400),
           ]
         : [source('192.0.2.9', 20)]
-    const about = { organizationId: 'org_a', domainId, reporter: 'r.test', reportId: '1', receivedAt: START }
-    await store.policyReports.add({ ...about, beginsAt: today, endsAt: today + 1, content: { kind: 'dmarc', sources } })
+    const about = { organizationId: 'org_a', domainId, reporter: 'google.com', reportId: '1', receivedAt: START }
+    const period = { beginsAt: today, endsAt: today + 1 }
+    await store.policyReports.add({ ...about, ...period, content: { kind: 'dmarc', sources } })
+    const lies = { kind: 'dmarc' as const, sources: [source('192.0.2.7', 1_000_000)] }
+    await store.policyReports.add({ ...about, ...period, reporter: 'unknown.test', content: lies })
   }
   const watch = watchOf(
     strangerSource({

@@ -28,7 +28,7 @@ export const reportOf = (
 ): ReceivedReport => ({
   organizationId: ORGANIZATION,
   domainId: 'dom_1',
-  reporter: 'reporter.test',
+  reporter: 'google.com',
   reportId,
   receivedAt: START,
   beginsAt: TODAY - DAY,
@@ -51,6 +51,7 @@ const tlsOf = (reportId: string, change: Partial<ReceivedReport> = {}): Received
 
 const ALL = { from: 0, to: TODAY + 100 * DAY }
 const NOTHING = {
+  claimed: 0,
   reports: 0,
   sources: 0,
   reporters: 0,
@@ -68,18 +69,33 @@ const addAll = async (store: Store, reports: readonly ReceivedReport[]) => {
   for (const report of reports) expect(await store.policyReports.add(report)).toBe('stored')
 }
 
+/** Sends plausible reports about a domain on so many days before today, or before the `day` before it. */
+async function makeKnown(
+  store: Store,
+  reporter: string,
+  { domainId, days = 7, day = 1 }: { domainId: string; days?: number; day?: number },
+) {
+  for (let at = day; at < day + days; at++) {
+    const receivedAt = START - at * DAY
+    const period = { beginsAt: TODAY - (at + 1) * DAY, endsAt: TODAY - at * DAY - 1000 }
+    await addAll(store, [
+      reportOf(`known ${at}`, [source('192.0.2.1', 1)], { ...period, reporter, domainId, receivedAt }),
+    ])
+  }
+}
+
 export function policyReportPromises(holds: Holds): void {
   holds('sources are added up over reports, reporters and days, most messages first', async (store, _, means) => {
-    expect(await store.policyReports.dmarc('dom_1', ALL, 9)).toEqual({ sources: [], totals: NOTHING })
+    expect(await store.policyReports.dmarc('dom_1', ALL, 9)).toEqual({ sources: [], totals: NOTHING, unknown: [] })
     await addAll(store, [
       reportOf('1', [source('192.0.2.1', 5), source('2001:db8::1', 3, { passed: 0, spfAligned: 0, rejected: 3 })]),
-      reportOf('1', [source('192.0.2.1', 2, { dkimAligned: 2 })], { reporter: 'another.test' }),
+      reportOf('1', [source('192.0.2.1', 2, { dkimAligned: 2 })], { reporter: 'amazonses.com' }),
       reportOf('2', [source('192.0.2.1', 1, { quarantined: 1 })], { beginsAt: TODAY - 9, endsAt: TODAY + 5 }),
       reportOf('3', [source('192.0.2.1', 4)], { beginsAt: TODAY, endsAt: TODAY + DAY }),
       reportOf('1', [source('192.0.2.7', 100)], { domainId: 'dom_2' }),
     ])
     const reopened = await means.reopen()
-    const both = ['another.test', 'reporter.test']
+    const both = ['amazonses.com', 'google.com']
     expect(await reopened.policyReports.dmarc('dom_1', ALL, 9)).toEqual({
       sources: [
         {
@@ -90,7 +106,7 @@ export function policyReportPromises(holds: Holds): void {
         },
         {
           ...source('2001:db8::1', 3, { passed: 0, spfAligned: 0, rejected: 3 }),
-          reporters: ['reporter.test'],
+          reporters: ['google.com'],
           firstAt: TODAY - DAY,
           lastAt: TODAY - 1000,
         },
@@ -103,12 +119,14 @@ export function policyReportPromises(holds: Holds): void {
         firstAt: TODAY - DAY,
         lastAt: TODAY + DAY,
         messages: 15,
+        claimed: 15,
         spfAligned: 12,
         dkimAligned: 2,
         passed: 12,
         quarantined: 1,
         rejected: 3,
       },
+      unknown: [],
     })
     const ofToday = await reopened.policyReports.dmarc('dom_1', { from: TODAY, to: TODAY }, 9)
     expect(ofToday).toMatchObject({ sources: [{ messages: 4 }], totals: { messages: 4, days: 1 } })
@@ -143,26 +161,91 @@ export function policyReportPromises(holds: Holds): void {
   })
 
   // threat: report-flood
-  holds('a reporter, a domain and a day have a limited number of reports and sources', async (store) => {
-    const { reportsOfReporter, reportsPerDay, reportedSources } = FIXED_LIMITS
-    for (let at = 0; at < reportsPerDay; at++) {
-      const reporter = `r${Math.floor(at / reportsOfReporter)}.test`
-      expect(await store.policyReports.add(reportOf(`${at}`, [], { reporter }))).toBe('stored')
-      if (at === reportsOfReporter - 1)
-        expect(await store.policyReports.add(reportOf('x', [], { reporter }))).toBe('limit')
+  holds('unknown reporters use up only their own part of the reports of a day, and each one a few', async (store) => {
+    const { reportsOfUnknownReporter, reportsOfUnknownPerDay, reportsOfReporter, reportsPerDay } = FIXED_LIMITS
+    const { add } = store.policyReports
+    await makeKnown(store, 'known.test', { domainId: 'dom_1' })
+    /** Sends until it is refused → the number of reports before. */
+    const flood = async (reporter: string) => {
+      for (let count = 0; ; count++) {
+        if ((await add(reportOf(`${reporter} ${count}`, [source('192.0.2.66', 1)], { reporter }))) === 'limit')
+          return count
+      }
     }
-    expect(await store.policyReports.add(reportOf('x', []))).toBe('limit')
-    expect(await store.policyReports.add(reportOf('x', [], { receivedAt: START + DAY }))).toBe('stored')
-    expect(await store.policyReports.add(reportOf('x', [], { domainId: 'dom_2' }))).toBe('stored')
+    const strangers: number[] = []
+    for (let at = 0; at < 25; at++) strangers.push(await flood(`stranger${at}.test`))
+    expect(strangers.slice(0, 20)).toEqual(Array(20).fill(reportsOfUnknownReporter))
+    expect(strangers.reduce((sum, count) => sum + count, 0)).toBe(reportsOfUnknownPerDay)
+    expect(await flood('known.test')).toBe(reportsOfReporter)
+    expect(await flood('google.com')).toBe(reportsOfReporter)
+    for (let at = 0; at < 10; at++) await makeKnown(store, `k${at}.test`, { domainId: 'dom_1' })
+    const known: number[] = []
+    for (let at = 0; at < 10; at++) known.push(await flood(`k${at}.test`))
+    expect(known.reduce((sum, count) => sum + count, 0)).toBe(
+      reportsPerDay - reportsOfUnknownPerDay - reportsOfReporter,
+    )
+    expect(await flood('microsoft.com')).toBe(reportsOfReporter)
+    expect(await add(reportOf('x', [], { reporter: 'new.test', receivedAt: START + DAY }))).toBe('stored')
+    expect(await add(reportOf('x', [], { reporter: 'new.test', domainId: 'dom_2' }))).toBe('stored')
+  })
 
+  // threat: report-forged
+  holds('unknown reporters are apart from the statistics, until plausible reports on seven days', async (store) => {
+    const { add, dmarc, tls } = store.policyReports
+    const lie = source('203.0.113.9', 1_000_000_000, { passed: 0, spfAligned: 0 })
+    await addAll(store, [reportOf('1', [source('192.0.2.1', 5)])])
+    const before = await dmarc('dom_1', ALL, 9)
+    for (let day = 0; day < 10; day++) {
+      await addAll(store, [reportOf(`lie ${day}`, [lie], { reporter: 'liar.test', receivedAt: START - day * DAY })])
+    }
+    await addAll(store, [tlsOf('lie', { reporter: 'liar.test' })])
+    expect(await dmarc('dom_1', ALL, 9)).toEqual({
+      ...before,
+      unknown: [{ reporter: 'liar.test', reports: 10, messages: 10_000_000_000 }],
+    })
+    expect(await tls('dom_1', ALL, 9)).toEqual({ results: [], reports: 0 })
+
+    await makeKnown(store, 'honest.test', { domainId: 'dom_1', days: 6 })
+    expect((await dmarc('dom_1', ALL, 9)).unknown).toHaveLength(2)
+    expect(await add(reportOf('today', [source('192.0.2.1', 3)], { reporter: 'honest.test' }))).toBe('stored')
+    const { totals, unknown } = await dmarc('dom_1', ALL, 9)
+    expect(totals).toMatchObject({ messages: 5 + 6 + 3, reporters: 2, reports: 8 })
+    expect(unknown).toMatchObject([{ reporter: 'liar.test' }])
+    expect((await dmarc('dom_2', ALL, 9)).totals.reports).toBe(0)
+  })
+
+  // threat: report-forged
+  holds('a report with more messages than count is stored in proportion, and its claim is kept', async (store) => {
+    await makeKnown(store, 'known.test', { domainId: 'dom_1', day: 8 })
+    const counts = { passed: 250_000, spfAligned: 100_000, rejected: 750_000 }
+    await addAll(store, [
+      reportOf('1', [source('192.0.2.1', 1_000_000, counts), source('192.0.2.2', 10)], { reporter: 'known.test' }),
+      reportOf('2', [source('192.0.2.3', 500)], { reporter: 'known.test' }),
+      reportOf('3', [source('192.0.2.4', 1_000_000_000)]),
+    ])
+    const { sources, totals } = await store.policyReports.dmarc('dom_1', { from: TODAY - DAY, to: TODAY }, 9)
+    expect(sources.map(({ sourceIp, messages, passed, rejected }) => [sourceIp, messages, passed, rejected])).toEqual([
+      ['192.0.2.4', 10_000_000, 10_000_000, 0],
+      ['192.0.2.1', 9_999, 2_499, 7_499],
+    ])
+    expect(totals).toMatchObject({ messages: 10_009_999, claimed: 1_001_000_510 })
+  })
+
+  // threat: report-flood
+  holds('a day has a limited number of sources, of which unknown reporters get a part', async (store) => {
+    const { reportedSources, reportedByUnknown } = FIXED_LIMITS
     const many = (from: number) =>
       Array.from({ length: 300 }, (_, at) => source(`10.${from}.${at >> 8}.${at & 255}`, 1 + at))
+    for (let at = 0; at < 3; at++) {
+      const reporter = `r${at}.test`
+      await addAll(store, [reportOf(`strange ${at}`, many(100 + at), { domainId: 'dom_3', reporter })])
+    }
     for (let at = 0; at < 5; at++) {
       await addAll(store, [reportOf(`many ${at}`, many(at), { domainId: 'dom_3' })])
     }
     const { sources, totals } = await store.policyReports.dmarc('dom_3', ALL, 10_000)
-    expect(totals).toMatchObject({ messages: (5 * 300 * 301) / 2, sources: reportedSources - 1 })
-    expect(sources).toHaveLength(reportedSources - 1)
+    expect(totals).toMatchObject({ messages: (5 * 300 * 301) / 2, sources: reportedSources - reportedByUnknown - 3 })
+    expect(sources).toHaveLength(reportedSources - reportedByUnknown - 3)
     expect(sources.every(({ sourceIp }) => sourceIp !== '')).toBe(true)
   })
 
@@ -191,8 +274,8 @@ export function policyReportPromises(holds: Holds): void {
 
   holds('TLS results are added up by policy, failure and host', async (store) => {
     expect(await store.policyReports.tls('dom_1', ALL, 9)).toEqual({ results: [], reports: 0 })
-    await addAll(store, [tlsOf('1'), tlsOf('2', { reporter: 'another.test', endsAt: TODAY }), reportOf('1', [])])
-    const seen = { reporters: ['another.test', 'reporter.test'], firstAt: TODAY - DAY, lastAt: TODAY }
+    await addAll(store, [tlsOf('1'), tlsOf('2', { reporter: 'amazonses.com', endsAt: TODAY }), reportOf('1', [])])
+    const seen = { reporters: ['amazonses.com', 'google.com'], firstAt: TODAY - DAY, lastAt: TODAY }
     expect(await store.policyReports.tls('dom_1', ALL, 9)).toEqual({
       results: [
         { policy: 'sts', result: '', host: '', sessions: 80, ...seen },

@@ -92,7 +92,12 @@ export function zipOf(
 /** Attached bytes → the mail with them. */
 export function mailWith(
   content: Uint8Array | string,
-  { type = 'application/gzip', name = 'report.xml.gz', from = 'dmarc@reporter.test', subject = 'Report domain' } = {},
+  {
+    type = 'application/gzip',
+    name = 'report.xml.gz',
+    from = 'noreply@dmarc.yahoo.com',
+    subject = 'Report domain',
+  } = {},
 ): Buffer {
   const base64 = Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n')
   return Buffer.from(

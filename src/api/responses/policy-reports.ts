@@ -44,11 +44,19 @@ export const dmarcResponses: ResponseShape[] = [
         totals: z.strictObject({
           ...counts,
           passed: count.describe('Messages that passed DMARC by SPF or DKIM.'),
+          claimed: count.describe(
+            'Messages as the reports claim. Of each reporter and day only 10,000 count, of large receivers 10,000,000.',
+          ),
           reports: count,
           sources: count,
           reporters: count,
           days: count.describe('Days with messages.'),
         }),
+        unknown_reporters: z
+          .array(z.strictObject({ reporter: z.string(), reports: count, messages: count }))
+          .describe(
+            'Unknown domains that sent reports, at most 20, with the messages that they claim. They count in neither `data`, `totals` nor `advice`.',
+          ),
         advice: z.strictObject({ policy: z.enum(['none', 'quarantine', 'reject']), text: z.string() }),
       })
       .meta({ id: 'DmarcSources' }),
@@ -63,7 +71,8 @@ export const dmarcResponses: ResponseShape[] = [
           kind: 'ours',
         },
       ],
-      totals: { ...countsExample, passed: 42, reports: 3, sources: 1, reporters: 1, days: 3 },
+      totals: { ...countsExample, passed: 42, claimed: 42, reports: 3, sources: 1, reporters: 1, days: 3 },
+      unknown_reporters: [{ reporter: 'reports.example', reports: 1, messages: 7 }],
       advice: {
         policy: 'none',
         text: 'Keep p=none. 42 of 42 messages passed in 3 days. Wait for reports of at least 7 days and 100 messages of yours.',

@@ -64,20 +64,25 @@ export function policyReportOperations(deps: {
       method: 'GET',
       path: '/v1/domains/:domain_id/dmarc',
       summary: 'Retrieve the DMARC sources of a domain',
-      description: `Addresses that sent mail in the name of the domain, from the DMARC aggregate reports of receivers, most messages first, at most ${MOST_SOURCES}. \`totals\` count all. \`kind\`: this server, a known mail service, or unknown. A name in \`ptr\` is confirmed by its address record; names that DNS has not answered yet are null. \`advice\` recommends a policy. ${PERIOD}`,
+      description: `Addresses that sent mail in the name of the domain, from the DMARC aggregate reports of receivers, most messages first, at most ${MOST_SOURCES}. \`totals\` count all. Reports of unknown reporters count in neither, and are in \`unknown_reporters\`: all but large receivers and those with reports about the domain on 7 days. \`kind\`: this server, a known mail service, or unknown. A name in \`ptr\` is confirmed by its address record; names that DNS has not answered yet are null. \`advice\` recommends a policy. ${PERIOD}`,
       responses: async () => (await import('../responses/policy-reports.ts')).dmarcResponses,
       query,
       async handle(call) {
         const domain = await load(call)
         const period = requirePeriod(call.query, call.now)
-        const { sources, totals } = await store.policyReports.dmarc(reportsFor(call, domain), period, MOST_SOURCES)
+        const { sources, totals, unknown } = await store.policyReports.dmarc(
+          reportsFor(call, domain),
+          period,
+          MOST_SOURCES,
+        )
         const known = await named(sources)
         const { current, isRequested } = publishedBy(domain)
         const advice = dmarcAdvice({ domain: domain.name, current, isRequested, sources: known, totals })
-        const { reports, sources: count, reporters, days } = totals
+        const { reports, claimed, sources: count, reporters, days } = totals
         const body = {
           data: known.map(toWire),
-          totals: { ...countsOf(totals), passed: totals.passed, reports, sources: count, reporters, days },
+          totals: { ...countsOf(totals), passed: totals.passed, claimed, reports, sources: count, reporters, days },
+          unknown_reporters: unknown,
           advice,
         }
         return { status: 200, body }
@@ -88,7 +93,7 @@ export function policyReportOperations(deps: {
       method: 'GET',
       path: '/v1/domains/:domain_id/tls-reports',
       summary: 'Retrieve the TLS results of a domain',
-      description: `TLS connections of other mail servers to the hosts of the domain, from their reports (RFC 8460), most sessions first. \`result\` is \`success\` or the name of the failure. ${PERIOD}`,
+      description: `TLS connections of other mail servers to the hosts of the domain, from their reports (RFC 8460), most sessions first, without those of unknown reporters. \`result\` is \`success\` or the name of the failure. ${PERIOD}`,
       responses: async () => (await import('../responses/policy-reports.ts')).tlsReportResponses,
       query,
       async handle(call) {

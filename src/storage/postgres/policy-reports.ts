@@ -1,7 +1,10 @@
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import { dayStart, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
+import { HISTORY_MS, type ReportsOfDay } from '../../model/reporter.ts'
 import {
+  byStanding,
+  countedOf,
   type DmarcSourceRow,
-  isEnough,
   messagesOf,
   resultsWithinDay,
   type TotalsRow,
@@ -18,8 +21,19 @@ import type { Writer } from './writer.ts'
 // One report of a domain after the other, whichever nodes received them: limits hold, and no two wait for each other in a
 // circle.
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('policy reports ' || $1, 0))`
-const OF_DAY = `select count(*)::int as "all", (count(*) filter (where reporter = $3))::int as own from policy_reports
-  where domain_id = $1 and received_day = $2`
+const OF_PERIOD = `select reporter, count(*)::int as reports, sum(messages)::float8 as messages from policy_reports
+  where domain_id = $1 and received_day between $2 and $3 and kind = $4 group by reporter`
+const REPORTS_OF_DAY = `select reporter, count(*)::int as reports,
+    coalesce(sum(messages) filter (where kind = $3), 0)::float8 as messages
+  from policy_reports where domain_id = $1 and received_day = $2 group by reporter`
+const PLAUSIBLE = `messages between 1 and ${FIXED_LIMITS.reportedMessages}`
+const HISTORY = `select reporter, count(distinct received_day)::int as days from policy_reports
+  where domain_id = $1 and ${PLAUSIBLE} and received_day > $2::bigint + least($3::bigint, (select max(received_day)
+    from policy_reports where domain_id = $1))
+  group by reporter`
+const OWN_DAYS = `select count(distinct received_day)::int as days from policy_reports
+  where domain_id = $1 and kind in ('dmarc', 'tls') and reporter = $2 and received_day >= $3 and received_day < $4
+    and ${PLAUSIBLE}`
 const ADD = `insert into policy_reports
   (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`
@@ -50,18 +64,15 @@ const COUNTS = `${sum('messages')} as messages, ${sum('spf_aligned')} as "spfAli
 const SEEN = `string_agg(distinct reporter, ',') as reporters, min(begins_at)::float8 as "firstAt",
   max(ends_at)::float8 as "lastAt"`
 const SOURCES = `select source_ip as "sourceIp", ${COUNTS}, ${SEEN}
-  from dmarc_sources where domain_id = $1 and day between $2 and $3 and source_ip <> ''
-  group by source_ip order by sum(messages) desc, source_ip limit $4`
+  from dmarc_sources where domain_id = $1 and day between $2 and $3 and reporter = any($4::text[]) and source_ip <> ''
+  group by source_ip order by sum(messages) desc, source_ip limit $5`
 const TOTALS = `select ${COUNTS}, count(distinct nullif(source_ip, ''))::int as sources,
     count(distinct reporter)::int as reporters, count(distinct day)::int as days, min(begins_at)::float8 as "firstAt",
     max(ends_at)::float8 as "lastAt"
-  from dmarc_sources where domain_id = $1 and day between $2 and $3`
+  from dmarc_sources where domain_id = $1 and day between $2 and $3 and reporter = any($4::text[])`
 const RESULTS = `select policy, result, host, ${sum('sessions')} as sessions, ${SEEN}
-  from tls_results where domain_id = $1 and day between $2 and $3
-  group by policy, result, host order by sum(sessions) desc, policy, result, host limit $4`
-const REPORTS = `select count(*)::int as count from policy_reports
-  where domain_id = $1 and received_day between $2 and $3 and kind = $4`
-
+  from tls_results where domain_id = $1 and day between $2 and $3 and reporter = any($4::text[])
+  group by policy, result, host order by sum(sessions) desc, policy, result, host limit $5`
 // Goes from domain to domain along the key.
 const REPORTED = `with recursive reported (id) as (
     select min(domain_id) from policy_reports where domain_id > $1
@@ -71,8 +82,13 @@ const REPORTED = `with recursive reported (id) as (
     and (select max(received_day) from policy_reports where domain_id = id) >= $2 limit $3`
 
 export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyReports {
-  const reportsOf = async (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) =>
-    (await reads.query<{ count: number }>(REPORTS, [domainId, from, to, kind]))[0]?.count ?? 0
+  const reportersOf = async (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) => {
+    const [period, history] = await Promise.all([
+      reads.query<ReportsOfDay>(OF_PERIOD, [domainId, from, to, kind]),
+      reads.query<{ reporter: string; days: number }>(HISTORY, [domainId, -HISTORY_MS, to]),
+    ])
+    return byStanding(period, history)
+  }
   return {
     add: (report) =>
       writer.write(async (statements) => {
@@ -81,48 +97,53 @@ export function postgresPolicyReports(reads: Reads, writer: Writer): PolicyRepor
         await statements.query(LOCK, [domainId])
         if ((await statements.query(IS_KNOWN, key)).length > 0) return 'repeated'
         const day = dayStart(receivedAt)
-        const [sent] = await statements.query<{ all: number; own: number }>(OF_DAY, [domainId, day, reporter])
-        if (sent !== undefined && isEnough(sent)) return 'limit'
+        const [own] = await statements.query<{ days: number }>(OWN_DAYS, [domainId, reporter, day - HISTORY_MS, day])
+        const today = await statements.query<ReportsOfDay>(REPORTS_OF_DAY, [domainId, day, content.kind])
+        const counted = countedOf(report, today, own?.days ?? 0)
+        if (counted === null) return 'limit'
         await statements.run(ADD, [...key, organizationId, receivedAt, day, messagesOf(report)])
-        await addContent(statements, report)
+        await addContent(statements, { ...report, content: counted.content }, counted.isKnown)
         return 'stored'
       }),
     dmarc: async (domainId, period, limit) => {
       const { from, to } = period
-      const [rows, [totals], reports] = await Promise.all([
-        reads.query<DmarcSourceRow>(SOURCES, [domainId, from, to, limit]),
-        reads.query<TotalsRow>(TOTALS, [domainId, from, to]),
-        reportsOf(domainId, 'dmarc', period),
+      const { known, reports, claimed, unknown } = await reportersOf(domainId, 'dmarc', period)
+      const of = [domainId, from, to, textArray(known)]
+      const [rows, [totals]] = await Promise.all([
+        reads.query<DmarcSourceRow>(SOURCES, [...of, limit]),
+        reads.query<TotalsRow>(TOTALS, of),
       ])
       if (totals === undefined) throw new Error('a sum without a row')
-      return { sources: rows.map(withReporters), totals: { ...totals, reports } }
+      return { sources: rows.map(withReporters), totals: { ...totals, reports, claimed }, unknown }
     },
     reportedDomains: async (since, after, limit) =>
       (await reads.query<{ id: string }>(REPORTED, [after, since, limit])).map(({ id }) => id),
     tls: async (domainId, period, limit) => {
       const { from, to } = period
-      const [rows, reports] = await Promise.all([
-        reads.query<WithReporters<TlsResultSum>>(RESULTS, [domainId, from, to, limit]),
-        reportsOf(domainId, 'tls', period),
-      ])
+      const { known, reports } = await reportersOf(domainId, 'tls', period)
+      const of = [domainId, from, to, textArray(known), limit]
+      const rows = await reads.query<WithReporters<TlsResultSum>>(RESULTS, of)
       return { results: rows.map(withReporters), reports }
     },
   }
 }
 
-async function addContent({ query, run }: Statements, report: ReceivedReport): Promise<void> {
+async function addContent({ query, run }: Statements, report: ReceivedReport, isKnown: boolean): Promise<void> {
   const { organizationId, domainId, reporter, beginsAt, endsAt, content } = report
   const day = dayStart(beginsAt)
   if (content.kind === 'tls') {
     const [stored] = await query<{ count: number }>(RESULTS_OF_DAY, [domainId, day])
-    for (const { policy, result, host, sessions } of resultsWithinDay(content.results, stored?.count ?? 0)) {
+    for (const { policy, result, host, sessions } of resultsWithinDay(content.results, {
+      isKnown,
+      stored: stored?.count ?? 0,
+    })) {
       const key = [domainId, day, reporter, policy, result, host]
       await run(ADD_RESULT, [...key, organizationId, sessions, beginsAt, endsAt])
     }
     return
   }
   const [stored] = await query<{ count: number }>(SOURCES_OF_DAY, [domainId, day])
-  const sources = withinDay(content.sources, stored?.count ?? 0)
+  const sources = withinDay(content.sources, { isKnown, stored: stored?.count ?? 0 })
   const of = (name: Exclude<keyof (typeof sources)[number], 'sourceIp'>) =>
     numberArray(sources.map((source) => source[name]))
   await run(ADD_SOURCES, [

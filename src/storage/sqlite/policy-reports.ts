@@ -1,5 +1,15 @@
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import { dayStart, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
-import { isEnough, messagesOf, resultsWithinDay, type WithReporters, withinDay, withReporters } from '../report-rows.ts'
+import { HISTORY_MS, type ReportsOfDay } from '../../model/reporter.ts'
+import {
+  byStanding,
+  countedOf,
+  messagesOf,
+  resultsWithinDay,
+  type WithReporters,
+  withinDay,
+  withReporters,
+} from '../report-rows.ts'
 import { createSourceSums, type SourceOfDay } from '../source-sums.ts'
 import type { PolicyReports, ReportPeriod } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -8,8 +18,15 @@ import type { Writer } from './writer.ts'
 
 const IS_KNOWN = `select 1 from policy_reports
   where domain_id = ? and kind = ? and reporter = ? and report_id = ?`
-const OF_DAY = `select count(*) as "all", total(reporter = ?) as own from policy_reports
-  where domain_id = ? and received_day = ?`
+const PLAUSIBLE = `messages between 1 and ${FIXED_LIMITS.reportedMessages}`
+const REPORTS_OF_DAY = `select reporter, count(*) as reports, total(iif(kind = ?, messages, 0)) as messages,
+    total(kind = ?) as ofKind, max(${PLAUSIBLE}) as isPlausible
+  from policy_reports where domain_id = ? and received_day = ? group by reporter`
+const LAST_DAY = 'select max(received_day) from policy_reports where domain_id = ?'
+const NEXT_REPORT_DAY = 'select min(received_day) from policy_reports where domain_id = ? and received_day > ?'
+const OWN_DAYS = `select count(distinct received_day) from policy_reports indexed by sqlite_autoindex_policy_reports_1
+  where domain_id = ? and kind in ('dmarc', 'tls') and reporter = ? and received_day >= ? and received_day < ?
+    and ${PLAUSIBLE}`
 const ADD = `insert into policy_reports
   (domain_id, kind, reporter, report_id, organization_id, received_at, received_day, messages)
   values (?, ?, ?, ?, ?, ?, ?, ?)`
@@ -35,11 +52,8 @@ const SOURCES = `select source_ip as sourceIp, reporter, messages, spf_aligned a
   from dmarc_sources where domain_id = ? and day = ?`
 const RESULTS = `select policy, result, host, sum(sessions) as sessions, group_concat(distinct reporter) as reporters,
     min(begins_at) as firstAt, max(ends_at) as lastAt
-  from tls_results where domain_id = ? and day between ? and ?
+  from tls_results where domain_id = ? and day between ? and ? and reporter in (select value from json_each(?))
   group by policy, result, host order by sessions desc, policy, result, host limit ?`
-const REPORTS = `select count(*) from policy_reports
-  where domain_id = ? and received_day between ? and ? and kind = ?`
-
 // Goes from domain to domain along the key.
 const REPORTED = `with recursive reported (id) as (
     select min(domain_id) from policy_reports where domain_id > ?
@@ -50,7 +64,10 @@ const REPORTED = `with recursive reported (id) as (
 
 export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyReports {
   const isKnown = db.prepare(IS_KNOWN)
-  const ofDay = db.prepare<unknown[], { all: number; own: number }>(OF_DAY)
+  const reportsOfDay = db.prepare<unknown[], ReportsOfDay & { ofKind: number; isPlausible: number }>(REPORTS_OF_DAY)
+  const lastDay = db.prepare<unknown[], number | null>(LAST_DAY).pluck()
+  const nextReportDay = db.prepare<unknown[], number | null>(NEXT_REPORT_DAY).pluck()
+  const ownDays = db.prepare<unknown[], number>(OWN_DAYS).pluck()
   const add = db.prepare(ADD)
   const sourcesOfDay = db.prepare<unknown[], number>(SOURCES_OF_DAY).pluck()
   const resultsOfDay = db.prepare<unknown[], number>(RESULTS_OF_DAY).pluck()
@@ -59,26 +76,42 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
   const nextDay = db.prepare<unknown[], number>(NEXT_DAY).pluck()
   const sources = db.prepare<unknown[], SourceOfDay>(SOURCES)
   const results = db.prepare<unknown[], WithReporters<TlsResultSum>>(RESULTS)
-  const reports = db.prepare<unknown[], number>(REPORTS).pluck()
   const reported = db.prepare<unknown[], string>(REPORTED).pluck()
 
-  const addContent = ({ organizationId, domainId, reporter, beginsAt, endsAt, content }: ReceivedReport) => {
+  const addContent = (report: ReceivedReport, isKnown: boolean) => {
+    const { organizationId, domainId, reporter, beginsAt, endsAt, content } = report
     const day = dayStart(beginsAt)
     if (content.kind === 'tls') {
-      const results = resultsWithinDay(content.results, one(resultsOfDay, domainId, day))
+      const results = resultsWithinDay(content.results, { isKnown, stored: one(resultsOfDay, domainId, day) })
       for (const { policy, result, host, sessions } of results) {
         addResult.run(domainId, day, reporter, policy, result, host, organizationId, sessions, beginsAt, endsAt)
       }
       return
     }
-    for (const each of withinDay(content.sources, one(sourcesOfDay, domainId, day))) {
+    for (const each of withinDay(content.sources, { isKnown, stored: one(sourcesOfDay, domainId, day) })) {
       const { sourceIp, messages, spfAligned, dkimAligned, passed, quarantined, rejected } = each
       const counts = [messages, spfAligned, dkimAligned, passed, quarantined, rejected]
       addSource.run(domainId, day, sourceIp, reporter, organizationId, ...counts, beginsAt, endsAt)
     }
   }
-  const reportsOf = (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) =>
-    one(reports, domainId, from, to, kind)
+  const reportersOf = async (domainId: string, kind: 'dmarc' | 'tls', { from, to }: ReportPeriod) => {
+    const seenAfter = Math.min(to, lastDay.get(domainId) ?? 0) - HISTORY_MS
+    const inPeriod = new Map<string, ReportsOfDay>()
+    const daysOf = new Map<string, number>()
+    for (let day = nextReportDay.get(domainId, Math.min(from - 1, seenAfter)); day != null; ) {
+      for (const { reporter, messages, ofKind, isPlausible } of reportsOfDay.all(kind, kind, domainId, day)) {
+        if (day > seenAfter) daysOf.set(reporter, (daysOf.get(reporter) ?? 0) + isPlausible)
+        if (day < from || day > to || ofKind === 0) continue
+        const before = inPeriod.get(reporter) ?? { reports: 0, messages: 0 }
+        const sums = { reports: before.reports + ofKind, messages: before.messages + messages }
+        inPeriod.set(reporter, { reporter, ...sums })
+      }
+      await nextTurn()
+      day = nextReportDay.get(domainId, day)
+    }
+    const history = [...daysOf].map(([reporter, days]) => ({ reporter, days }))
+    return byStanding([...inPeriod.values()], history)
+  }
 
   return {
     add: (report) =>
@@ -87,27 +120,33 @@ export function sqlitePolicyReports(db: Connection, writer: Writer): PolicyRepor
         const key = [domainId, content.kind, reporter, reportId]
         if (isKnown.get(...key) !== undefined) return 'repeated'
         const day = dayStart(receivedAt)
-        if (isEnough(one(ofDay, reporter, domainId, day))) return 'limit'
+        const days = one(ownDays, domainId, reporter, day - HISTORY_MS, day)
+        const counted = countedOf(report, reportsOfDay.all(content.kind, content.kind, domainId, day), days)
+        if (counted === null) return 'limit'
         add.run(...key, organizationId, receivedAt, day, messagesOf(report))
-        addContent(report)
+        addContent({ ...report, content: counted.content }, counted.isKnown)
         return 'stored'
       }),
     dmarc: async (domainId, period, limit) => {
+      const { known, reports, claimed, unknown } = await reportersOf(domainId, 'dmarc', period)
+      const names = new Set(known)
       const sums = createSourceSums()
       for (let day = nextDay.get(domainId, period.from - 1, period.to); day !== undefined; ) {
-        sums.addDay(sources.all(domainId, day))
+        sums.addDay(sources.all(domainId, day).filter(({ reporter }) => names.has(reporter)))
         await nextTurn()
         day = nextDay.get(domainId, day, period.to)
       }
       return {
         sources: sums.largest(limit),
-        totals: { ...sums.totals(), reports: reportsOf(domainId, 'dmarc', period) },
+        totals: { ...sums.totals(), reports, claimed },
+        unknown,
       }
     },
     reportedDomains: async (since, after, limit) => reported.all(after, since, limit),
-    tls: async (domainId, period, limit) => ({
-      results: results.all(domainId, period.from, period.to, limit).map(withReporters),
-      reports: reportsOf(domainId, 'tls', period),
-    }),
+    tls: async (domainId, period, limit) => {
+      const { known, reports } = await reportersOf(domainId, 'tls', period)
+      const rows = results.all(domainId, period.from, period.to, JSON.stringify(known), limit)
+      return { results: rows.map(withReporters), reports }
+    },
   }
 }

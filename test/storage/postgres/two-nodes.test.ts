@@ -8,6 +8,7 @@ import { destinationOf } from '../../../src/model/delivery.ts'
 import { FIXED_LIMITS } from '../../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import type { ReceivedReport } from '../../../src/model/policy-report.ts'
+import { LARGE_REPORTERS } from '../../../src/model/reporter.ts'
 import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
@@ -250,7 +251,7 @@ describeWithPostgres('two nodes on one database', () => {
     const many = FIXED_LIMITS.reportedSources - 400
     await Promise.all(
       nodes.map((node, n) =>
-        node.policyReports.add(reportOf('many', sources(`b${n}`, many), { reporter: `r${n}.test` })),
+        node.policyReports.add(reportOf('many', sources(`b${n}`, many), { reporter: LARGE_REPORTERS[n]! })),
       ),
     )
     const all = { from: 0, to: START }
@@ -263,7 +264,7 @@ describeWithPostgres('two nodes on one database', () => {
     // Its results in the other order at the other node: neither waits for the other for good.
     const sessionsOf = Array.from({ length: 40 }, (_, n) => ({ policy: 'sts', result: `r${n}`, host: '', sessions: 1 }))
     const tls = (reportId: string, of: typeof sessionsOf) =>
-      reportOf(reportId, [], { reporter: 'tls.test', content: { kind: 'tls', results: of } })
+      reportOf(reportId, [], { reporter: 'microsoft.com', content: { kind: 'tls', results: of } })
     await Promise.all([
       ...Array.from({ length: 5 }, (_, n) => one.policyReports.add(tls(`t${n}`, sessionsOf))),
       ...Array.from({ length: 5 }, (_, n) => two.policyReports.add(tls(`u${n}`, sessionsOf.toReversed()))),

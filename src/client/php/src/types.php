@@ -303,11 +303,17 @@ namespace Postrider;
  *             reject: int,
  *         },
  *         passed: int,
+ *         claimed: int,
  *         reports: int,
  *         sources: int,
  *         reporters: int,
  *         days: int,
  *     },
+ *     unknown_reporters: list<array{
+ *         reporter: string,
+ *         reports: int,
+ *         messages: int,
+ *     }>,
  *     advice: array{
  *         policy: 'none'|'quarantine'|'reject',
  *         text: string,

@@ -767,10 +767,12 @@ class Domains:
         """Retrieve the DMARC sources of a domain.
 
         Addresses that sent mail in the name of the domain, from the DMARC aggregate reports of receivers, most
-        messages first, at most 500. `totals` count all. `kind`: this server, a known mail service, or unknown.
-        A name in `ptr` is confirmed by its address record; names that DNS has not answered yet are null.
-        `advice` recommends a policy. Days are complete and in UTC: `from` is rounded down, `to` (exclusive) up.
-        The default is the last 30 days; at most 31 days.
+        messages first, at most 500. `totals` count all. Reports of unknown reporters count in neither, and are
+        in `unknown_reporters`: all but large receivers and those with reports about the domain on 7 days.
+        `kind`: this server, a known mail service, or unknown. A name in `ptr` is confirmed by its address
+        record; names that DNS has not answered yet are null. `advice` recommends a policy. Days are complete
+        and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days; at most 31
+        days.
 
         Requires the permission `read`. Test keys can access test records only and get 404 for live ones.
         Without `admin`, a key can access its own domain only.
@@ -798,8 +800,9 @@ class Domains:
         """Retrieve the TLS results of a domain.
 
         TLS connections of other mail servers to the hosts of the domain, from their reports (RFC 8460), most
-        sessions first. `result` is `success` or the name of the failure. Days are complete and in UTC: `from`
-        is rounded down, `to` (exclusive) up. The default is the last 30 days; at most 31 days.
+        sessions first, without those of unknown reporters. `result` is `success` or the name of the failure.
+        Days are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30
+        days; at most 31 days.
 
         Requires the permission `read`. Test keys can access test records only and get 404 for live ones.
         Without `admin`, a key can access its own domain only.

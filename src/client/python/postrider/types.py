@@ -468,11 +468,19 @@ class DmarcSourcesTotals(TypedDict):
     """What receivers did with the messages."""
     passed: int
     """Messages that passed DMARC by SPF or DKIM."""
+    claimed: int
+    """Messages as the reports claim. Of each reporter and day only 10,000 count, of large receivers 10,000,000."""
     reports: int
     sources: int
     reporters: int
     days: int
     """Days with messages."""
+
+
+class DmarcSourcesUnknownReportersItem(TypedDict):
+    reporter: str
+    reports: int
+    messages: int
 
 
 class DmarcSourcesAdvice(TypedDict):
@@ -483,6 +491,10 @@ class DmarcSourcesAdvice(TypedDict):
 class DmarcSources(TypedDict):
     data: List[DmarcSourcesDataItem]
     totals: DmarcSourcesTotals
+    unknown_reporters: List[DmarcSourcesUnknownReportersItem]
+    """Unknown domains that sent reports, at most 20, with the messages that they claim. They count in neither
+    `data`, `totals` nor `advice`.
+    """
     advice: DmarcSourcesAdvice
 
 

@@ -162,8 +162,15 @@ function Sources({ loaded }: { loaded: Loaded<Json> }) {
           </Empty>
         }
       />
+      <UnknownReporters of={loaded.data?.unknown_reporters ?? []} />
     </section>
   )
+}
+
+function UnknownReporters({ of }: { of: Json[] }) {
+  if (of.length === 0) return null
+  const claims = of.map(({ reporter, messages }) => `${reporter} (${number(messages)})`)
+  return <p class="muted small break">Not counted, claims of unknown reporters: {claims.join(', ')}</p>
 }
 
 /** Policies of TLS reports, RFC 8460 §4.4. */
