@@ -13,8 +13,8 @@ import { PRIVATE } from './routes/raw-mail.ts'
 export function downloadPages(deps: {
   store: Pick<Store, 'inbound'>
   links: () => DownloadLinks
-  /** Raw mail → base64 of its attachments in order, or null. */
-  attachments: (raw: Uint8Array) => Promise<string[] | null>
+  /** Raw mail → its attachments in order, or null. */
+  attachments: (raw: Uint8Array) => Promise<Uint8Array[] | null>
   large: LargeResponses
   clock: Clock
 }): Page[] {
@@ -24,8 +24,7 @@ export function downloadPages(deps: {
     if (packed === null) return null
     const raw = unpackRaw(packed)
     if (part === 'raw') return raw
-    const content = (await deps.attachments(raw))?.[part - 1]
-    return content === undefined ? null : Buffer.from(content, 'base64')
+    return (await deps.attachments(raw))?.[part - 1] ?? null
   }
   return [
     {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { inboundMessage } from '../../test/support/inbound.ts'
 import { BLOB_VERSIONS, packBlob } from '../mail/blob.ts'
 import { BUG_CHARACTERS, isAnswerTo } from './answer-check.ts'
 import type { ReaderAnswer, ReaderJob } from './inbound-result.ts'
@@ -49,6 +50,14 @@ const COMPLAINT = reportOf({ kind: 'complaint', complaint: { feedbackType: 'abus
 const OTHER = reportOf({ kind: 'other', unclassified: { excerpt: 'hello', tagged: ['x@'] } })
 const ATTACHMENTS_JOB: ReaderJob = { kind: 'attachments', jobId: 3, raw: RAW }
 const ATTACHMENTS = { kind: 'attachments', contents: [new Uint8Array(5)] }
+const POST_JOB: ReaderJob = {
+  kind: 'post',
+  jobId: 4,
+  message: inboundMessage({ id: 'inb_1', organizationId: 'org_1', domainId: 'dom_1', routeId: null, receivedAt: 0 }),
+  parsed: blob('parsed', MEBIBYTE),
+  raw: blob('raw', MEBIBYTE),
+}
+const POST = { kind: 'post', body: new Uint8Array(5) }
 
 /** The check of an answer that may have any form. */
 const check = (job: ReaderJob, answer: unknown) => isAnswerTo(job, answer as ReaderAnswer)
@@ -72,13 +81,15 @@ test.each([
   ['automatic reply', REPORT_JOB, reportOf({ kind: 'auto_reply' })],
   ['attachments', ATTACHMENTS_JOB, ATTACHMENTS],
   ['no attachments', ATTACHMENTS_JOB, { kind: 'attachments', contents: [] }],
+  ['post', POST_JOB, POST],
+  ['no post', POST_JOB, { kind: 'post', body: null }],
 ] as const)('an intact answer fits: %s', (_what, job, answer) => {
   expect(check(job, answer)).toBe(true)
 })
 
 test('an answer to another kind of job does not fit', () => {
-  const answers = [MAIL, DSN, ATTACHMENTS]
-  const jobs = [MAIL_JOB, REPORT_JOB, ATTACHMENTS_JOB]
+  const answers = [MAIL, DSN, ATTACHMENTS, POST]
+  const jobs = [MAIL_JOB, REPORT_JOB, ATTACHMENTS_JOB, POST_JOB]
   jobs.forEach((job, at) => {
     answers.forEach((answer, other) => {
       expect(check(job, answer)).toBe(at === other)
@@ -200,4 +211,15 @@ test('attachments are bytes, at most ten thousand, and no more than the mail cou
   expect(fits(Array(10_001).fill(new Uint8Array(0)))).toBe(false)
   expect(fits(['text'])).toBe(false)
   expect(fits(null)).toBe(false)
+})
+
+test('the body of a post is bytes, and no more than its mail could become', () => {
+  const fits = (body: unknown, job = POST_JOB) => check(job, { kind: 'post', body })
+  const most = 2 * 8 * MEBIBYTE + 2 * 6 * 2 * MEBIBYTE
+  expect([fits(new Uint8Array(most)), fits(new Uint8Array(most + 1))]).toEqual([true, false])
+  const ofTexts = 2 * 6 * 2 * MEBIBYTE
+  const job: ReaderJob = { ...POST_JOB, raw: 'absent' }
+  expect([fits(new Uint8Array(ofTexts), job), fits(new Uint8Array(ofTexts + 1), job)]).toEqual([true, false])
+  expect(fits('text')).toBe(false)
+  expect(fits(undefined)).toBe(false)
 })

@@ -27,12 +27,24 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
     case 'attachments':
       // Attachments of one mail, each with its own bytes.
       return (
+        job.kind === 'attachments' &&
         isListOf(answer.contents, MAX_ATTACHMENTS, isBytes) &&
         sum(answer.contents) <= LARGEST_TEXT * job.raw.byteLength + SLACK
+      )
+    case 'post':
+      return (
+        job.kind === 'post' &&
+        (answer.body === null || (isBytes(answer.body) && answer.body.byteLength <= mostPostBytes(job)))
       )
     default:
       return false
   }
+}
+
+/** Texts are in the JSON once, attachments in base64, and the names of attachments twice. */
+function mostPostBytes({ parsed, raw }: Extract<ReaderJob, { kind: 'post' }>): number {
+  const attachments = typeof raw === 'string' ? 0 : 2 * LARGEST_TEXT * (clearBytesOf(raw) ?? 0)
+  return attachments + 2 * LARGEST_ESCAPE * ((clearBytesOf(parsed) ?? 0) + SLACK)
 }
 
 /** Internal errors reported while a mail was read. */
@@ -42,6 +54,8 @@ export const BUG_CHARACTERS = 4_000
 const SLACK = 2 ** 20
 /** A byte of another charset becomes up to three bytes of UTF-8; a byte of a file name up to six of JSON. */
 const LARGEST_TEXT = 8
+/** A control character of one byte becomes `\\u0000`. RFC 8259 §7 */
+const LARGEST_ESCAPE = 6
 const MAX_ATTACHMENTS = 10_000
 /** SCAN_LIMITS.headerBytes, decoded. */
 const HEADER_CHARACTERS = 1_000_000

@@ -1,5 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import type { InboundAttachments, Verdicts } from '../model/inbound-message.ts'
+import type { InboundPost } from '../webhooks/inbound-payload.ts'
 import type { OwnLinks } from './own-links.ts'
 import type { ReportRead } from './report-read.ts'
 
@@ -86,6 +87,12 @@ export type ReaderJob =
   | { kind: 'policy_report'; jobId: number; raw: RawMail; envelope: ReadingJob['envelope'] }
   /** Stored raw mail whose attachments are wanted. */
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
+  /** A stored mail to post to its route's endpoint. */
+  | ({ kind: 'post'; jobId: number } & InboundPost)
+
+/** Size of the job's mail in bytes. */
+export const mailBytesOf = (job: ReaderJob): number =>
+  job.kind === 'post' ? job.message.sizeBytes : job.raw.byteLength
 
 /** A reader's answer to a job. */
 export type ReaderAnswer =
@@ -95,6 +102,8 @@ export type ReaderAnswer =
   | { kind: 'policy_report'; read: ReportRead; bugs: string[] }
   /** In the order of ParsedMail.attachments. */
   | { kind: 'attachments'; contents: Uint8Array[] }
+  /** `inboundBody` of the mail; null if it has other attachments than the stored content lists. */
+  | { kind: 'post'; body: Uint8Array | null }
 
 /** Settings that each reader receives at start. */
 export interface ReaderSettings {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, readSync } from 'node:fs'
 import { readReport } from '../feedback/content.ts'
+import { unpackParsed, unpackRaw } from '../mail/inbound-content.ts'
 import { parseAttachments } from '../mail/parse.ts'
 import type { LookupType } from '../net/dns/lookup-types.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
@@ -8,8 +9,9 @@ import { type Clock, systemClock } from '../os/clock.ts'
 import { type JobContext, servePool } from '../os/pool-worker.ts'
 import { setNewest } from '../os/set-newest.ts'
 import { stackOf } from '../os/thrown.ts'
+import { type InboundPost, inboundBody } from '../webhooks/inbound-payload.ts'
 import { BUG_CHARACTERS } from './answer-check.ts'
-import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
+import { mailBytesOf, type RawMail, type ReaderAnswer, type ReaderJob, type ReaderSettings } from './inbound-result.ts'
 import { LARGE_BYTES, type ReaderContext, readMail } from './read.ts'
 import { readReportMail } from './read-report.ts'
 
@@ -18,7 +20,7 @@ import { readReportMail } from './read-report.ts'
 export function readerInside(post: (message: unknown, transfer?: ArrayBuffer[]) => void): (message: unknown) => void {
   const requests = createRequests(post, systemClock.steady)
   const takeJob = servePool<ReaderJob, ReaderAnswer>(post, (job, context, settings) =>
-    perform(job, context, settings as ReaderSettings, requests).finally(() => tidyAfter(job.raw.byteLength)),
+    perform(job, context, settings as ReaderSettings, requests).finally(() => tidyAfter(mailBytesOf(job))),
   )
   return (message) => {
     if (!requests.onReply(message)) takeJob(message)
@@ -31,6 +33,7 @@ async function perform(
   settings: ReaderSettings,
   requests: Requests,
 ): Promise<ReaderAnswer> {
+  if (job.kind === 'post') return makePost(job, context)
   const raw = wholeOf(job.raw)
   const readerContext = (jobId: number, bugs: string[]): ReaderContext => ({
     settings,
@@ -64,6 +67,17 @@ async function perform(
       return { kind: 'attachments', contents }
     }
   }
+}
+
+async function makePost({ message, parsed: packed, raw }: InboundPost, context: JobContext): Promise<ReaderAnswer> {
+  const isRead = typeof raw !== 'string'
+  const contents = isRead ? await parseAttachments(unpackRaw(raw), new Promise(() => {})) : raw === 'absent' ? null : []
+  context.working()
+  const parsed = unpackParsed(packed)
+  if (isRead && contents?.length !== parsed.attachments.length) return { kind: 'post', body: null }
+  const body = inboundBody(message, parsed, contents)
+  context.handOver(body.buffer)
+  return { kind: 'post', body }
 }
 
 /** Reads the file from its start, whatever its current position. In a process the descriptor is ours to close. Throws a

@@ -5,16 +5,18 @@ import type { Log } from '../os/log.ts'
 import type { PoolEvent, PoolState, Runner } from '../os/thread-pool.ts'
 import { createThreadPool, JobFailed, PoisonousJob, PoolStopped } from '../os/thread-pool.ts'
 import type { FiledMail } from '../smtp-server/session.ts'
+import type { MakeInboundBody } from '../webhooks/inbound-payload.ts'
 import { fallbackResult } from './fallback-result.ts'
-import type {
-  FileToRead,
-  InboundResult,
-  RawMail,
-  ReaderAnswer,
-  ReaderJob,
-  ReaderSettings,
-  ReadingJob,
-  Seal,
+import {
+  type FileToRead,
+  type InboundResult,
+  mailBytesOf,
+  type RawMail,
+  type ReaderAnswer,
+  type ReaderJob,
+  type ReaderSettings,
+  type ReadingJob,
+  type Seal,
 } from './inbound-result.ts'
 import { createPoisonMessages } from './poison-messages.ts'
 import { withServices } from './reader-services.ts'
@@ -35,8 +37,9 @@ export interface Readers {
   /** Mail to a report address → the report in it and its reporter; null where other mail would be stored unparsed.
    *  Rejects like `read`. */
   policyReport(mail: Pick<JobOfMail, 'raw' | 'envelope'>): Promise<ReportRead | null>
-  /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
-  attachments(raw: Uint8Array): Promise<string[] | null>
+  /** Raw mail → its attachments in the order of ParsedMail.attachments; null when they cannot be read. */
+  attachments(raw: Uint8Array): Promise<Uint8Array[] | null>
+  makeBody: MakeInboundBody
   state(): PoolState
   /** Ends the readers; jobs in progress reject with 451. */
   stop(): Promise<void>
@@ -98,8 +101,8 @@ export function createReaders(options: {
       }),
     count: options.count,
     settings,
-    sizeOf: ({ raw }) => raw.byteLength,
-    describe: ({ kind, jobId, raw }) => ({ kind, job: jobId, size_bytes: raw.byteLength }),
+    sizeOf: mailBytesOf,
+    describe: (job) => ({ kind: job.kind, job: job.jobId, size_bytes: mailBytesOf(job) }),
     clock,
     log,
     ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
@@ -170,11 +173,19 @@ export function createReaders(options: {
     attachments: async (raw) => {
       try {
         const answer = await pool.run({ kind: 'attachments', jobId: ++lastJobId, raw })
-        if (answer.kind !== 'attachments') return null
-        return answer.contents.map((each) => Buffer.from(each.buffer, each.byteOffset, each.length).toString('base64'))
+        return answer.kind === 'attachments' ? answer.contents : null
       } catch (error) {
         if (!(error instanceof PoolStopped)) log.warn('attachments unreadable', { error: String(error) })
         return null
+      }
+    },
+    makeBody: async (post) => {
+      try {
+        const answer = await pool.run({ kind: 'post', jobId: ++lastJobId, ...post })
+        return answer.kind === 'post' ? answer.body : null
+      } catch (error) {
+        if (error instanceof PoisonousJob || error instanceof PoolStopped) return null
+        throw error
       }
     },
     state: pool.state,

@@ -223,7 +223,7 @@ function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers)
   return createInboundLoop({
     store,
     post: postBy(deps.https.endpoints, clock.steady, metrics.posts('inbound')),
-    attachments: readers.attachments,
+    makeBody: readers.makeBody,
     clock,
     random,
     log,

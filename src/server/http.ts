@@ -68,8 +68,8 @@ export interface WebDeps
   plainPages: PlainPages
   trackingSecret: Uint8Array
   downloadLinks: DownloadLinks
-  /** Raw received mail → base64 of its attachments in order, or null. */
-  attachments: (raw: Uint8Array) => Promise<string[] | null>
+  /** Raw received mail → its attachments in order, or null. */
+  attachments: (raw: Uint8Array) => Promise<Uint8Array[] | null>
   descriptors: Descriptors
   memory: Memory
   https: Pick<Https, 'signOn'>

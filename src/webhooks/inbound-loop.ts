@@ -6,6 +6,7 @@ import type { Random } from '../os/random.ts'
 import type { ClaimedInboundDelivery, Store } from '../storage/store.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop } from './delivery-loop.ts'
 import { createInboundBodies } from './inbound-body.ts'
+import type { MakeInboundBody } from './inbound-payload.ts'
 import { signInbound } from './sign.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -20,8 +21,7 @@ import { judge, type Verdict } from './verdict.ts'
 export interface InboundLoopOptions {
   store: Pick<Store, 'snapshot' | 'inbound' | 'inboundDeliveries'>
   post: Post
-  /** Raw mail → base64 of its attachments in the order of ParsedMail.attachments, or null when they cannot be read. */
-  attachments: (raw: Uint8Array) => Promise<string[] | null>
+  makeBody: MakeInboundBody
   clock: WallClock
   random: Random
   log: Log
@@ -68,9 +68,9 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
     }
   }
 
-  const send = (claim: ClaimedInboundDelivery, body: Uint8Array, now: number): Promise<PostResult> => {
+  const send = async (claim: ClaimedInboundDelivery, body: Uint8Array, now: number): Promise<PostResult> => {
     const { url, secret } = claim.route
-    const signed = signInbound({ secret, body, attempt: claim.attempt, now })
+    const signed = await signInbound({ secret, body, attempt: claim.attempt, now })
     return post(url, { headers: { ...signed, 'User-Agent': userAgent }, body, timeoutMs })
   }
 

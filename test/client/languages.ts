@@ -54,7 +54,7 @@ export function testLanguage({ name, tools, command, env, page, example }: Langu
     const hostile: Record<string, HostileServer> = {}
     let output = ''
     let done: Json
-    const cases = webhookCases()
+    const cases = WEBHOOK_CASES
 
     beforeAll(async () => {
       remote = await startRemoteMx()
@@ -214,7 +214,7 @@ interface WebhookCase {
   now: number
 }
 
-function webhookCases(): WebhookCase[] {
+async function webhookCases(): Promise<WebhookCase[]> {
   const now = START
   const sign = (body: string | Uint8Array = BODY, secret = SECRET) =>
     signEnveloped({ secrets: { secret, previous: null }, eventId: 'evt_1', body, attempt: 1, now })
@@ -243,10 +243,10 @@ function webhookCases(): WebhookCase[] {
     entry('a second signature', type, { headers: signature(`t=${t}, v1=${'0'.repeat(64)}, v1=${hex}`) }),
     entry('inbound', 'inbound.received', {
       body: mail,
-      headers: signInbound({ secret: SECRET, body: mail, attempt: 1, now }),
+      headers: await signInbound({ secret: SECRET, body: Buffer.from(mail), attempt: 1, now }),
     }),
     entry('an event on an inbound signature', 'bad_body', {
-      headers: signInbound({ secret: SECRET, body: BODY, attempt: 1, now }),
+      headers: await signInbound({ secret: SECRET, body: Buffer.from(BODY), attempt: 1, now }),
     }),
     entry('299.999 s', type, { now: now + 300_999 }),
     entry('old', 'stale', { now: now + 301_000 }),
@@ -275,3 +275,6 @@ function webhookCases(): WebhookCase[] {
     entry('no UTF-8', 'bad_body', { body: broken, headers: sign(broken) }),
   ]
 }
+
+/** At module level, because cases are tests, which are defined at once. */
+const WEBHOOK_CASES = await webhookCases()

@@ -78,7 +78,7 @@ test('headers of every framework, and bodies as text or bytes, are accepted', as
 })
 
 test('an inbound mail is distinguished by its type', async () => {
-  const headers = signInbound({ secret: SECRET, body: MAIL, attempt: 1, now: NOW })
+  const headers = await signInbound({ secret: SECRET, body: Buffer.from(MAIL), attempt: 1, now: NOW })
   const event: WebhookEvent = await unwrap(MAIL, headers, SECRET, at(NOW))
   if (event.type !== 'inbound.received' || 'data' in event) throw new Error(event.type)
   expect([event.from, event.text_body]).toEqual(['bob@customer.example', 'grüße'])

@@ -6,11 +6,13 @@ import { authenticate } from 'mailauth'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
 import type { ReadingJob, Seal } from '../../src/inbound/inbound-result.ts'
 import type { Readers } from '../../src/inbound/readers.ts'
-import { unpackParsed, unpackRaw } from '../../src/mail/inbound-content.ts'
+import { packRaw, unpackParsed, unpackRaw } from '../../src/mail/inbound-content.ts'
 import { unpackMime } from '../../src/mail/mime-content.ts'
 import { createResolver, mailauthResolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { type InboundPost, inboundBody } from '../../src/webhooks/inbound-payload.ts'
+import { inboundMessage } from '../support/inbound.ts'
 import { openReaders, startProcess, startThread } from './reader-setup.ts'
 import { KEY_PEM, KEY_RECORD, mail, signed, startMailZone } from './signed-mail.ts'
 
@@ -184,7 +186,25 @@ describe.each([
       const pool = shared
       const reading = await pool.read(job(raw))
       expect(unpackParsed(reading.parsed).attachments.map(({ sizeBytes }) => sizeBytes)).toEqual([5, 5])
-      expect(await pool.attachments(unpackRaw(reading.raw))).toEqual(['aGVsbG8=', 'aGVsbG8='])
+      const read = await pool.attachments(unpackRaw(reading.raw))
+      expect(read?.map((each) => Buffer.from(each).toString())).toEqual(['hello', 'hello'])
+    })
+
+    test('is made into the body of its post, the same bytes as here', async () => {
+      const part = '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n'
+      const { parsed, raw } = await shared.read(
+        job(mail([...BANK, 'Content-Type: multipart/mixed; boundary=b'], `${part}${part}--b--\r\n`)),
+      )
+      const ids = { id: 'inb_1', organizationId: 'org_1', domainId: 'dom_1', routeId: 'rte_1', receivedAt: 0 }
+      const message = inboundMessage({ ...ids, to: Array(50).fill('ann@b.test') })
+      const contents = [Buffer.from('hello'), Buffer.from('hello')]
+      const made = async (post: Pick<InboundPost, 'raw'>) => shared.makeBody({ message, parsed, ...post })
+      const here = (given: Buffer[] | null) => new Uint8Array(inboundBody(message, unpackParsed(parsed), given))
+      expect(await made({ raw })).toEqual(here(contents))
+      expect(await made({ raw: 'absent' })).toEqual(here(null))
+      expect(await made({ raw: 'unreadable' })).toEqual(here([]))
+      expect(await made({ raw: packRaw(mail(BANK)) })).toBeNull() // it has no attachments
+      expect(await made({ raw: raw.subarray(0, -1) }).catch(({ name }) => name)).toBe('JobFailed')
     })
   })
 

@@ -23,8 +23,8 @@ export const PARSED: ParsedMail = {
   ],
 }
 
-/** Base64 of the two attachments of PARSED. */
-export const CONTENTS = ['JVBERi0=', 'b2s=']
+/** The two attachments of PARSED. */
+export const CONTENTS = [Buffer.from('%PDF-'), Buffer.from('ok')]
 
 /** A message of that mail, from a webhook route by default. */
 export function inboundMessage(

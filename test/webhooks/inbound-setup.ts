@@ -1,10 +1,11 @@
-import type { ParsedMail } from '../../src/mail/inbound-content.ts'
+import { type ParsedMail, unpackParsed } from '../../src/mail/inbound-content.ts'
 import type { InboundDelivery, InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteAction } from '../../src/model/inbound-route.ts'
 import type { MintId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
 import { createInboundLoop, type InboundLoopOptions } from '../../src/webhooks/inbound-loop.ts'
+import { inboundBody } from '../../src/webhooks/inbound-payload.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { CONTENTS, inboundMessage, storedMail } from '../support/inbound.ts'
 import type { Receiver, ScriptedAnswer } from '../support/receiver.ts'
@@ -81,7 +82,8 @@ export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
       ground.run(
         createInboundLoop({
           ...ground.means,
-          attachments: async () => [...CONTENTS],
+          makeBody: async ({ message, parsed, raw }) =>
+            inboundBody(message, unpackParsed(parsed), raw === 'absent' ? null : raw === 'unreadable' ? [] : CONTENTS),
           ...changes,
           settings: {
             scheduleSeconds: INBOUND_LADDER,

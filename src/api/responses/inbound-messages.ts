@@ -138,7 +138,7 @@ export const redeliverResponses: ResponseShape[] = [
   { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
 ]
 
-/** Schema of the payload of a `webhook` route, a flat object without an envelope. webhooks/inbound-body.ts builds
+/** Schema of the payload of a `webhook` route, a flat object without an envelope. webhooks/inbound-payload.ts builds
  *  it. */
 export const inboundReceived = z
   .strictObject({

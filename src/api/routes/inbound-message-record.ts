@@ -3,7 +3,7 @@ import { iso } from '../../model/event.ts'
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import type { MessageStatus } from '../../model/message.ts'
 import type { Store } from '../../storage/store.ts'
-import { attachmentList } from '../../webhooks/inbound-body.ts'
+import { attachmentList } from '../../webhooks/inbound-payload.ts'
 import { postAttemptRecord } from './webhook-deliveries.ts'
 
 /** Status of an inbound message. `stored`: it has no delivery. */

@@ -269,13 +269,14 @@ const SPARE_MS = 10_000
 const MOST_ID = 2 ** 31 - 1
 /** Below this size a copy is as cheap as a transfer. */
 const HAND_OVER_BYTES = 65_536
+/** What comes before the body in the buffer of a reader's answer (os/sandbox/frames.ts), with a margin. */
+const SPARE_BYTES = 1_024
 
-/** The buffer of a large body, if the body is its only content. Transferring a view would take the whole larger
- *  buffer along. */
+/** The buffer of a large body, if it contains hardly anything else. Transferring a view takes the whole buffer along. */
 function handedOver(job: SentJob): ArrayBuffer[] {
   const body = job.kind === null ? null : job.exchange.body
   if (body === null || typeof body === 'string' || body.byteLength < HAND_OVER_BYTES) return []
-  return body.byteLength === body.buffer.byteLength ? [body.buffer as ArrayBuffer] : []
+  return body.buffer.byteLength - body.byteLength <= SPARE_BYTES ? [body.buffer as ArrayBuffer] : []
 }
 
 function hostOf({ sent }: Task): string {
