@@ -35,13 +35,13 @@ export interface DomainReadiness {
   findings: readonly Pick<Finding, 'purpose' | 'status' | 'found' | 'name'>[]
 }
 
-/** Mail content and attachment sizes (the bytes are not needed) → its analysis, and the text part. Runs for an
- *  organization, in a separate thread where available. */
+/** Mail content and attachment sizes (the bytes are not needed) → its analysis as JSON in UTF-8 (record.ts). Runs for
+ *  an organization, in a separate thread where available. */
 export type Analyze = (
   input: Omit<AnalysisInput, 'sizeBytes'>,
   content: Omit<MailContent, 'attachments'>,
   owner: string,
-) => Promise<{ analysis: Analysis; text: string | null }>
+) => Promise<Uint8Array>
 
 /** Result of `analyze`. */
 export interface Analysis {

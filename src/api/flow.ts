@@ -28,6 +28,7 @@ import { type RespondDeps, respond, respondAudited } from './respond.ts'
 import { type Params, type Route, requireMethod } from './route-table.ts'
 import { respondRpc } from './rpc.ts'
 import type { DashboardSessions } from './sessions.ts'
+import { createWaitingLines } from './waiting-lines.ts'
 
 export interface FlowOptions {
   store: Pick<Store, 'auditLog'>
@@ -166,6 +167,7 @@ function createSteps(options: FlowOptions, isStopping: () => boolean): Steps {
     }),
     largeResponses: createLargeResponses({ clock: clock.steady, memory }),
     turns: createOrganizationTurns(clock.steady.now),
+    lines: createWaitingLines(),
   }
 }
 

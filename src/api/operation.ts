@@ -64,6 +64,9 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Its duration depends on DNS, other servers or busy threads, so that no request waits for it: it takes no turn of
    *  its organization (organization-turns.ts). */
   takesNoTurn?: boolean
+  /** Most requests of one organization that are performed at once. Others wait before their body is parsed, and are
+   *  refused if too many wait (waiting-lines.ts). By default, turns of the organization are the only limit. */
+  atOnce?: number
   /** Bytes of stored mail that the response contains, to reserve memory for it (large-responses.ts). */
   reads?: (resource: R) => number
   /** Loads the resource in the path. Rejects with `not_found` or `forbidden`. */

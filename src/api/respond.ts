@@ -15,6 +15,7 @@ import { render } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
 import { requireMaker, requireRole } from './roles.ts'
 import type { DashboardSessions } from './sessions.ts'
+import type { WaitingLines } from './waiting-lines.ts'
 
 /** An authenticated request and its operation. */
 export interface OperationRequest {
@@ -32,6 +33,7 @@ export interface RespondDeps {
   largeResponses: LargeResponses
   idempotency: Idempotency
   turns: OrganizationTurns
+  lines: WaitingLines
 }
 
 /** Checks the permission, reads the body and runs the operation, once for all requests with the same Idempotency-Key.
@@ -52,8 +54,8 @@ export async function respond(asked: OperationRequest, deps: RespondDeps): Promi
     }
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     return idempotencyKey === null
-      ? await runOperation(asked, body, { large, turns: deps.turns })
-      : await runOnce(asked, body, { idempotencyKey, idempotency: deps.idempotency, turns: deps.turns })
+      ? await runOperation(asked, body, large, deps)
+      : await runOnce(asked, body, idempotencyKey, deps)
   } finally {
     body.release()
     large.leave()
@@ -70,11 +72,12 @@ export function respondAudited(asked: OperationRequest, deps: RespondDeps): Prom
 async function runOperation(
   asked: OperationRequest,
   body: RequestBody,
-  { large, turns }: { large: LargeResponse; turns: OrganizationTurns },
+  large: LargeResponse,
+  deps: RespondDeps,
 ): Promise<Response> {
   const { request, call, exchange } = asked
   call.parts = null
-  const response = await performRequest(asked, body, { remember: rememberNothing, turns })
+  const response = await performRequest(asked, body, rememberNothing, deps)
   if (response.body instanceof ReadableStream) return begin({ ...response, body: response.body }, request, exchange)
   const rendered = render(response)
   const slices = large.slicesOf(rendered.body)
@@ -85,12 +88,13 @@ async function runOperation(
 async function runOnce(
   asked: OperationRequest,
   body: RequestBody,
-  { idempotencyKey, idempotency, turns }: Pick<RespondDeps, 'idempotency' | 'turns'> & { idempotencyKey: string },
+  idempotencyKey: string,
+  deps: RespondDeps,
 ): Promise<Response> {
   const { operation, call, exchange } = asked
   const keyed = { operation, call, idempotencyKey, body: body.bytes() }
-  const { rendered, replayed } = await idempotency.run(keyed, (remember) =>
-    performRequest(asked, body, { remember, turns }),
+  const { rendered, replayed } = await deps.idempotency.run(keyed, (remember) =>
+    performRequest(asked, body, remember, deps),
   )
   call.isReplayed = replayed
   if (replayed) exchange.headers['idempotent-replayed'] = 'true'
@@ -100,7 +104,8 @@ async function runOnce(
 function performRequest(
   { request, operation, call }: OperationRequest,
   body: RequestBody,
-  { remember, turns }: { remember: MakeRemember; turns: OrganizationTurns },
+  remember: MakeRemember,
+  { turns, lines }: RespondDeps,
 ): Promise<ApiResponse> {
   const work = () =>
     perform(operation, call, {
@@ -108,6 +113,8 @@ function performRequest(
       body: () => body.parse(operation),
       remember,
     })
+  const { atOnce } = operation
+  if (atOnce !== undefined) return lines.run(`${operation.id} ${call.organizationId}`, atOnce, work)
   // Reading stored mail may wait for memory, and has limits of its own.
   if (operation.takesNoTurn === true || operation.reads !== undefined) return work()
   return turns.run(call.organizationId, call.bodyBytes ?? 0, (endTurn) => {

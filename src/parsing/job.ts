@@ -1,4 +1,4 @@
-import type { Analysis, AnalysisInput } from '../analysis/mail.ts'
+import type { AnalysisInput } from '../analysis/mail.ts'
 import type { Mailbox } from '../mail/address.ts'
 import type { MailContent } from '../mail/content.ts'
 import type { RecordFacts } from '../mail/shown-content.ts'
@@ -27,7 +27,8 @@ export type ParsingJob = { owner: string } & (
 export interface ParsingAnswers {
   /** For `record` the JSON in UTF-8, otherwise the bytes of the part; null if there is none. */
   stored: Uint8Array | null
-  analyze: { analysis: Analysis; text: string | null }
+  /** The JSON in UTF-8. */
+  analyze: Uint8Array
   template_parse: ParsedFacts
   /** The html. */
   template_compile: string

@@ -1,4 +1,5 @@
 import { analyze } from '../analysis/analyze.ts'
+import { analysisRecord } from '../analysis/record.ts'
 import { composedSizeBytes, textOf } from '../mail/compose.ts'
 import { shownContent, shownRecord } from '../mail/shown-content.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -89,7 +90,8 @@ function look({ input, content }: Extract<ParsingJob, { kind: 'analyze' }>): Par
     content: new Uint8Array(sizeBytes),
   }))
   const sizeBytes = composedSizeBytes({ ...content, attachments })
-  return { analysis: analyze({ ...input, sizeBytes }), text: textOf(content) }
+  const rendered = { subject: input.subject, html: input.html, text: textOf(content) }
+  return Buffer.from(JSON.stringify(analysisRecord(analyze({ ...input, sizeBytes }), rendered)))
 }
 
 function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
