@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
-import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliDecompress, gzip } from 'node:zlib'
 import { acceptedCoding } from '../net/content-coding.ts'
+import { createTurnLimiter } from '../os/turn-limiter.ts'
 import type { PackedFile } from './pack.ts'
 
 /** A file with its Content-Type and ETag. */
@@ -48,27 +50,37 @@ const NOT_FOUND = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-
 /** Request and file → response with the best encoding that the client accepts: Brotli, gzip or none (RFC 9110
  *  §12.5.3). 304 if the client's copy is current (§13.1.2); 404 without a file. `always` are headers of every
  *  response but 404. */
-export function respond(request: Request, served: StaticFile | undefined, always: Record<string, string>): Response {
+export async function respond(
+  request: Request,
+  served: StaticFile | undefined,
+  always: Record<string, string>,
+): Promise<Response> {
   if (served === undefined) return new Response('File not found\n', { status: 404, headers: NOT_FOUND })
   const { file, type, etag } = served
   const headers = { ...always, 'content-type': type, etag }
   const known = request.headers.get('if-none-match')?.split(',') ?? []
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
   const coding = acceptedCoding(request.headers.get('accept-encoding'))
-  if (coding === 'br') return encoded(file.br, coding, headers)
-  if (coding === 'gzip') return encoded(gzipOf(file), coding, headers)
-  return new Response(new Uint8Array(brotliDecompressSync(file.br)), { headers })
+  const body = coding === 'br' ? file.br : await (coding === 'gzip' ? gzipOf(file) : plainOf(file))
+  const init = { headers: coding === null ? headers : { ...headers, 'content-encoding': coding } }
+  return turns.enter(body.byteLength, () => new Response(body as Uint8Array<ArrayBuffer>, init))
 }
 
-const gzipped = new WeakMap<PackedFile, Uint8Array>()
+/** Requests that waited for the same file would all be answered in one turn. */
+const turns = createTurnLimiter()
 
-/** The file compressed with gzip, for browsers without TLS: they do not accept Brotli. Made once per file. */
-function gzipOf(file: PackedFile): Uint8Array {
-  const known = gzipped.get(file) ?? gzipSync(brotliDecompressSync(file.br))
-  gzipped.set(file, known)
-  return known
-}
+/** The file as it is, for programs that accept no compression. */
+const plainOf = oncePerFile(async ({ br }) => new Uint8Array(await promisify(brotliDecompress)(br)))
 
-function encoded(bytes: Uint8Array, encoding: string, headers: Record<string, string>): Response {
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-encoding': encoding } })
+/** The file compressed with gzip, for browsers without TLS: they do not accept Brotli. */
+const gzipOf = oncePerFile(async (file) => new Uint8Array(await promisify(gzip)(await plainOf(file))))
+
+/** The same function, but each file is converted once, on another thread: a flood of requests costs no more. */
+function oncePerFile(convert: (file: PackedFile) => Promise<Uint8Array<ArrayBuffer>>): typeof convert {
+  const converted = new WeakMap<PackedFile, Promise<Uint8Array<ArrayBuffer>>>()
+  return (file) => {
+    const made = converted.get(file) ?? convert(file)
+    converted.set(file, made)
+    return made
+  }
 }

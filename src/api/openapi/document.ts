@@ -16,6 +16,7 @@ export async function openApiDocument(operations: readonly Operation[], version:
   schemas.ofAnswer(errorSchema)
   const paths = await pathsOf(operations, schemas)
   const webhooks = webhooksOf(schemas)
+  await new Promise(setImmediate) // as pathsOf does
   return {
     openapi: '3.1.1',
     info: {

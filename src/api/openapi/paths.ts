@@ -18,6 +18,7 @@ export async function pathsOf(operations: readonly Operation[], schemas: Schemas
     ids.add(operation.id)
     paths[path] ??= {}
     paths[path][operation.method.toLowerCase()] = await operationOf(operation, isAlias, schemas)
+    await new Promise(setImmediate) // all of them at once would block the thread for 0.2 s
   }
   return paths
 }
