@@ -38,6 +38,7 @@ const LONGEST = new Set([
   'test/storage/postgres/two-nodes.test.ts',
   'test/storage/moving.test.ts',
   // They wait for most of their time.
+  'test/cost/main-thread.test.ts',
   'test/faults/upgrade.test.ts',
   'test/faults/backup.test.ts',
   'test/faults/smtp.test.ts',

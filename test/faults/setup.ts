@@ -46,6 +46,8 @@ export interface TestInstallationOptions {
   program?: string
   /** In the temporary folder by default. */
   dataDir?: string
+  /** Further variables of its environment. */
+  env?: Record<string, string>
 }
 
 /** The program ended, or was ended, before it was ready. */
@@ -128,7 +130,7 @@ ${sections}
       await halt()
       const log = openSync(join(folder, 'log'), 'w')
       const [command = program, ...words] = [...around, program, 'serve', '--config', config]
-      const child = spawn(command, words, { stdio: ['ignore', 'pipe', log] })
+      const child = spawn(command, words, { stdio: ['ignore', 'pipe', log], env: { ...process.env, ...options.env } })
       closeSync(log)
       children.push(child)
       const limit = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)

@@ -112,6 +112,11 @@ export const STRANGERS: Threat[] = [
     asset: 'availability',
     attack: 'interim answers, headers or chunks without end from an HTTPS peer',
   },
+  {
+    id: 'main-thread-held',
+    asset: 'availability',
+    attack: 'large mail, floods of requests or bodies that never end, which the main thread handles in one piece',
+  },
   { id: 'policy-cost', asset: 'availability', attack: 'an MTA-STS policy whose text holds the main thread' },
   {
     id: 'half-open-requests',
