@@ -37,7 +37,17 @@ const random = (size: number) => {
 }
 const partsLeft = () => db.prepare('select count(*) from content_parts').pluck().get()
 
-const LENGTHS = [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7, 12 * PART_BYTES]
+const LENGTHS = [
+  0,
+  1,
+  PART_BYTES - 1,
+  PART_BYTES,
+  PART_BYTES + 1,
+  2 * PART_BYTES,
+  3 * PART_BYTES + 7,
+  9 * PART_BYTES,
+  20 * PART_BYTES,
+]
 const kinds = () => db.prepare('select kind from large_contents order by number').pluck().all()
 
 test.each(LENGTHS)('a content of %p bytes is read as written', async (length) => {
@@ -93,6 +103,14 @@ test('a long mail is gone at once, and its parts are removed some at a time', as
   while (await step()) counts.push(partsLeft() as number)
   expect(counts.every((count, at) => at === 0 || counts[at - 1]! - count <= 2)).toBe(true)
   expect([counts[0], partsLeft()]).toEqual([9, 0])
+})
+
+test('a long mail that is removed while it is read is gone', async () => {
+  const { message } = await accept(store, { ...records.accepted(OVER), content: random(40 * PART_BYTES) })
+  const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
+  const removing = store.retention.remove({ ...request, timeIsUp: () => false })
+  expect(await store.messages.content(message.id)).toBeNull()
+  await removing
 })
 
 test('parts that a stopped process left are removed with the space, whatever the plans then say', async () => {

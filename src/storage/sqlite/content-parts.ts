@@ -6,6 +6,9 @@ const ADD = 'insert into content_parts (content, part, bytes) values (?, ?, ?)'
 const OWN = `update large_contents set kind = ?, owner = ? where number = ? and kind = 'coming'`
 const REST = `select p.bytes from large_contents c join content_parts p on p.content = c.number
   where c.kind = ? and c.owner = ? order by p.part`
+const SOME = `select p.part, p.bytes from large_contents c join content_parts p on p.content = c.number
+  where c.kind = ? and c.owner = ? and p.part > ? order by p.part limit ?`
+const IS_OWNED = 'select 1 from large_contents where kind = ? and owner = ?'
 const LET_GO = `update large_contents set kind = 'gone', owner = null where kind = ? and owner = ?`
 const GIVE_UP = `update large_contents set kind = 'gone' where number = ? and kind = 'coming'`
 const GIVE_UP_ALL = `update large_contents set kind = 'gone' where kind = 'coming'`
@@ -17,6 +20,9 @@ const DELETE_CONTENT = 'delete from large_contents where number = ?'
 
 /** Erasing and committing a part takes one or two milliseconds. Nearly all mail is shorter. Tests change it. */
 export const PART_BYTES = 256 * 1024
+
+/** Parts read in one turn of the event loop, which takes two milliseconds. */
+const READ_AT_ONCE = 8
 
 /** Parts removed in one transaction: only its commit, which the caller's time limit does not cover, writes the blank
  *  pages. */
@@ -35,6 +41,8 @@ export interface ContentParts {
   addRest(kind: Kind, owner: number | bigint, bytes: Uint8Array): void
   /** First part as read → all bytes. */
   whole(kind: Kind, owner: number, first: Uint8Array): Uint8Array
+  /** The same in several turns of the event loop; null if the owner was removed meanwhile. */
+  wholeInTurns(kind: Kind, owner: number, first: Uint8Array): Promise<Uint8Array | null>
   /** Inside the change that removes the owner: releases its other parts for removal. */
   letGo(kind: Kind, owner: number): void
   /** Inside a change: removes some parts without an owner, until the time is up; true while there may be more. */
@@ -61,6 +69,8 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
   const add = db.prepare(ADD)
   const own = db.prepare(OWN)
   const rest = db.prepare<unknown[], Uint8Array>(REST).pluck()
+  const some = db.prepare<unknown[], { part: number; bytes: Uint8Array }>(SOME)
+  const isOwned = db.prepare(IS_OWNED)
   const letGo = db.prepare(LET_GO)
   const giveUp = db.prepare(GIVE_UP)
   const giveUpAll = db.prepare(GIVE_UP_ALL)
@@ -92,6 +102,18 @@ export function contentParts(db: Connection, writing: (bytes: number) => void = 
     },
     whole: (kind, owner, first) =>
       first.byteLength < PART_BYTES ? first : Buffer.concat([first, ...rest.all(kind, owner)]),
+    wholeInTurns: async (kind, owner, first) => {
+      if (first.byteLength < PART_BYTES) return first
+      const pieces = [first]
+      for (let found = some.all(kind, owner, 0, READ_AT_ONCE); found.length > 0; ) {
+        pieces.push(...found.map(({ bytes }) => bytes))
+        if (found.length < READ_AT_ONCE) break
+        await new Promise(setImmediate)
+        if (isOwned.get(kind, owner) === undefined) return null
+        found = some.all(kind, owner, found.at(-1)!.part, READ_AT_ONCE) // not empty
+      }
+      return Buffer.concat(pieces)
+    },
     letGo: (kind, owner) => {
       letGo.run(kind, owner)
     },

@@ -143,7 +143,7 @@ export function sqliteDeliveries(
     shareLimits: async () => {},
     content: async (messageId) => {
       const row = contentOfId.get(messageId)
-      return row === undefined ? null : inside.parts.whole('content', row.number, row.first)
+      return row === undefined ? null : inside.parts.wholeInTurns('content', row.number, row.first)
     },
     record: (record) =>
       writer.write(() => {

@@ -88,9 +88,8 @@ export function sqliteInbound(
 
   const addMessage = addInboundInside(db, inside.storedBytes)
 
-  const wholeOf = (kind: 'raw' | 'parsed', found: ContentRow | undefined) => {
-    return found === undefined ? null : inside.parts.whole(kind, found.number, found.first)
-  }
+  const wholeOf = async (kind: 'raw' | 'parsed', found: ContentRow | undefined) =>
+    found === undefined ? null : inside.parts.wholeInTurns(kind, found.number, found.first)
 
   return {
     accept: ({ raw, parsed, attachments, taken }) => {

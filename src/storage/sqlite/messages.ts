@@ -125,7 +125,7 @@ export function sqliteMessages(
     existing: async (ids) => new Set(existing.all(JSON.stringify(ids))),
     content: async (id) => {
       const row = content.get(id)
-      return row === undefined ? null : inside.parts.whole('content', row.number, row.first)
+      return row === undefined ? null : inside.parts.wholeInTurns('content', row.number, row.first)
     },
     deliveries: async (id): Promise<Delivery[]> => deliveryRows(id).map(toDelivery),
     attempts: async (id): Promise<{ email: string; attempt: Attempt }[]> =>
