@@ -2,8 +2,7 @@
  *  scripts/permission-table.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { renderPermissionTable } from '../src/api/permission-table.ts'
-import { renderRoleTable } from '../src/api/roles.ts'
+import { renderPermissionTable, renderRoleTable } from '../src/api/permission-table.ts'
 
 const MANUAL = join(import.meta.dir, '../src/manual')
 const END = '<!-- end of the table -->'

@@ -177,7 +177,7 @@ describe('README and manual', () => {
       ([, operation, permission]) => `${operation} ${permission}`,
     )
     const operations = (await allOperations()).map(
-      ({ method, path, permission, forOperator }) => `${method} ${path} ${forOperator ? 'operator' : permission}`,
+      ({ method, path, permission, role }) => `${method} ${path} ${role === 'operator' ? 'operator' : permission}`,
     )
     const served = [
       ...healthPages(anything),

@@ -5,7 +5,7 @@ import type { User } from '../model/user.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Parts } from '../submission/idempotency.ts'
 import type { Maker } from './makers.ts'
-import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
+import { accessOf, type LeastRole, type OperationId, type TestKeyRule } from './permission-table.ts'
 
 /** One endpoint: its requirements, its input and its handler. server.ts registers the route of every operation, and the
  *  OpenAPI document is generated from them.
@@ -17,14 +17,12 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Stable snake_case name: `messages_send`. If an operation has two paths, both have this ID and share idempotency
    *  keys. */
   id: string
-  /** ID of the operation whose row in the table of roles holds; absent: its own. */
-  as?: string
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `/v1/webhooks/:webhook_id` */
   path: string
   permission: Permission
-  /** Only for the operator, in a dashboard session or on the command line. API keys get 403. */
-  forOperator?: boolean
+  /** The least role of a person; `operator`: API keys get 403. */
+  role: LeastRole
   /** An operator may call it without selecting an organization, for the whole installation. */
   operatorWithoutOrganization?: boolean
   /** Access of test keys. With `refused` they get 403 before the body is read. */
@@ -143,9 +141,9 @@ export interface ResponseShape {
 export type MakeRemember = (answer: ApiResponse) => Remember | undefined
 
 /** An operation without its access rule, which comes from permission-table.ts. Only operations of tests are not in that
- *  table and set their own permission. */
-export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'forOperator' | 'testKey'> &
-  ({ id: OperationId } | { id: string; permission: Permission })
+ *  table. They set their own permission and role. */
+export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'role' | 'testKey'> &
+  ({ id: OperationId } | { id: string; permission: Permission; role: LeastRole })
 
 /** Definition → operation with the access rule of the permission table. Preserves the types of query, body and
  *  resource. Throws an Error, a programming error, if the definition has neither a row in the table nor a
@@ -153,8 +151,8 @@ export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'forOp
 export function operation<Q, B, R>(definition: Definition<Q, B, R>): Operation<Q, B, R> {
   const access = accessOf(definition.id)
   if (access !== undefined) {
-    const { permission, forOperator = false, testKey } = access
-    return { ...definition, permission, forOperator, testKey }
+    const { permission, role, testKey } = access
+    return { ...definition, permission, role, testKey }
   }
   if ('permission' in definition) return definition
   throw new Error(`${definition.id} has no row in the permission table`)

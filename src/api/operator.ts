@@ -1,11 +1,10 @@
 import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Role, User } from '../model/user.ts'
-import type { Call, Operation } from './operation.ts'
+import type { Call } from './operation.ts'
 
 /** The operator of the server, on the command line or in a dashboard session. The operator acts as an admin of any
- *  organization, and is the only caller of `forOperator` operations. */
+ *  organization, and is the only caller of operations with the role `operator`. */
 
 const OPERATOR_ID = 'operator'
 
@@ -39,7 +38,7 @@ export function isConsole({ key, user }: Pick<Call, 'key' | 'user'>): boolean {
 }
 
 /** A user with a role in the organization of a call → the key that represents the user. `send`, `read` and `manage` are
- *  what the role can grant to keys; roles.ts decides which operations it can call. */
+ *  what the role can grant to keys; rights.ts decides which operations it can call. */
 export function userKey(
   { id, name, roles }: User,
   as: { organizationId: string; domainId: string; mode: Mode },
@@ -60,12 +59,4 @@ const GRANTABLE: Record<Role, readonly Permission[]> = {
 /** True if the key represents a person: the operator or another user. IDs of API keys have a different prefix. */
 export function isPerson(key: Pick<ApiKey, 'id'>): boolean {
   return isOperator(key) || key.id.startsWith('usr_')
-}
-
-/** Throws `forbidden` if the operation is `forOperator` and the key is not the operator's. */
-export function requireOperator(key: ApiKey, operation: Operation): void {
-  if (!operation.forOperator || isOperator(key)) return
-  throw new Refusal('forbidden', 'Only the operator of this server can do this.', {
-    details: { required: OPERATOR_ID, held: key.permissions },
-  })
 }

@@ -1,5 +1,3 @@
-import { type ApiKey, allows } from '../model/api-key.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Audit } from './audit.ts'
 import type { Authentication } from './authentication.ts'
 import { compressed } from './compression.ts'
@@ -7,13 +5,13 @@ import { begin, type Exchange, send } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { LargeResponse, LargeResponses } from './large-responses.ts'
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
-import { isPerson, requireOperator } from './operator.ts'
+import { isPerson } from './operator.ts'
 import type { OrganizationTurns } from './organization-turns.ts'
 import { perform } from './perform.ts'
 import { parseQuery } from './read.ts'
 import { render } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
-import { requireMaker, requireRole } from './roles.ts'
+import { requireRight } from './rights.ts'
 import type { DashboardSessions } from './sessions.ts'
 import type { WaitingLines } from './waiting-lines.ts'
 
@@ -40,7 +38,7 @@ export interface RespondDeps {
  *  Resolves with the response. Rejects with a Refusal or the error of the store. */
 export async function respond(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
-  requirePermission(call, operation)
+  requireRight(call, operation)
   if (isPerson(call.key)) await deps.sessions.requireTenant(call.key, operation)
   const body = deps.requestBodies.open(request, { id: call.key.id, organizationId: call.organizationId })
   const large = deps.largeResponses.open(request, call.organizationId)
@@ -124,29 +122,3 @@ function performRequest(
 }
 
 const rememberNothing: MakeRemember = () => undefined
-
-function requirePermission({ key, user, maker = null, organizationId }: Call, operation: Operation): void {
-  if (user != null) {
-    requireRole(user, organizationId, { id: operation.as ?? operation.id })
-    return
-  }
-  requireOperator(key, operation)
-  const refusal = refusalFor(key, operation)
-  if (refusal !== null) throw refusal
-  requireMaker(maker, organizationId, { id: operation.as ?? operation.id })
-}
-
-/** Why an API key cannot call an operation at all, on any record; null if it can. */
-export function refusalFor(key: ApiKey, { permission, testKey }: Operation): Refusal | null {
-  if (!allows(key.permissions, permission)) {
-    return new Refusal('forbidden', `This key lacks the permission ${permission}.`, {
-      details: { required: permission, held: key.permissions },
-    })
-  }
-  if (testKey === 'refused' && key.mode === 'test') {
-    return new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
-      details: { required_mode: 'live', mode: key.mode },
-    })
-  }
-  return null
-}

@@ -1,8 +1,8 @@
-import type { ApiKey } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Operation } from './operation.ts'
 import type { Rendered } from './rendered-response.ts'
+import type { Holder } from './rights.ts'
 
 /** A page outside /v1 that needs no API key, such as health checks, documentation, metrics or the dashboard. */
 export interface Page {
@@ -37,8 +37,8 @@ export interface CompatApi {
 export interface RpcApi {
   /** `/mcp` */
   path: string
-  /** Request and its key → the operation that it calls, or the response if it calls none. Rejects with a Refusal. */
-  read(request: Request, key: ApiKey): Promise<RpcCall | Rendered>
+  /** Request and its caller → the operation that it calls, or the response if it calls none. Rejects with a Refusal. */
+  read(request: Request, caller: Holder): Promise<RpcCall | Rendered>
   /** Refusal of a request that calls no operation → HTTP status and JSON body. */
   refuse: CompatApi['refuse']
 }

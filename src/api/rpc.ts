@@ -26,7 +26,7 @@ export async function respondRpc(
 ): Promise<Response> {
   // A browser sends the cookie of a session by itself, but never a key.
   if (caller.session !== null) throw unauthorized()
-  const read = await api.read(request, caller.key)
+  const read = await api.read(request, caller)
   if (!('operation' in read)) return send(read, exchange)
   const { operation } = read
   exchange.operation = operation

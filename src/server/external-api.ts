@@ -1,14 +1,14 @@
 import type { Call, MakeRemember, Operation } from '../api/operation.ts'
 import { cursorAfter } from '../api/page.ts'
 import { perform } from '../api/perform.ts'
-import { requireMaker } from '../api/roles.ts'
+import { requireRight } from '../api/rights.ts'
 import type { CompatApi } from '../api/route-table.ts'
 import { check } from '../api/schema.ts'
 import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
 /** Creates the operations of another service's API from those of Postrider. Each runs through perform() like every
- *  request: same permission, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
+ *  request: same rights, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
 export function createCompatApi(
   api: ExternalApi,
   operations: readonly Operation[],
@@ -34,14 +34,14 @@ function operationOf(
   downloadUrl: Ours['downloadUrl'],
 ): Operation {
   const { id, method, path, query, body, base64At } = endpoint
-  const { permission, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
+  const { permission, role, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
   const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
   return {
     id: `${api.name}_${id}`,
-    as: endpoint.operation,
     method,
     path: `${api.root}${path}`,
     permission,
+    role,
     testKey,
     summary: '',
     ...(query && { query }),
@@ -52,7 +52,7 @@ function operationOf(
     ...(unaudited && { unaudited }),
     handle: async (call) => {
       const ours: Ours = {
-        ask: (name, said, toExternal) => ask(requireSame(find(name), permission), said, call, toExternal),
+        ask: (name, said, toExternal) => ask(find(name), said, call, toExternal),
         downloadUrl,
         read: (schema, value) => check(schema, value, 'body'),
       }
@@ -61,19 +61,14 @@ function operationOf(
   }
 }
 
-/** The permission was checked for the endpoint; the operation behind it must not need another one. */
-function requireSame(operation: Operation, permission: Operation['permission']): Operation {
-  if (operation.permission === permission && !operation.forOperator) return operation
-  throw new Error(`${operation.id} requires a permission other than ${permission}`)
-}
-
 async function ask<T>(
   operation: Operation,
   { params = {}, query = {}, body, page, names = {} }: Said,
   call: Call & { remember: MakeRemember },
   toExternal: (body: unknown) => T,
 ): Promise<T> {
-  requireMaker(call.maker ?? null, call.organizationId, operation)
+  // The right to the endpoint's own operation was checked; it may call others.
+  requireRight(call, operation)
   // One transaction, so that an error in `toExternal` leaves nothing stored.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {

@@ -1,5 +1,4 @@
 import type { Operation } from '../api/operation.ts'
-import { requireMaker } from '../api/roles.ts'
 import { createPlainPages, type PlainPages } from '../certificates/plain-pages.ts'
 import { type Config, formatEndpoint, publicUrlAt } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
@@ -39,6 +38,7 @@ import {
 } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
+import { createSmtpLogin } from './smtp-login.ts'
 
 /** The running server. */
 export interface Server {
@@ -319,11 +319,7 @@ async function openListeners(
       readAuthor: engines.parsing.readAuthor,
       idempotencyKeys: web.api.idempotencyKeys,
       clock,
-      login: async (password, now, address) => {
-        const key = web.api.auth.authenticate(`Bearer ${password}`, now, () => address)
-        requireMaker(await web.api.makers.of(key), key.organizationId, { id: 'messages_send' })
-        return key
-      },
+      login: createSmtpLogin(web.api),
       takeRate: web.api.rateLimit.take,
     }),
     clock,

@@ -1,5 +1,5 @@
 import { type Mailbox, parseMailbox } from '../mail/address.ts'
-import { type ApiKey, allows } from '../model/api-key.ts'
+import type { ApiKey } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import { canonicalIp } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
@@ -22,7 +22,7 @@ export interface SubmissionHandlerDeps {
   idempotencyKeys: IdempotencyKeys
   clock: Clock
   /** API key value and client address → the key; records the use as the API does. Rejects with `unauthorized` for a key
-   *  that is unknown, revoked, expired or not allowed from this address, with `forbidden` if its maker may not send. */
+   *  that is unknown, revoked, expired or not allowed from this address, with `forbidden` for one that may not send. */
   login: (password: string, now: number, address: string) => Promise<ApiKey>
   /** Counts one request against the plan of the key, in the same windows as the API. */
   takeRate: (key: ApiKey, now: number) => RateResult
@@ -56,17 +56,18 @@ export function createSubmissionHandler({
   return {
     onLogin: async (session, { password }) => {
       const key = await keyOf(password, session, login, clock.now())
-      if (key === null) throw wrongPassword()
-      if (!allows(key.permissions, 'send')) throw mayNotSend()
+      if (key === 'unauthorized') throw wrongPassword()
+      if (key === 'forbidden') throw mayNotSend()
       visitors.set(session, { password, key })
     },
 
     onMailFrom: async (session) => {
       const visitor = visitors.get(session)
       const now = clock.now()
-      const key = visitor === undefined ? null : await keyOf(visitor.password, session, login, now)
-      if (key === null || !allows(key.permissions, 'send')) throw loginNeeded()
-      visitor!.key = key
+      if (visitor === undefined) throw loginNeeded()
+      const key = await keyOf(visitor.password, session, login, now)
+      if (typeof key === 'string') throw loginNeeded()
+      visitor.key = key
       const rate = takeRate(key, now)
       if (!rate.allowed) throw tooFast(rate.limit, rate.resetSeconds)
     },
@@ -95,7 +96,7 @@ export function createSubmissionHandler({
     const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
     const request = withBody(read.request, raw.subarray(bodyAt))
     // DATA may take minutes; the key may have been revoked or expired since MAIL.
-    if ((await keyOf(password, mail.session, login, clock.now())) === null) throw loginNeeded()
+    if (typeof (await keyOf(password, mail.session, login, clock.now())) === 'string') throw loginNeeded()
     const submit = async (remember?: MakeRecord<Accepted>) =>
       queued((await submission.submit({ key, source: 'smtp' }, request, remember)).message.id)
 
@@ -128,17 +129,18 @@ interface Visitor {
   key: ApiKey
 }
 
-/** Null for a key that is not valid, or whose maker may not send any more. */
+/** `unauthorized` for a key that is not valid, `forbidden` for one that may not send, or not any more. */
 async function keyOf(
   password: string,
   session: SmtpSession,
   login: SubmissionHandlerDeps['login'],
   now: number,
-): Promise<ApiKey | null> {
+): Promise<ApiKey | 'unauthorized' | 'forbidden'> {
   try {
     return await login(password, now, canonicalIp(session.remoteAddress) ?? '')
   } catch (thrown) {
-    if (thrown instanceof Refusal && /^(unauthorized|forbidden)$/.test(thrown.reason)) return null
+    if (thrown instanceof Refusal && (thrown.reason === 'unauthorized' || thrown.reason === 'forbidden'))
+      return thrown.reason
     throw thrown
   }
 }

@@ -60,13 +60,11 @@ test('fields and responses have the limits, defaults, patterns and headers that 
 
 test('operations have the permissions and abilities that they had', async () => {
   const lines = (await allOperations()).map((operation) => {
-    const { method, path, id, permission, testKey, unaudited } = operation
-    const abilities = (
-      ['forOperator', 'idempotent', 'canWait', 'takesNoTurn', 'secretResponse', 'bodyOptional'] as const
-    )
+    const { method, path, id, permission, role, testKey, unaudited } = operation
+    const abilities = (['idempotent', 'canWait', 'takesNoTurn', 'secretResponse', 'bodyOptional'] as const)
       .filter((name) => operation[name] === true)
       .join(' ')
-    return [method, path, id, permission, testKey && JSON.stringify(testKey), unaudited, abilities]
+    return [method, path, id, permission, role, testKey && JSON.stringify(testKey), unaudited, abilities]
       .filter(Boolean)
       .join(' ')
   })

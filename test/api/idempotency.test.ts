@@ -21,6 +21,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
       method: 'POST' as const,
       path,
       permission: 'manage' as const,
+      role: 'viewer' as const,
       summary: '',
       body: z.strictObject({ email: z.string(), fail: z.boolean().optional() }),
       idempotent: true,

@@ -250,6 +250,11 @@ describe('a key', () => {
       TOOLS.filter(({ operation }) => accessOf(operation)!.permission === 'read').map(({ name }) => name),
     )
     expect(await toolsOf(keys.test)).toEqual(all.filter((name) => name !== 'check_domain'))
+    const createdBy = await setup.addUser()
+    await setup.store.users.setRole(createdBy, setup.organizationId, 'viewer', true)
+    expect(await toolsOf(await setup.mintKey('own', 'live', ['admin'], { createdBy }))).toEqual(
+      TOOLS.filter(({ operation }) => accessOf(operation)!.role === 'viewer').map(({ name }) => name),
+    )
   })
 
   test('of the mode test sends test messages only, and sees no live ones', async () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { endpoint } from '../../src/compat/external-api.ts'
 import { PERMISSIONS } from '../../src/model/api-key.ts'
-import { createTestApi, type TestApi } from '../support/api.ts'
+import { createCompatApi } from '../../src/server/external-api.ts'
+import { createTestApi, signIn, type TestApi } from '../support/api.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { VERIFIED } from '../support/verified.ts'
 
@@ -19,11 +21,12 @@ describe('every operation', () => {
   // threat: operator-only-operations
   test('accepts the keys that hold its permission or admin, and no others', async () => {
     const wrong: string[] = []
-    for (const { id, method, path, permission, forOperator } of made.operations) {
+    for (const { id, method, path, permission, role } of made.operations) {
       for (const held of PERMISSIONS) {
         const { status, body } = await made.ask(method, pathOf(path), { key: made.own.keys[held] })
-        const isIn = !forOperator && (held === permission || held === 'admin')
-        const isRefused = status === 403 && body.error.details.required === (forOperator ? 'operator' : permission)
+        const isIn = role !== 'operator' && (held === permission || held === 'admin')
+        const isRefused =
+          status === 403 && body.error.details.required === (role === 'operator' ? 'operator' : permission)
         if (isRefused === isIn) wrong.push(`${id} with ${held}: ${status}`)
       }
     }
@@ -34,11 +37,11 @@ describe('every operation', () => {
   test('gets 401 without a key and 404 for an unknown resource', async () => {
     const wrong: string[] = []
     const operator = { ...(await made.signIn()), 'x-operator': '1' }
-    for (const { id, method, path, forOperator } of made.operations) {
+    for (const { id, method, path, role } of made.operations) {
       const bare = await made.ask(method, pathOf(path), { key: null })
       if (bare.status !== 401) wrong.push(`${id} without a key: ${bare.status}`)
       if (!path.includes(':')) continue
-      const asked = forOperator ? { key: null, headers: operator } : { key: made.own.keys.admin }
+      const asked = role === 'operator' ? { key: null, headers: operator } : { key: made.own.keys.admin }
       const missing = await made.ask(method, pathOf(path), asked)
       if (missing.status !== 404) wrong.push(`${id} of nothing: ${missing.status}`)
     }
@@ -117,8 +120,8 @@ describe('every operation', () => {
       inbound_message_id: taken.id,
     }
     const wrong: string[] = []
-    for (const { id, method, path, forOperator } of made.operations) {
-      if (!path.includes(':') || forOperator) continue
+    for (const { id, method, path, role } of made.operations) {
+      if (!path.includes(':') || role === 'operator') continue
       const filled = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? 'unknown-parameter')
       const answer = await ask(method, filled, { key: made.own.keys.admin })
       if (answer.status !== 403 || answer.text.includes('elsewhere')) wrong.push(`${id}: ${answer.status}`)
@@ -136,4 +139,38 @@ describe('every operation', () => {
       expect(summary).not.toBe('')
     }
   })
+})
+
+/** An API whose endpoint needs the rights to list templates, and lists webhooks. Both need `manage` of a key. */
+const DETOUR = {
+  name: 'detour',
+  root: '/compat/detour',
+  refuse: ({ message }: { message: string }) => ({ status: 403, body: message }),
+  endpoints: [
+    endpoint({
+      id: 'list',
+      method: 'GET',
+      path: '/list',
+      operation: 'templates_list',
+      handle: (_call, ours) => ours.ask('webhooks_list', {}, ({ data }) => data.length),
+    }),
+  ],
+}
+
+// threat: compatible-api-permissions
+test('an endpoint of a compatible API needs the rights to every operation that it calls', async () => {
+  const compatApis = (operations: TestApi['operations']) => [createCompatApi(DETOUR, operations, () => '')]
+  const own = await createTestApi({ compatApis })
+  const organizationId = own.own.organization.id
+  const account = { id: own.mintId('usr'), email: 'vic@a.example', name: 'Vic', isOperator: false, createdAt: 1 }
+  const roles = { [organizationId]: 'viewer' as const }
+  await own.store.users.create({ ...account, roles, disabledAt: null, lastSeenAt: null, ...VERIFIED }, null)
+  const statusWith = async (role: 'viewer' | 'developer') => {
+    await own.store.users.setRole(account.id, organizationId, role, true)
+    const { cookie } = await signIn(own.store, own.clock.now(), own.random, own.mintId, account.id)
+    const headers = { cookie, 'x-organization': organizationId }
+    return (await own.api.fetch(new Request('http://localhost/compat/detour/list', { headers }))).status
+  }
+  expect([await statusWith('viewer'), await statusWith('developer')]).toEqual([403, 200])
+  await own.close()
 })

@@ -33,6 +33,7 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         method: 'GET',
         path: '/v1/things/:thing_id',
         permission: 'read',
+        role: 'viewer' as const,
         summary: '',
         load: async ({ params }) => {
           if (params.thing_id === 'gone') throw new Refusal('not_found', 'No such thing. Check the ID.')
@@ -45,6 +46,7 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         method: 'GET',
         path: '/v1/things',
         permission: 'read',
+        role: 'viewer' as const,
         summary: '',
         query: z.strictObject({ q: z.string().optional(), n: z.string().optional() }),
         handle: async ({ query }) => ({ status: 200, body: query }),
@@ -54,6 +56,7 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         method: 'POST',
         path: '/v1/things',
         permission: 'send',
+        role: 'viewer' as const,
         summary: '',
         body: echoBody,
         handle: async ({ body }) => ({ status: 201, body }),
@@ -63,6 +66,7 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         method: 'POST',
         path: '/v1/fail',
         permission: 'read',
+        role: 'viewer' as const,
         summary: '',
         body: z.strictObject({ how: z.string() }),
         handle: async ({ body }) => {

@@ -13,6 +13,7 @@ const mail = operation({
   method: 'GET',
   path: '/v1/mail',
   permission: 'read',
+  role: 'viewer' as const,
   summary: '',
   reads: () => SIZE,
   handle: async () => ({ status: 200, body: { text: 'x'.repeat(SIZE) } }),

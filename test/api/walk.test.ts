@@ -130,7 +130,7 @@ const targetIn = (path: string) => (path.includes('{') || path.includes(':') ? n
  *  `in`: the key is accepted. `no`: any 4xx. */
 function expected(id: string, walker: Walker, target: string | null, of: Mode): number | 'in' | 'no' {
   const rule = accessOf(id)!
-  if (rule.forOperator) return 403
+  if (rule.role === 'operator') return 403
   if (walker.permission !== rule.permission && walker.permission !== 'admin') return 403
   if (rule.testKey === 'refused' && walker.mode === 'test') return 403
   if (target === null) return 'in'
@@ -192,8 +192,8 @@ test('every operation of the document has a row in the table of permissions, and
   const ids = new Set(operations.map(({ id }) => id.replace(/_alias$/, '')))
   expect([...ids].toSorted()).toEqual(Object.keys(PERMISSION_TABLE).toSorted())
   for (const { id, operation } of operations) {
-    const { permission, forOperator } = accessOf(id.replace(/_alias$/, ''))!
-    expect([id, operation['x-permission']]).toEqual([id, forOperator ? 'operator' : permission])
+    const { permission, role } = accessOf(id.replace(/_alias$/, ''))!
+    expect([id, operation['x-permission']]).toEqual([id, role === 'operator' ? 'operator' : permission])
   }
 })
 

@@ -59,11 +59,11 @@ test('the reference of commands has every command, option and default', () => {
 })
 
 test('the reference of operations groups them by their path and names the permission', () => {
-  const operation = (method: string, path: string, summary: string, forOperator = false) =>
-    ({ method, path, permission: 'manage', forOperator, summary }) as Parameters<typeof reference.apiPage>[0][number]
+  const operation = (method: string, path: string, summary: string, role = 'viewer') =>
+    ({ method, path, permission: 'manage', role, summary }) as Parameters<typeof reference.apiPage>[0][number]
   const page = reference.apiPage([
     operation('GET', '/v1/keys', 'Lists <all> keys'),
-    operation('POST', '/v1/keys', 'Creates a key', true),
+    operation('POST', '/v1/keys', 'Creates a key', 'operator'),
     operation('GET', '/v1/domains', 'Lists domains'),
   ])
   expect(page.split('\n\n').slice(3, 8)).toEqual([

@@ -5,6 +5,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
+import { createSmtpLogin } from '../../src/server/smtp-login.ts'
 import { createSmtpListener } from '../../src/smtp-server/listener.ts'
 import type { SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS } from '../../src/smtp-server/settings.ts'
@@ -20,7 +21,7 @@ export async function openRelay(options: Parameters<typeof openMessageApi>[0] = 
     submission,
     idempotencyKeys: api.idempotencyKeys,
     clock,
-    login: async (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
+    login: createSmtpLogin(api),
     takeRate: (key, now) => api.rateLimit.take(key, now),
   })
   const starttls = await openListener(handler, 'starttls', clock)

@@ -81,6 +81,16 @@ describe('logging in', () => {
     await own.close()
   })
 
+  // threat: privilege-escalation
+  test('with a key gets 535 when the user who made it was removed', async () => {
+    const own = await openRelay()
+    const key = await own.mintKey('example.com', 'live', ['send'], { createdBy: 'usr_removed' })
+    expect(await refusalOf(own.handIn({ ...TO_ANN, text: 'x' }, key))).toBe(
+      '535 5.7.8 API key lacks the send permission',
+    )
+    await own.close()
+  })
+
   // threat: stolen-key-used-elsewhere
   test('with a key limited to networks gets 535 from elsewhere, like any wrong key, and is accepted from there', async () => {
     const own = await openRelay()

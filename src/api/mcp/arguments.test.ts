@@ -10,6 +10,7 @@ const OPERATION: Operation = {
   method: 'GET',
   path: '/v1/things/:thing_id',
   permission: 'read',
+  role: 'viewer',
   summary: 'List things',
   handle: async () => ({ status: 200, body: null }),
 }

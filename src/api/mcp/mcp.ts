@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ApiKey } from '../../model/api-key.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Random } from '../../os/random.ts'
 import { isRecord } from '../../os/records.ts'
@@ -12,7 +11,7 @@ import type { OwnOrigin } from '../own-origin.ts'
 import { parseAs } from '../read.ts'
 import { SMALL_BYTES } from '../receive-body.ts'
 import type { Rendered } from '../rendered-response.ts'
-import { refusalFor } from '../respond.ts'
+import { type Holder, refusalOf } from '../rights.ts'
 import type { RpcApi, RpcCall } from '../route-table.ts'
 import { requestOf } from './arguments.ts'
 import { failure, type RpcMessage, readMessage, rendered, succeeded } from './messages.ts'
@@ -44,10 +43,10 @@ export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps):
 
   // Made at the first request for it, since it takes some milliseconds.
   let listed: Promise<Json[]> | null = null
-  /** The tools that a key can call. */
-  const listFor = async (key: ApiKey) => {
+  /** The tools that the caller may call. */
+  const listFor = async (caller: Holder) => {
     listed ??= import('./tool-list.ts').then(({ listTools }) => listTools(tools))
-    return (await listed).filter((_, at) => refusalFor(key, tools[at]!.operation) === null)
+    return (await listed).filter((_, at) => refusalOf(caller, tools[at]!.operation) === null)
   }
 
   const answers = (id: RpcMessage['id']): Pick<RpcCall, 'answer' | 'refuse'> => ({
@@ -66,7 +65,7 @@ export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps):
 
   return {
     path: '/mcp',
-    async read(request, key) {
+    async read(request, caller) {
       requireNoOtherPage(request, ownOrigin)
       const version = request.headers.get('mcp-protocol-version')
       if (version !== null && !VERSIONS.includes(version)) {
@@ -88,7 +87,7 @@ export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps):
         case 'ping':
           return succeeded(id, {})
         case 'tools/list':
-          return succeeded(id, { tools: await listFor(key) })
+          return succeeded(id, { tools: await listFor(caller) })
         case 'tools/call':
           return call(message, request.signal)
         default:

@@ -24,7 +24,8 @@ export async function pathsOf(operations: readonly Operation[], schemas: Schemas
 }
 
 async function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Promise<Json> {
-  const { id, permission, forOperator, summary, body } = operation
+  const { id, permission, summary, body } = operation
+  const forOperator = operation.role === 'operator'
   const responses = (await operation.responses?.()) ?? []
   const description =
     typeof operation.description === 'function' ? await operation.description() : operation.description

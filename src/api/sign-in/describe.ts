@@ -3,7 +3,7 @@ import type { Organization } from '../../model/organization.ts'
 import type { User } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
 import { VERSION } from '../../version.ts'
-import { type LeastRole, refusedTo } from '../roles.ts'
+import { type LeastRole, refusedTo } from '../permission-table.ts'
 import type { SignedIn } from '../sessions.ts'
 
 const MOST_ORGANIZATIONS = 100

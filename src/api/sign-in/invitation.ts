@@ -4,8 +4,11 @@ import type { Invitation } from '../../model/invitation.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { isVerified, userWith } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
+import { makerNow } from '../makers.ts'
 import { isOperator } from '../operator.ts'
 import { hashPassword } from '../password.ts'
+import { PERMISSION_TABLE } from '../permission-table.ts'
+import { personMay, refusalOf } from '../rights.ts'
 import type { Page } from '../route-table.ts'
 import { label } from '../schema.ts'
 import { hashToken } from '../sessions.ts'
@@ -81,11 +84,14 @@ async function mayInvite(
   now: number,
 ): Promise<boolean> {
   if (isOperator({ id: invitedBy })) return true
+  const invite = PERMISSION_TABLE.invitations_create
   const key = await apiKeys.get(invitedBy)
-  if (key !== null && keyFault(key, now) !== null) return false
-  if (key !== null && key.createdBy === null) return true
-  const user = await users.get(key?.createdBy ?? invitedBy)
-  return user !== null && user.disabledAt === null && (user.isOperator || user.roles[organizationId] === 'owner')
+  if (key === null) {
+    const user = await users.get(invitedBy)
+    return user !== null && personMay(user, organizationId, invite)
+  }
+  const maker = key.createdBy === null ? null : await makerNow(users, key.createdBy)
+  return keyFault(key, now) === null && refusalOf({ key, maker }, invite) === null
 }
 
 const UNVERIFIED =

@@ -1,0 +1,13 @@
+import { PERMISSION_TABLE } from '../api/permission-table.ts'
+import { requireRight } from '../api/rights.ts'
+import type { Api } from '../api/server.ts'
+import type { SubmissionHandlerDeps } from '../smtp-submission/smtp-handler.ts'
+
+/** Logs in programs that submit mail by SMTP, with the rights that the key has for sending by HTTP. */
+export function createSmtpLogin({ auth, makers }: Pick<Api, 'auth' | 'makers'>): SubmissionHandlerDeps['login'] {
+  return async (password, now, address) => {
+    const key = auth.authenticate(`Bearer ${password}`, now, () => address)
+    requireRight({ key, maker: await makers.of(key) }, PERMISSION_TABLE.messages_send)
+    return key
+  }
+}
