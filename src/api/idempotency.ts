@@ -107,7 +107,7 @@ const TAG_BYTES = 16
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
-  const maker = call.user?.id ?? call.key.createdBy
+  const maker = call.user?.id ?? call.key.createdBy ?? call.key.makerRole
   const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks, maker]
   const head = JSON.stringify(operation.secretResponse ? [...parts, ...rights] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()

@@ -4,27 +4,33 @@ import type { Store } from '../storage/store.ts'
 
 /** The users who made API keys. A key never has more rights than its maker has at the time of a call (rights.ts). */
 export interface Makers {
-  /** The maker of a key, as of at most a second ago. Null: the key was made on the command line, or belongs to its
-   *  organization alone, and has the rights that it was given. Rejects with the error of the store. */
-  of(key: Pick<ApiKey, 'createdBy'>): Promise<Maker | null>
+  /** The maker of a key, as of at most a second ago. Null: the key was made on the command line and has the rights that it
+   *  was given. Rejects with the error of the store. */
+  of(key: Made): Promise<Maker | null>
 }
 
+export type Made = Pick<ApiKey, 'createdBy' | 'makerRole' | 'organizationId'>
+
 /** Nothing is granted to a user who was removed. */
-export type Maker = Pick<User, 'id' | 'disabledAt' | 'isOperator' | 'roles' | 'awaiting'>
+export interface Maker extends Pick<User, 'disabledAt' | 'isOperator' | 'roles' | 'awaiting'> {
+  /** Null for the maker of a key that was kept: of the removed user, only the last role is known. */
+  id: string | null
+}
 
 const KEPT_MS = 1_000
 const MOST_KEPT = 10_000
 
 /** `now`: ms, monotonic. */
 export function createMakers(users: Pick<Store['users'], 'get'>, now: () => number): Makers {
-  const known = new Map<string, { maker: Promise<Maker>; until: number }>()
+  const known = new Map<string, { maker: Promise<Maker | null>; until: number }>()
   return {
-    of: async ({ createdBy }) => {
-      if (createdBy === null) return null
+    of: async (key) => {
+      const { createdBy } = key
+      if (createdBy === null) return makerNow(users, key)
       const held = known.get(createdBy)
       if (held !== undefined && now() < held.until) return held.maker
       if (known.size >= MOST_KEPT) known.clear()
-      const maker = makerNow(users, createdBy)
+      const maker = makerNow(users, key)
       known.set(createdBy, { maker, until: now() + KEPT_MS })
       maker.catch(() => known.delete(createdBy))
       return maker
@@ -32,7 +38,13 @@ export function createMakers(users: Pick<Store['users'], 'get'>, now: () => numb
   }
 }
 
-/** The user who made a key, as the store has it now. Rejects with the error of the store. */
-export async function makerNow(users: Pick<Store['users'], 'get'>, createdBy: string): Promise<Maker> {
-  return (await users.get(createdBy)) ?? { id: createdBy, disabledAt: null, awaiting: NO_GRANTS, ...NO_GRANTS }
+/** The maker of a key, as the store has it now. Rejects with the error of the store. */
+export async function makerNow(
+  users: Pick<Store['users'], 'get'>,
+  { createdBy, makerRole, organizationId }: Made,
+): Promise<Maker | null> {
+  if (createdBy !== null) return (await users.get(createdBy)) ?? { ...NOBODY, id: createdBy }
+  return makerRole === null ? null : { ...NOBODY, id: null, roles: { [organizationId]: makerRole } }
 }
+
+const NOBODY = { disabledAt: null, awaiting: NO_GRANTS, ...NO_GRANTS }

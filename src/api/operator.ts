@@ -24,6 +24,7 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
     rotatedTo: null,
     allowedNetworks: null,
     createdBy: null,
+    makerRole: null,
   }
 }
 

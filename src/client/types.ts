@@ -2626,7 +2626,7 @@ export interface UsersUpdateBody {
 }
 
 export interface UsersDeleteQuery {
-  /** What happens to the keys that the user made. Kept ones belong to the organization alone. */
+  /** What happens to the keys that the user made. Kept ones belong to the organization alone, with at most the rights of the last role of the user. */
   keys?: 'revoke' | 'keep'
 }
 

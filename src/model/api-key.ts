@@ -1,4 +1,5 @@
 import type { Mode } from './message.ts'
+import type { Role } from './user.ts'
 
 /** An API key of an application. Only its SHA-256 is stored. */
 export interface ApiKey {
@@ -17,8 +18,11 @@ export interface ApiKey {
   rotatedTo: string | null
   /** CIDRs (net/ip.ts canonicalNetwork) from which the key is accepted; null = from anywhere. Never empty. */
   allowedNetworks: string[] | null
-  /** The user that created or rotated it in the dashboard; null for another key and the command line. */
+  /** The user that created or rotated it in the dashboard; null for the command line, and once the key was kept while its
+   *  user was removed. A key that another key made has the user of that one. */
   createdBy: string | null
+  /** Without `createdBy`: the last role of the user who was removed, beyond which the key has no rights. Null: no limit. */
+  makerRole: Role | null
 }
 
 /** Limit of networks per key: enough for offices and clouds, few enough to compare at each request. */

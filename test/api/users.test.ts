@@ -221,6 +221,34 @@ describe('a key', () => {
       expect([name, (await ask(key, 'GET', '/v1/templates')).status]).toEqual([name, status])
     }
   })
+
+  // threat: privilege-escalation
+  test('that is kept does no more than the last role of its user, and neither do the keys that it makes', async () => {
+    await addUser('olga', { [own()]: 'owner' })
+    const id = await addUser('dev', { [own()]: 'developer' })
+    const { key } = await keyOf('dev')
+    const asOwner = await browserOf('olga')
+    expect((await asOwner('DELETE', `/v1/users/${id}?keys=keep`)).status).toBe(200)
+    const body = { name: 'child', domain_id: made.own.domain.id, permissions: ['manage'] }
+    const child = (await ask(key, 'POST', '/v1/api-keys', body)).body
+    const { record: peer } = await made.addKey(made.own)
+    const taken = (await ask(key, 'POST', `/v1/api-keys/${peer.id}/rotate`, {})).body
+    const rotated = (await ask(made.own.keys.admin.value, 'POST', `/v1/api-keys/${child.id}/rotate`, {})).body
+    const missing = '/v1/messages/msg_00000000000000000000000000/content'
+    for (const each of [key, child.key, taken.key, rotated.key]) {
+      expect((await ask(each, 'GET', '/v1/webhooks')).status).toBe(200)
+      const { status, body: refusal } = await ask(each, 'DELETE', missing)
+      expect([status, refusal.error.details]).toMatchObject([403, { required: 'admin', created_by: null }])
+    }
+    // Nobody gets its answer who has other rights.
+    const named = { 'idempotency-key': 'deploy-2' }
+    const post_ = (by: string) => made.ask('POST', '/v1/api-keys', { key: by, body, headers: named })
+    expect((await post_(made.own.keys.manage.value)).status).toBe(201)
+    expect((await post_(key)).status).toBe(409)
+    // The owner takes the key over.
+    const own_ = (await asOwner('POST', `/v1/api-keys/${rotated.id}/rotate`, {})).body
+    expect((await ask(own_.key, 'DELETE', missing)).status).toBe(404)
+  })
 })
 
 test('strangers who guess at an account do not lock out a browser in which its user has signed in before', async () => {

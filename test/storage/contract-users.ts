@@ -223,6 +223,33 @@ export function userPromises(holds: Holds): void {
     expect(await sessions.findByToken(token)).toBeNull()
   })
 
+  holds('a key of a user who is removed notes the last role of the user there', async (store, records) => {
+    await found(store, records)
+    const { users, apiKeys } = store
+    const keyOf = async (createdBy: string) => {
+      const key = records.apiKey({ createdBy })
+      await apiKeys.create(key, records.hash())
+      return key
+    }
+    const organizationId = (await keyOf(FIRST_USER)).organizationId
+    const roles = { [organizationId]: 'developer', org_b: 'owner' } as const
+    await users.create(user(1, { roles }), null)
+    await users.create(user(2, { roles }), null)
+    await users.create(user(3, { roles: { org_b: 'owner' } }), null)
+    await users.create(user(4, { isOperator: true, roles: { [organizationId]: 'viewer' } }), null)
+    await users.create(user(5, { isOperator: true, emailVerifiedAt: null, invitedTo: organizationId, roles }), null)
+    const noted = async (id: string) => {
+      const key = await keyOf(id)
+      if (id === 'usr_1') await users.setRole(id, organizationId, null, false)
+      await users.remove(id)
+      await apiKeys.disown(id, null)
+      const { createdBy, makerRole } = (await apiKeys.get(key.id))!
+      return [createdBy, makerRole]
+    }
+    const all = await Promise.all(['usr_1', 'usr_2', 'usr_3', 'usr_4', 'usr_5'].map(noted))
+    expect(all).toEqual(['developer', 'developer', 'viewer', null, 'developer'].map((role) => [null, role]))
+  })
+
   holds('a link that proves the address verifies it, and removes young factors only', async (store, records) => {
     const { users, factors } = store
     await users.create(user(1, { emailVerifiedAt: null, invitedTo: 'org_a' }), 'old')

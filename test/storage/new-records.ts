@@ -128,6 +128,7 @@ function ownerRecords({ mint, next }: Source): Pick<Records, 'organization' | 'd
       rotatedTo: null,
       allowedNetworks: null,
       createdBy: null,
+      makerRole: null,
       ...change,
     }),
   }

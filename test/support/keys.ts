@@ -23,6 +23,7 @@ export async function addKey(
     rotatedTo: null,
     allowedNetworks: null,
     createdBy: null,
+    makerRole: null,
     ...key,
   }
   await store.apiKeys.create(record, hashKeyValue(value))

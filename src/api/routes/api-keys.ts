@@ -92,7 +92,8 @@ export function apiKeyOperations(deps: {
       body: createBody,
       idempotent: true,
       secretResponse: true,
-      async handle({ key: asking, user, organizationId, now, body, remember }) {
+      async handle(call) {
+        const { key: asking, organizationId, now, body, remember } = call
         if (body.expires_at != null && body.expires_at <= now) {
           throw invalid([{ field: 'expires_at', message: 'expires_at must be in the future' }])
         }
@@ -120,7 +121,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
-          createdBy: user?.id ?? asking.createdBy,
+          ...makerFor(call),
         }
         const answer = { status: 201, body: { ...toWire(key, domain.name), key: value } }
         withinLimit(await store.apiKeys.create(key, hashKeyValue(value), remember(answer)), now)
@@ -204,7 +205,8 @@ export function apiKeyOperations(deps: {
       idempotent: true,
       secretResponse: true,
       load: loadGrantable, // the response contains the value of a key with these rights
-      async handle({ key: asking, resource: old, user, now, body, remember }) {
+      async handle(call) {
+        const { resource: old, now, body, remember } = call
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
         const value = mintKeyValue(old.mode, random)
@@ -216,7 +218,7 @@ export function apiKeyOperations(deps: {
           lastUsedAt: null,
           revokedAt: null,
           rotatedTo: null,
-          createdBy: user?.id ?? asking.createdBy ?? old.createdBy,
+          ...makerFor(call, old),
         }
         const previous = { id: old.id, expires_at: iso(oldExpiresAt) }
         const answer = { status: 201, body: { ...toWire(fresh, await domainNameOf(old)), key: value, previous } }
@@ -228,6 +230,15 @@ export function apiKeyOperations(deps: {
       },
     }),
   ]
+}
+
+/** Whose rights limit a key that the caller makes: those of the user, or what limits the calling key. If nothing does, a
+ *  rotated key stays limited as it was. */
+function makerFor({ key, user }: Call, rotated?: ApiKey): Pick<ApiKey, 'createdBy' | 'makerRole'> {
+  if (user != null) return { createdBy: user.id, makerRole: null }
+  const isLimited = key.createdBy !== null || key.makerRole !== null
+  const { createdBy, makerRole } = isLimited ? key : (rotated ?? key)
+  return { createdBy, makerRole }
 }
 
 /** Throws `forbidden` unless the calling key may grant these rights. The refusal has a `field` only if `where` is

@@ -90,7 +90,7 @@ async function mayInvite(
     const user = await users.get(invitedBy)
     return user !== null && personMay(user, organizationId, invite)
   }
-  const maker = key.createdBy === null ? null : await makerNow(users, key.createdBy)
+  const maker = await makerNow(users, key)
   return keyFault(key, now) === null && refusalOf({ key, maker }, invite) === null
 }
 

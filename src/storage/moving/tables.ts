@@ -151,6 +151,7 @@ const SETTINGS: readonly MovedTable[] = [
       rotated_to: 'text',
       allowed_networks: 'text',
       created_by: 'text',
+      maker_role: 'text',
     },
     from: 'api_keys',
     isReferred: true,

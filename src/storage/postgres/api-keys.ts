@@ -12,10 +12,11 @@ import type { SettingsStatements, Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", domain_id as "domainId", name, mode, permissions, prefix,
   created_at::float8 as "createdAt", last_used_at::float8 as "lastUsedAt", expires_at::float8 as "expiresAt",
-  revoked_at::float8 as "revokedAt", rotated_to as "rotatedTo", allowed_networks as "allowedNetworks", created_by as "createdBy"`
+  revoked_at::float8 as "revokedAt", rotated_to as "rotatedTo", allowed_networks as "allowedNetworks", created_by as "createdBy",
+  maker_role as "makerRole"`
 const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
-    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks, created_by)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks, created_by, maker_role)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 const ALL = `select ${COLUMNS}, encode(secret_hash, 'hex') as "secretHash" from api_keys`
 const GET = `select ${COLUMNS} from api_keys where id = $1`
 const LIST = `select ${COLUMNS} from api_keys
@@ -89,6 +90,7 @@ export function postgresApiKeys(
       key.rotatedTo,
       networksColumn(key),
       key.createdBy,
+      key.makerRole,
     ])
     changed('apiKey', id)
   }

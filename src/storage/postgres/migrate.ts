@@ -33,6 +33,7 @@ import canaryIndex from './migrations/0071_canary_index.sql' with { type: 'text'
 import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'text' }
 import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
 import verifiedAddresses from './migrations/0074_verified_addresses.sql' with { type: 'text' }
+import makerRole from './migrations/0075_maker_role.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0072_dkim_rotation', sql: dkimRotation },
   { name: '0073_erasure_places', sql: erasurePlaces },
   { name: '0074_verified_addresses', sql: verifiedAddresses },
+  { name: '0075_maker_role', sql: makerRole },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -4,6 +4,7 @@ import {
   gains,
   grantsOf,
   MAX_ROLES,
+  ROLES,
   type Role,
   type User,
   userAfter,
@@ -54,6 +55,13 @@ const REMOVE_FACTORS = [
   'delete from totp where user_id = $1 and created_at >= $2',
   'delete from passkeys where user_id = $1 and created_at >= $2',
 ]
+/** Before a role or the account is removed. An operator's keys get no limit; those of a user without a role there, and no
+ *  earlier one, the least. */
+const NOTE_ROLE = `update api_keys set maker_role = case
+    when exists (select 1 from users where id = $1 and operator and (email_verified_at is not null or id = '${FIRST_USER}'))
+    then null else coalesce((select r.role from user_roles r where r.user_id = $1
+      and r.organization_id = api_keys.organization_id), maker_role, '${ROLES.at(-1)}') end
+  where created_by = $1`
 const REMOVE = [
   'delete from totp where user_id = $1',
   'delete from recovery_codes where user_id = $1',
@@ -107,6 +115,7 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
     if (id === FIRST_USER) await run(END_OLD_PASSWORD)
   }
   const remove = async (statements: Statements, id: string) => {
+    await statements.run(NOTE_ROLE, [id])
     for (const text of REMOVE) await statements.run(text, [id])
     await end(statements, id, null)
   }
@@ -179,6 +188,7 @@ export function postgresUsers(reads: Reads, writer: Writer): Users {
         const held = granted.roles[organizationId]
         if (held === 'owner' && isLast && !mayRemoveLastOwner) return 'last_owner'
         if (role === null) {
+          await statements.run(NOTE_ROLE, [id])
           await statements.run(REMOVE_ROLE, [id, organizationId])
           const isLeft = granted.isOperator || Object.keys(granted.roles).some((each) => each !== organizationId)
           if (!isLeft) await remove(statements, id)

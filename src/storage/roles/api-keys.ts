@@ -16,7 +16,8 @@ export interface ApiKeys {
   revoke(id: string, at: number): Promise<void>
   /** Revokes at `at` all keys that a user made, in an organization or all (null) → how many that were valid. */
   revokeOf(userId: string, organizationId: string | null, at: number): Promise<number>
-  /** The keys that a user made, in an organization or all (null), belong to the organization alone from now on. */
+  /** The keys that a user made, in an organization or all (null), belong to the organization alone from now on, with at most
+   *  the rights of the user's last role (`makerRole`, which removing the user notes). */
   disown(userId: string, organizationId: string | null): Promise<void>
   /** Adds the new key, and sets the expiry of the old one to `oldExpiresAt`. `invalid_state` if the old one was
    *  already rotated or revoked, or has expired at `now`. Keys in their grace period count separately against the

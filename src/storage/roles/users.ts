@@ -16,7 +16,8 @@ export interface Users {
   /** Changes the given fields. A changed address is not verified. Disabling ends the user's sessions and deletes password
    *  resets; the role of operator, once in effect, ends the sessions too. */
   update(id: string, change: UserChange): Promise<'updated' | 'unknown' | 'email_taken' | 'last_operator'>
-  /** Sets the role in an organization; null removes it, and the user if no role is left. `mayRemoveLastOwner`: else the
+  /** Sets the role in an organization; null removes it, and the user if no role is left. The user's keys note the role that
+   *  was removed (ApiKey.makerRole). `mayRemoveLastOwner`: else the
    *  last enabled owner of the organization stays owner. `too_many` beyond MAX_ROLES. More rights in effect than before
    *  end the user's sessions. */
   setRole(
@@ -25,7 +26,7 @@ export interface Users {
     role: Role | null,
     mayRemoveLastOwner: boolean,
   ): Promise<'updated' | 'unknown' | 'last_owner' | 'too_many'>
-  /** Deletes the user with roles, sessions and password resets. */
+  /** Deletes the user with roles, sessions and password resets. The user's keys note the last role (ApiKey.makerRole). */
   remove(id: string): Promise<'removed' | 'unknown' | 'last_operator'>
   /** Null if there is none, or no such user. */
   passwordHash(id: string): Promise<string | null>

@@ -10,10 +10,11 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, name, mode, permissions, prefix,
   created_at as createdAt, last_used_at as lastUsedAt, expires_at as expiresAt, revoked_at as revokedAt,
-  rotated_to as rotatedTo, allowed_networks as allowedNetworks, created_by as createdBy`
+  rotated_to as rotatedTo, allowed_networks as allowedNetworks, created_by as createdBy,
+  maker_role as makerRole`
 const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
-    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks, created_by)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks, created_by, maker_role)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_SECRET = `select ${COLUMNS} from api_keys where secret_hash = ?`
 const GET = `select ${COLUMNS} from api_keys where id = ?`
 const LIST = `select ${COLUMNS} from api_keys
@@ -114,6 +115,7 @@ export function sqliteApiKeys(
       key.rotatedTo,
       networksColumn(key),
       key.createdBy,
+      key.makerRole,
     )
 
   return {

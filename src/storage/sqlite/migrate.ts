@@ -30,6 +30,7 @@ import dkimRotation from './migrations/0029_dkim_rotation.sql' with { type: 'tex
 import erasurePlaces from './migrations/0030_erasure_places.sql' with { type: 'text' }
 import searchWords from './migrations/0031_search_words.sql' with { type: 'text' }
 import verifiedAddresses from './migrations/0032_verified_addresses.sql' with { type: 'text' }
+import makerRole from './migrations/0033_maker_role.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -65,6 +66,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0030_erasure_places', sql: erasurePlaces },
   { name: '0031_search_words', sql: searchWords },
   { name: '0032_verified_addresses', sql: verifiedAddresses },
+  { name: '0033_maker_role', sql: makerRole },
 ]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction

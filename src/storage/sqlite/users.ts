@@ -1,4 +1,14 @@
-import { FIRST_USER, gains, grantsOf, MAX_ROLES, type Role, type User, userAfter, userWith } from '../../model/user.ts'
+import {
+  FIRST_USER,
+  gains,
+  grantsOf,
+  MAX_ROLES,
+  ROLES,
+  type Role,
+  type User,
+  userAfter,
+  userWith,
+} from '../../model/user.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { Users } from '../store.ts'
 import { type Connection, one } from './driver.ts'
@@ -38,6 +48,13 @@ const REMOVE_FACTORS = [
   'delete from totp where user_id = @id and created_at >= @since',
   'delete from passkeys where user_id = @id and created_at >= @since',
 ]
+/** Before a role or the account is removed. An operator's keys get no limit; those of a user without a role there, and no
+ *  earlier one, the least. */
+const NOTE_ROLE = `update api_keys set maker_role = case
+    when exists (select 1 from users where id = @id and operator = 1 and (email_verified_at is not null or id = '${FIRST_USER}'))
+    then null else coalesce((select r.role from user_roles r where r.user_id = @id
+      and r.organization_id = api_keys.organization_id), maker_role, '${ROLES.at(-1)}') end
+  where created_by = @id`
 const REMOVE = [
   'delete from totp where user_id = ?',
   'delete from recovery_codes where user_id = ?',
@@ -86,6 +103,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
   const removeRole = db.prepare(REMOVE_ROLE)
   const otherOwners = db.prepare<unknown[], number>(OTHER_OWNERS).pluck()
   const members = db.prepare<unknown[], number>(MEMBERS).pluck()
+  const noteRole = db.prepare(NOTE_ROLE)
   const removes = REMOVE.map((sql) => db.prepare(sql))
   const removeFactors = REMOVE_FACTORS.map((sql) => db.prepare(sql))
   const password = db.prepare<unknown[], string | null>(PASSWORD).pluck()
@@ -103,6 +121,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
 
   const read = (row: UserRow | undefined) => (row === undefined ? null : toUser(row))
   const remove = (id: string) => {
+    noteRole.run({ id })
     for (const statement of removes) statement.run(id)
   }
   const end = (id: string, keep: string | null) => {
@@ -167,6 +186,7 @@ export function sqliteUsers(db: Connection, writer: Writer): Users {
         const isLast = held === 'owner' && role !== 'owner' && one(otherOwners, organizationId, id) === 0
         if (isLast && !mayRemoveLastOwner) return 'last_owner'
         if (role === null) {
+          noteRole.run({ id })
           removeRole.run(id, organizationId)
           if (!granted.isOperator && Object.keys(granted.roles).every((each) => each === organizationId)) remove(id)
           return 'updated'

@@ -2773,7 +2773,9 @@ class UsersUpdateBody(TypedDict, total=False):
 
 class UsersDeleteQuery(TypedDict, total=False):
     keys: Literal["revoke", "keep"]
-    """What happens to the keys that the user made. Kept ones belong to the organization alone."""
+    """What happens to the keys that the user made. Kept ones belong to the organization alone, with at most the
+    rights of the last role of the user.
+    """
 
 
 class UsersSessionsListQuery(TypedDict, total=False):
