@@ -8,6 +8,7 @@ import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
 import { referencePages } from './reference.ts'
 
 const PAGES = import.meta.dir
+const IMAGES = ['dashboard.png', 'threats.svg']
 
 /** The manual → its files for browsers, terminals and programs: `tls.html`, `tls.txt` and `tls.md` for each topic,
  *  `index.html`, `llms.txt`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
@@ -23,7 +24,7 @@ export async function bundleManual(): Promise<PlainFile[]> {
       JSON.stringify([...pages.values()].map(({ topic, title, summary }): TopicEntry => ({ topic, title, summary }))),
     ],
     ['llms.txt', llmsText(CONTENTS, pages)],
-    ['images/dashboard.png', readFileSync(join(PAGES, 'images/dashboard.png'))],
+    ...IMAGES.map((name): [string, Uint8Array] => [`images/${name}`, readFileSync(join(PAGES, 'images', name))]),
     ...assets.files,
   ]
   for (const page of pages.values()) {
