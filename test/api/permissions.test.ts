@@ -157,7 +157,7 @@ const DETOUR = {
   ],
 }
 
-// threat: compatible-api-permissions
+// threat: rights-by-detour
 test('an endpoint of a compatible API needs the rights to every operation that it calls', async () => {
   const compatApis = (operations: TestApi['operations']) => [createCompatApi(DETOUR, operations, () => '')]
   const own = await createTestApi({ compatApis })

@@ -79,12 +79,14 @@ type Ask = (
   body?: unknown,
 ) => Promise<{ status: number; text: string }>
 
+/** Makes texts that are unique. */
+let made = 0
+
 /** Path parameter → function that creates a record of that kind for a place and mode. Uses `keys`. */
-function recordMakers(
-  { store, mintId, clock }: ContractServer,
+export function recordMakers(
+  { store, mintId, clock }: Pick<ContractServer, 'store' | 'mintId' | 'clock'>,
   { tenancies, keys, ask }: { tenancies: Record<Place, Tenancy>; keys: Record<Place, Record<Mode, string>>; ask: Ask },
 ): Record<string, (place: Place, mode: Mode) => Promise<void>> {
-  let made = 0
   const created = async (key: string, path: string, body: unknown): Promise<string> => {
     const { status, text } = await ask(key, 'POST', path, body)
     if (status > 299) throw new Error(`POST ${path}: ${status} ${text}`)
@@ -97,7 +99,12 @@ function recordMakers(
       const canary = canaryOf(place, mode)
       const mail = { from: `shop@${domain.name}`, to: `${canary}@customer.example`, subject: canary, text: canary }
       const attachments = [{ filename: `${canary}.txt`, content: Buffer.from(canary).toString('base64') }]
-      const whole = { ...mail, attachments, scheduled_at: '2026-11-25T12:00:00Z', tags: [canary] }
+      const whole = {
+        ...mail,
+        attachments,
+        scheduled_at: new Date(clock.now() + 4 * 86_400_000).toISOString(),
+        tags: [canary],
+      }
       ids[mode].message_id = await created(keys[place][mode], '/v1/send', whole)
     },
     event_id: async (place, mode) => {

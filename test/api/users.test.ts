@@ -222,7 +222,7 @@ describe('a key', () => {
     }
   })
 
-  // threat: privilege-escalation
+  // threat: rights-by-detour
   test('that is kept does no more than the last role of its user, and neither do the keys that it makes', async () => {
     await addUser('olga', { [own()]: 'owner' })
     const id = await addUser('dev', { [own()]: 'developer' })

@@ -81,7 +81,7 @@ describe('logging in', () => {
     await own.close()
   })
 
-  // threat: privilege-escalation
+  // threat: rights-by-detour
   test('with a key gets 535 when the user who made it was removed', async () => {
     const own = await openRelay()
     const key = await own.mintKey('example.com', 'live', ['send'], { createdBy: 'usr_removed' })

@@ -194,6 +194,12 @@ export const THREATS: Threat[] = [
     attack: 'a user or key raises a role, makes an operator or takes over an account of another organization',
   },
   {
+    id: 'rights-by-detour',
+    asset: 'rights of keys and roles',
+    attack:
+      'grants in an odd order, a kept key, a replay, or another way to an operation, that give more than the table of permissions',
+  },
+  {
     id: 'role-beyond-organization',
     asset: 'records of another organization',
     attack: 'a user selects an organization without having a role in it, or names its records by ID',
