@@ -48,7 +48,9 @@ const removeQuery = z.strictObject({
   keys: z
     .enum(['revoke', 'keep'])
     .default('revoke')
-    .describe('What happens to the keys that the user made. Kept ones belong to the organization alone, with at most the rights of the last role of the user.'),
+    .describe(
+      'What happens to the keys that the user made. Kept ones belong to the organization alone, with at most the rights of the last role of the user.',
+    ),
 })
 
 export interface UserOperationsDeps {
