@@ -24,7 +24,7 @@ export async function fallbackResult(job: ReadingJob, hostname: string, parseErr
     parsed: packParsed({ textBody: '', htmlBody: '', headers: headersOf(fields), attachments: [] }),
     attachments: { first: [], count: 0 },
     parseError,
-    ownLinks: ownLinksIn(beginningOf(mail), []),
+    ownLinks: ownLinksIn(beginningOf(mail), [], null),
     forwards: forward === null ? [] : job.seals.map(() => forward),
   }
 }

@@ -89,8 +89,8 @@ export async function authenticated(
 async function parsedInTime(mail: Uint8Array, clock: Clock) {
   const done = new AbortController()
   try {
-    const { parsed, parseError } = await parseMail(mail, clock.sleep(PARSE_MS, done.signal))
-    const ownLinks = ownLinksIn(mail, [parsed.textBody, parsed.htmlBody])
+    const { parsed, parseError, mail: parts } = await parseMail(mail, clock.sleep(PARSE_MS, done.signal))
+    const ownLinks = ownLinksIn(mail, [parsed.textBody, parsed.htmlBody], parts)
     return { parsed: packParsed(parsed), attachments: listedOf(parsed), parseError, ownLinks }
   } finally {
     done.abort()

@@ -15,7 +15,7 @@ import {
 } from './mime-parts.ts'
 import { mediaType } from './parameters.ts'
 
-/** Raw mail → its payload content, and why it could not be read completely (null if it could). Every leaf is in its
+/** Raw mail → its payload content, why it could not be read completely (null if it could), and its parts. Every leaf is in its
  *  texts or attachments, except beyond 2,000 parts and beyond what is read before `late` resolves (it may never).
  *  Attached mails stay attachments, as do pictures that the html shows. Never rejects.
  *
@@ -24,7 +24,7 @@ import { mediaType } from './parameters.ts'
 export async function parseMail(
   raw: Uint8Array,
   late: Promise<unknown>,
-): Promise<{ parsed: ParsedMail; parseError: string | null }> {
+): Promise<{ parsed: ParsedMail; parseError: string | null; mail: MimePart }> {
   const watch = watchOf(late)
   const words = { left: MAX_WORDS }
   const headerWords = { left: MAX_WORDS } // separate, so that parseAttachments has the same budget for the parts
@@ -43,6 +43,7 @@ export async function parseMail(
     parseError: watch.isLate
       ? 'parsing took too long'
       : (reached ?? (Math.min(words.left, headerWords.left) < 0 ? TOO_MANY_WORDS : null)),
+    mail,
   }
 }
 
