@@ -10,8 +10,8 @@ export interface RecipientParts {
   fields: string
   /** Null: the author's HTML, byte for byte. */
   tracking: Tracking | null
-  /** Replaces LINK_TOKEN in text and HTML. Absent: nothing is replaced. */
-  linkToken?: string
+  /** What replaces placeholders in text and HTML, by placeholder. Absent: nothing is replaced. */
+  secrets?: Readonly<Record<string, string>>
 }
 
 /** Stands in stored content for the token of a link that signs somebody in, which no stored content has. */

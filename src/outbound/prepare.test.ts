@@ -107,7 +107,7 @@ test('recipients of the same message share a mail, and no others do', async () =
     { signingKeys: [{ ...key!, selector: 't' }] },
     { recipientParts: { fields: 'X-A: b\r\n', tracking: null } },
     { recipientParts: { fields: '', tracking } },
-    { recipientParts: { fields: '', tracking: null, linkToken: 't' } },
+    { recipientParts: { fields: '', tracking: null, secrets: { '[a]': 't' } } },
   ]) {
     const changed = { ...mail, ...change }
     const own = await preparer.prepare(changed)

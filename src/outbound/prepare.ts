@@ -3,7 +3,7 @@ import { compose } from '../mail/compose.ts'
 import { type MailContent, unpackContent } from '../mail/content.ts'
 import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
-import { LINK_TOKEN, type RecipientParts } from '../mail/recipient-parts.ts'
+import type { RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
 import type { Prepared, Unprepared } from './job.ts'
@@ -151,9 +151,9 @@ function mailOf({ content, signedAt, recipientParts }: Unprepared): Uint8Array {
   return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
 }
 
-function contentFor(packed: Uint8Array, { tracking, linkToken }: RecipientParts): MailContent {
+function contentFor(packed: Uint8Array, { tracking, secrets }: RecipientParts): MailContent {
   const content = unpackContent(packed)
-  if (linkToken !== undefined) return withLinkToken(content, linkToken)
+  if (secrets !== undefined) return withSecrets(content, secrets)
   if (tracking === null) return content
   const tracked = trackContent(content, tracking)
   // tracking makes an object per tag, several times the size of the HTML
@@ -161,8 +161,9 @@ function contentFor(packed: Uint8Array, { tracking, linkToken }: RecipientParts)
   return tracked
 }
 
-function withLinkToken(content: MailContent, token: string): MailContent {
-  const filled = (body: string | null) => body?.replaceAll(LINK_TOKEN, token) ?? null
+function withSecrets(content: MailContent, secrets: Readonly<Record<string, string>>): MailContent {
+  const filled = (body: string | null) =>
+    body && Object.entries(secrets).reduce((text, [placeholder, secret]) => text.replaceAll(placeholder, secret), body)
   return { ...content, text: filled(content.text), html: filled(content.html) }
 }
 

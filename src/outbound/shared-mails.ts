@@ -46,8 +46,8 @@ function createMail(onLarge = () => {}): SharedMail {
   }
 }
 
-const isOfAll = ({ recipientParts: { fields, tracking, linkToken } }: Unprepared) =>
-  fields === '' && tracking === null && linkToken === undefined
+const isOfAll = ({ recipientParts: { fields, tracking, secrets } }: Unprepared) =>
+  fields === '' && tracking === null && secrets === undefined
 
 function isSame(a: Unprepared, b: Unprepared): boolean {
   return (

@@ -21,6 +21,7 @@ import { publishedPlacement, readPlacement } from '../outbound/senders/placement
 import { endLeasesOfEndedWorkers } from '../storage/ended-workers.ts'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
+import { withForwardLinks } from '../submission/forward-mail.ts'
 import { createUserLinks } from '../submission/user-links.ts'
 import { userLinkSecret } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
@@ -97,8 +98,9 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
   const userLinks = createUserLinks(await userLinkSecret(store, random), random)
-  const recipientParts = userLinks.fill(createRecipientParts({ verp, secret: trackingSecret, publicUrl }))
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
+  const partsOf = createRecipientParts({ verp, secret: trackingSecret, publicUrl })
+  const recipientParts = withForwardLinks(userLinks.fill(partsOf), forwardLinks)
   const downloadLinks = createDownloadLinks(await store.secret('download', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 

@@ -11,6 +11,7 @@ import { Refusal } from '../model/refusal.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from './accept.ts'
+import { CONFIRM_LINK, forwardMetadata, STOP_LINK } from './forward-mail.ts'
 import { isReceivedHere } from './received-here.ts'
 import { assignedPool, NO_SENDING_CONFIG, type SendingConfig } from './streams.ts'
 import { quotedName } from './user-mail-text.ts'
@@ -115,22 +116,16 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
     const mailbox = parseMailbox(folded)
     if (mailbox !== null && isReceivedHere(mailbox, store.snapshot, settings)) {
       if ((await statusOf(organizationId, email)) === 'stopped') return { result: 'stopped' }
-      const { confirm } = await linksFor(route, folded, now)
-      return { result: 'received_here', url: confirm }
+      const links = await deps.links()
+      const confirm = links.confirm({ routeId: route.id, organizationId, email: folded }, now + CONFIRM_MS)
+      return { result: 'received_here', url: `${deps.publicUrl()}${confirm}` }
     }
     const result = await store.forwardTargets.ask(organizationId, folded, now)
     if (result === 'asked') await send(route, domain, folded, now)
     return { result }
   }
 
-  async function linksFor({ id: routeId, organizationId }: ForwardRoute, email: string, now: number) {
-    const target = { routeId, organizationId, email }
-    const [url, links] = [deps.publicUrl(), await deps.links()]
-    return { confirm: `${url}${links.confirm(target, now + CONFIRM_MS)}`, stop: `${url}${links.stop(target)}` }
-  }
-
   async function send(route: ForwardRoute, domain: Domain, email: string, now: number): Promise<void> {
-    const { confirm, stop } = await linksFor(route, email, now)
     const organization = await store.organizations.get(route.organizationId)
     const asking = quotedName(organization?.name ?? null, 'An organization of this server')
     const from = parseMailbox(`Mail forwarding <${FORWARD_SENDER}@${domain.name}>`)
@@ -147,7 +142,8 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
         from: { asSent: `Mail forwarding <${from.address}>`, mailbox: from },
         to: { asSent: email, mailboxes: [to] },
         subject: `Confirm mail forwarding from ${domain.name}`,
-        text: textOf({ asking, matched, email, confirm, stop }),
+        text: textOf({ asking, matched, email, publicUrl: deps.publicUrl() }),
+        metadata: forwardMetadata({ routeId: route.id, organizationId: route.organizationId, email }, now + CONFIRM_MS),
       },
     )
   }
@@ -179,26 +175,25 @@ function textOf({
   asking,
   matched,
   email,
-  confirm,
-  stop,
-}: Record<'asking' | 'matched' | 'email' | 'confirm' | 'stop', string>): string {
+  publicUrl,
+}: Record<'asking' | 'matched' | 'email' | 'publicUrl', string>): string {
   return `${asking} wants to forward mail for ${matched} to ${email}.
 
 If you want this, open this link within 7 days and press the button:
 
-${confirm}
+${publicUrl}${CONFIRM_LINK}
 
 If you did not expect this message, ignore it. Nothing is forwarded without your confirmation.
 
 To stop the forwarding later, or to refuse it permanently:
 
-${stop}
+${publicUrl}${STOP_LINK}
 `
 }
 
 /** Key id of messages without an API key. */
 const AUTHOR = 'forward-confirmation'
-const CONFIRM_MS = 7 * 86_400_000
+export const CONFIRM_MS = 7 * 86_400_000
 
 const PLAIN = {
   cc: null,
@@ -207,7 +202,6 @@ const PLAIN = {
   html: null,
   headers: [['Auto-Submitted', 'auto-generated']] as [string, string][],
   attachments: [],
-  metadata: {},
   tags: ['forward-confirmation'],
   scheduledAt: null,
   expiresInSeconds: 86_400,

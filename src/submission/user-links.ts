@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
+import { LINK_TOKEN, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { INSTALLATION } from '../model/organization.ts'
 import type { Random } from '../os/random.ts'
 
@@ -33,7 +33,7 @@ export function createUserLinks(secret: Uint8Array, random: Random): UserLinks {
       const { link } = message.metadata
       // Metadata of other organizations is their own.
       if (message.organizationId !== INSTALLATION || typeof link !== 'string') return parts
-      return { ...parts, linkToken: tokenOf(link) }
+      return { ...parts, secrets: { [LINK_TOKEN]: tokenOf(link) } }
     },
   }
 }

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTransport, type SendMailOptions as Mail } from 'nodemailer'
+import { unpackContent } from '../../src/mail/content.ts'
+import { INSTALLATION } from '../../src/model/organization.ts'
+import { ALL_MESSAGES } from '../storage/records.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { addUser, cookieOf, page } from '../support/user-mail.ts'
+import { foundInFiles } from '../threats/files.ts'
 
 /** Inbound mail by SMTP, a forward route and a mail server: who may be a target, and what a forward counts as. */
 
@@ -129,6 +133,21 @@ test('the organization that asks cannot read the link, nor a reply that quotes i
     action: { type: 'store' },
   })
   await expect(mailIn('Re: Confirm mail forwarding', sender)).rejects.toThrow('550 5.1.1')
+})
+
+// threat: forward-confirmed-by-tenant
+test('the stored confirmation has neither of its links, which exist at its delivery only', async () => {
+  await create(TARGET)
+  const [asking] = await remote.received(1)
+  const { confirm, stop } = linksIn(asking!.raw.toString())
+  expect([(await open(confirm)).status, (await open(stop)).status]).toEqual([200, 200])
+  const filter = { ...ALL_MESSAGES, organizationId: INSTALLATION }
+  const [stored] = (await server.store().messages.list(filter, { limit: 1, after: null })).records
+  const { text } = unpackContent((await server.store().messages.content(stored!.id))!)
+  expect(text).toContain('[confirm-link]')
+  const tags = [confirm, stop].map((link) => link.slice(link.indexOf('.') + 1))
+  for (const where of [text, JSON.stringify(stored)]) expect(tags.filter((tag) => where?.includes(tag))).toEqual([])
+  expect(foundInFiles(server.dataDir, tags)).toEqual([])
 })
 
 // threat: forward-confirmed-by-tenant
