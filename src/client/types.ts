@@ -470,11 +470,11 @@ export interface CreatedInvitation {
   invited_by: string
   created_at: string
   expires_at: string
-  /** Shown only once, for the person you invite. */
-  url: string
+  /** Shown only once, for the person you invite. Null: you may not see it. */
+  url: string | null
   /** True if the server sends the link by mail. */
   mail_queued: boolean
-  /** Why no mail is sent, so that you pass on the link yourself; null if it is sent. */
+  /** Why no mail is sent, so that you, or an operator, passes on the link; null if it is sent. */
   mail_reason:
     | 'not_configured'
     | 'single_sign_on_only'

@@ -264,13 +264,20 @@ test('strangers who guess at an account do not lock out a browser in which its u
 })
 
 describe('an invitation', () => {
-  const invite = async (ask: Awaited<ReturnType<typeof browserOf>>, email: string, role = 'developer') =>
-    /#invitation=([0-9A-Za-z]{40})$/.exec((await ask('POST', '/v1/invitations', { email, role })).body.url)![1]!
+  /** Token of the link in the mail that an owner causes: owners do not see it. */
+  const invite = async (invitedBy: string, email: string, role: Role = 'developer') => {
+    const [id, createdAt] = [made.mintId('inv'), made.clock.now()]
+    const invitation = { id, organizationId: own(), email, role, invitedBy, createdAt, expiresAt: createdAt + 60_000 }
+    await made.store.invitations.create(invitation, { shown: hashToken(id), mailed: hashToken(`mailed ${id}`) })
+    return id
+  }
   const accept = (token: string, password: string) => post('/session/invitation', { token, name: 'New', password })
 
   test('creates an account with the role, once', async () => {
-    await addUser('olga', { [own()]: 'owner' })
-    const token = await invite(await browserOf('olga'), 'New@a.example')
+    const headers = { ...(await made.signIn()), 'x-organization': own() }
+    const body = { email: 'New@a.example', role: 'developer' }
+    const invited = await made.ask('POST', '/v1/invitations', { key: null, headers, body })
+    const token = /#invitation=([0-9A-Za-z]{40})$/.exec(invited.body.url)![1]!
     expect((await accept(token, 'short')).status).toBe(400)
     expect((await accept(token, 'another long one')).status).toBe(200)
     expect((await accept(token, 'another long one')).status).toBe(401)
@@ -283,15 +290,32 @@ describe('an invitation', () => {
   test('gives its holder no access to an existing account, and ends with the rights of its author', async () => {
     const owner = await addUser('olga', { [own()]: 'owner' })
     const sam = await addUser('sam', { [other()]: 'owner' })
-    const ask = await browserOf('olga')
-    const token = await invite(ask, 'sam@a.example')
+    const token = await invite(owner, 'sam@a.example')
     expect((await accept(token, 'a password of olga')).status).toBe(401)
     expect((await signIn('sam@a.example')).status).toBe(201)
     expect((await accept(token, PASSWORD)).status).toBe(200)
     expect((await made.store.users.get(sam))?.roles).toEqual({ [own()]: 'developer', [other()]: 'owner' })
-    const back = await invite(ask, 'back@a.example', 'owner')
+    const back = await invite(owner, 'back@a.example', 'owner')
     await made.store.users.setRole(owner, own(), 'viewer', true)
     expect((await accept(back, 'another long one')).status).toBe(401)
+  })
+
+  // threat: accounts-listed
+  test('answers an owner and a key alike for every address, and shows them no link to try', async () => {
+    await addUser('olga', { [own()]: 'owner' })
+    await addUser('sam', { [other()]: 'owner' })
+    const asOwner = await browserOf('olga')
+    const key = await made.addKey(made.own, { permissions: ['admin'] })
+    const asKey = (method: string, path: string, body: object) => made.ask(method, path, { key, body })
+    for (const ask of [asOwner, asKey]) {
+      const answers: object[] = []
+      for (const email of ['sam@a.example', 'new@a.example']) {
+        const { status, body } = await ask('POST', '/v1/invitations', { email, role: 'viewer' })
+        answers.push({ ...body, status, id: '', email: '' })
+      }
+      expect(answers[0]).toMatchObject({ status: 201, url: null, mail_queued: false, mail_reason: 'not_configured' })
+      expect(answers[1]).toEqual(answers[0]!)
+    }
   })
 })
 

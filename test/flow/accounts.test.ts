@@ -40,9 +40,10 @@ const boss = async () => (await server.store().users.findByEmail(BOSS))!
 const tokenOf = (url: string) => /=([0-9A-Za-z]{40})$/.exec(url)![1]!
 const ownRole = { name: 'Mallory', mode: 'live', permissions: ['send'] }
 
-/** A tenant invites the boss with an admin key, and accepts with the link of the answer → its cookie. */
+/** An operator invites the boss for a tenant, which accepts with the link that was passed on → its cookie. */
 async function takeFirst(): Promise<string> {
-  const invited = await server.ask('POST', '/v1/invitations', { email: BOSS, role: 'developer' })
+  const invitation = { email: BOSS, role: 'developer' }
+  const invited = await ask(operator, 'POST', '/v1/invitations', invitation, server.organizationId)
   expect((await accept(tokenOf(invited.body.url), STOLEN)).status).toBe(200)
   await remote.received(1)
   return (await signIn(STOLEN)).headers.get('set-cookie')!.split(';', 1)[0]!

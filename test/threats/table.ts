@@ -220,6 +220,11 @@ export const THREATS: Threat[] = [
     attack: 'a change of two-step sign-in or passkeys with a stolen session alone',
   },
   {
+    id: 'accounts-listed',
+    asset: 'the accounts of users',
+    attack: 'an organization invites addresses to find out which of them have an account elsewhere',
+  },
+  {
     id: 'account-taken-first',
     asset: 'the operator’s session',
     attack:

@@ -16,7 +16,11 @@ const fields = {
 }
 const invitation = z.strictObject(fields).meta({ id: 'Invitation' })
 const created = z
-  .strictObject({ ...fields, url: z.string().describe('Shown only once, for the person you invite.'), ...mailFields })
+  .strictObject({
+    ...fields,
+    url: z.string().nullable().describe('Shown only once, for the person you invite. Null: you may not see it.'),
+    ...mailFields,
+  })
   .meta({ id: 'CreatedInvitation' })
 const example = {
   id: exampleId('inv'),

@@ -7,7 +7,7 @@ export const mailFields = {
   mail_reason: z
     .enum(MAIL_OBSTACLES)
     .nullable()
-    .describe('Why no mail is sent, so that you pass on the link yourself; null if it is sent.'),
+    .describe('Why no mail is sent, so that you, or an operator, passes on the link; null if it is sent.'),
 }
 
 /** The same fields of a response. */

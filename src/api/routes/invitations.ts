@@ -23,11 +23,15 @@ const createBody = z.strictObject({
 })
 
 /** The operations of `/v1/invitations`: links with which people join the organization. The response is the same whether
- *  or not the address has an account, so that it does not reveal that. An existing account joins with its password. */
+ *  or not the address has an account, so that it does not reveal that. An existing account joins with its password.
+ *
+ *  A link that is shown would reveal it on the page that accepts: a new account takes any password, an existing one only its
+ *  own. Operators see every account anyway. Others see a link only while the server mails none and has no other
+ *  organization in which the address could have an account. */
 export function invitationOperations(deps: {
   store: Pick<Store, 'invitations' | 'organizations'>
   mintId: MintId
-  userMail: Pick<UserMail, 'mintLink' | 'send' | 'unsuppress'>
+  userMail: Pick<UserMail, 'obstacle' | 'mintLink' | 'send' | 'unsuppress'>
   publicUrl: () => string
 }): Operation[] {
   const { store, mintId, userMail, publicUrl } = deps
@@ -38,6 +42,12 @@ export function invitationOperations(deps: {
     const text = { kind: 'invitation', role, organization, inviter: user?.name ?? null, expiresAt } as const
     return userMail.send({ to: email, text, link, expiresAt, invitedBy: { organizationId } }, now)
   }
+  const isShown = async ({ key }: Call) => {
+    if (isOperator(key)) return true
+    return (
+      userMail.obstacle() !== null && (await store.organizations.page({ limit: 2, after: null })).records.length === 1
+    )
+  }
   return [
     operation({
       id: 'invitations_create',
@@ -45,7 +55,7 @@ export function invitationOperations(deps: {
       path: '/v1/invitations',
       summary: 'Invite a user',
       description:
-        '`url` works once and expires after seven days. It does not prove whose address it is. Until the address is verified, the account has only this role. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends a link of its own by mail, which verifies the address. It sends at most three messages a day to an address, and fifty for an organization.',
+        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends it by mail, which verifies the address: at most three messages a day to an address, and fifty for an organization. `url` is another link for an operator, who can pass it on. It does not prove whose address it is: until the address is verified, the account has only this role. Others get null, because a link shows whether the address has an account, unless the server sends no mail to users and has only one organization.',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.created,
       example: { email: 'bob@example.com', role: 'support' },
       body: createBody,
@@ -68,7 +78,7 @@ export function invitationOperations(deps: {
           'too_many'
         )
           throw new Refusal('forbidden', 'Too many open invitations. Delete some first.')
-        const url = `${publicUrl()}/dashboard/sign-in#invitation=${token}`
+        const url = (await isShown(call)) ? `${publicUrl()}/dashboard/sign-in#invitation=${token}` : null
         const mail = mailRecord(await send(call, invitation, mailed))
         return { status: 201, body: { ...invitationRecord(invitation), url, ...mail } }
       },

@@ -250,7 +250,7 @@ namespace Postrider;
  *     invited_by: string,
  *     created_at: string,
  *     expires_at: string,
- *     url: string,
+ *     url: string|null,
  *     mail_queued: bool,
  *     mail_reason: 'not_configured'|'single_sign_on_only'|'domain_not_verified'|'sending_paused'|'no_address'|'received_here'|'suppressed'|'limit_reached'|null,
  * }

@@ -386,12 +386,12 @@ class CreatedInvitation(TypedDict):
     """ID of a user or an API key, or `operator`."""
     created_at: str
     expires_at: str
-    url: str
-    """Shown only once, for the person you invite."""
+    url: Optional[str]
+    """Shown only once, for the person you invite. Null: you may not see it."""
     mail_queued: bool
     """True if the server sends the link by mail."""
     mail_reason: Optional[Literal["not_configured", "single_sign_on_only", "domain_not_verified", "sending_paused", "no_address", "received_here", "suppressed", "limit_reached"]]
-    """Why no mail is sent, so that you pass on the link yourself; null if it is sent."""
+    """Why no mail is sent, so that you, or an operator, passes on the link; null if it is sent."""
 
 
 class CreatedWebhook(TypedDict):

@@ -9,7 +9,8 @@ import { toast } from '../../kit/toast.tsx'
 /** A link that the person who creates it passes on. */
 export interface ShownLink {
   name: string
-  url: string
+  /** Null: only an operator sees it. */
+  url: string | null
   /** ISO 8601. */
   expiresAt: string
   /** Where the server sends it too. */
@@ -140,28 +141,32 @@ export function ChangeRole({ of: user, onClose, onSaved }: { of: Json; onClose: 
   )
 }
 
-/** Dialog with a link, which the server shows only once. */
+/** Dialog with a link, which the server shows only once, or with what becomes of it. */
 export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => void }) {
   const { name, url, expiresAt, email, notSent } = link
   return (
     <Dialog name={name} onClose={onClose}>
       {notSent === null ? (
         <p>
-          A mail with another link is on its way to <b class="break">{email}</b>. That link also verifies the address.
-          If the mail does not arrive, pass this one on.
+          A mail with a link is on its way to <b class="break">{email}</b>. That link also verifies the address.
+          {url !== null && ' If the mail does not arrive, pass this one on.'}
         </p>
       ) : (
         <p>
-          No mail was sent. {NOT_SENT[notSent]} Send this link over a channel that only the person can read. It is shown
-          only once, and does not verify the address.
+          No mail was sent. {NOT_SENT[notSent]}{' '}
+          {url === null
+            ? 'Ask an operator of this server to invite the person.'
+            : 'Send this link over a channel that only the person can read. It is shown only once, and does not verify the address.'}
         </p>
       )}
-      <div class="row apart">
-        <code class="break grow" data-value>
-          {url}
-        </code>
-        <CopyButton text={url} label="link" />
-      </div>
+      {url !== null && (
+        <div class="row apart">
+          <code class="break grow" data-value>
+            {url}
+          </code>
+          <CopyButton text={url} label="link" />
+        </div>
+      )}
       <p class="muted">It works once, until {when(expiresAt)}.</p>
       <div class="actions">
         <button type="button" class="primary" onClick={onClose}>
