@@ -14,6 +14,7 @@ import { LONGEST_ORDER_MS, openClient } from './acme/client.ts'
 import { createSigner } from './acme/jws.ts'
 import { orderCertificate } from './acme/order.ts'
 import { askRenewalWindow } from './acme/renewal-info.ts'
+import { keyPassphrase } from './kept-keys.ts'
 import { domainNames } from './names.ts'
 import type { PlainPages } from './plain-pages.ts'
 import { reachOf } from './reach.ts'
@@ -50,7 +51,9 @@ export async function openAuthority(config: Config, deps: AuthorityDeps): Promis
   const { names, directoryUrl, port, fingerprint } = authoritySettings(config)
   const ask = askBy(deps.https.authority)
   const storage =
-    deps.shared === null ? certificateFiles(dataDir, fingerprint) : sharedCertificate(deps.shared, fingerprint)
+    deps.shared === null
+      ? certificateFiles(dataDir, fingerprint, await keyPassphrase(deps.secret, random))
+      : sharedCertificate(deps.shared, fingerprint)
   const probe = (at: { ip: string; port: number; host: string; path: string }) =>
     deps.https.probe({ ...at, maxBytes: 256, timeoutMs: PROBE_MS })
   return createRenewal({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { type Certificate, selfSignedCertificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
+import { decryptKey, encryptKey, SELF_SIGNED_KEY } from './kept-keys.ts'
 
 /** Paths of the operator's certificate chain and key. */
 export interface PairFiles {
@@ -14,11 +15,13 @@ export interface PairFiles {
 /** The operator's files do not contain a certificate with its key; the message names them. */
 export class UnusableCertificate extends Error {}
 
-/** The operator's files → their certificate, whatever its names and dates. Rejects when they cannot be read, and with
- *  UnusableCertificate when key and certificate do not match, or a certificate of the chain is broken. */
-export async function readPair({ certificateFile, keyFile }: PairFiles): Promise<Certificate> {
-  const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
+/** The operator's files → their certificate, whatever its names and dates. `passphrase`: for our own. Rejects when they
+ *  cannot be read, and with UnusableCertificate when key and certificate do not match, or a certificate of the chain is
+ *  broken. */
+export async function readPair({ certificateFile, keyFile }: PairFiles, passphrase = ''): Promise<Certificate> {
+  const [certificatePem, keyText] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
   const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is not a PEM certificate`)
+  const keyPem = passphrase === '' ? keyText : parsed(() => decryptKey(keyText, passphrase), `${keyFile} is damaged`)
   const key = parsed(() => createPrivateKey(keyPem), `${keyFile} is not a PEM private key`)
   if (!shown.checkPrivateKey(key)) throw new UnusableCertificate(`${keyFile} is not the key of ${certificateFile}`)
   parsed(() => requirePresentable({ certificatePem, keyPem }), `${certificateFile} contains a broken certificate`)
@@ -38,16 +41,18 @@ export async function selfSignedPair(options: {
   dataDir: string
   hostname: string
   now: number
+  /** Of the key's file (kept-keys.ts). */
+  passphrase: string
 }): Promise<Certificate> {
-  const { dataDir, hostname, now } = options
+  const { dataDir, hostname, now, passphrase } = options
   const certificateFile = join(dataDir, 'smtp-certificate.pem')
-  const keyFile = join(dataDir, 'smtp-key.pem')
-  const kept = await readPair({ certificateFile, keyFile }).catch(() => null)
+  const keyFile = join(dataDir, SELF_SIGNED_KEY)
+  const kept = await readPair({ certificateFile, keyFile }, passphrase).catch(() => null)
   if (kept !== null && stillFits(kept, hostname, now)) return kept
 
   const made = await selfSignedCertificate({ names: [hostname], now })
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writePrivately(keyFile, made.keyPem)
+  await writePrivately(keyFile, encryptKey(made.keyPem, passphrase))
   // a crash in between leaves a pair that does not match, which is created again
   await writePrivately(certificateFile, made.certificatePem)
   return made

@@ -6,6 +6,7 @@ import type { Certificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
 import type { SharedCertificates } from '../storage/store.ts'
 import { requirePresentable, type Terms, termsOf } from './files.ts'
+import { decryptKey, encryptKey, ISSUED } from './kept-keys.ts'
 
 /** The stored certificate and the state of its renewal. */
 export interface StoredCertificate {
@@ -58,12 +59,13 @@ export interface CertificateStorage {
   keepProgress(progress: Progress): Promise<void>
 }
 
-/** Two files in the data folder. State of other settings counts as empty. */
-export function certificateFiles(dataDir: string, settings: string): CertificateStorage {
+/** Two files in the data folder, with the key encrypted (kept-keys.ts). State of other settings counts as empty. */
+export function certificateFiles(dataDir: string, settings: string, passphrase: string): CertificateStorage {
   return {
-    read: () => readStoredCertificate(dataDir, settings),
+    read: () => readStoredCertificate(dataDir, settings, passphrase),
     changed: async () => null,
-    keepCertificate: (certificate) => keepCertificate(dataDir, certificate),
+    keepCertificate: ({ keyPem, certificatePem }) =>
+      keepCertificate(dataDir, { keyPem: encryptKey(keyPem, passphrase), certificatePem }),
     keepProgress: (progress) => keepProgress(dataDir, progress),
   }
 }
@@ -87,17 +89,33 @@ export function sharedCertificate(shared: SharedCertificates, settings: string):
 
 /** Data folder and current settings → the stored state. A missing or damaged file, or state of other settings, counts
  *  as empty. Never rejects. */
-export async function readStoredCertificate(dataDir: string, settings: string): Promise<StoredCertificate> {
+export async function readStoredCertificate(
+  dataDir: string,
+  settings: string,
+  passphrase: string,
+): Promise<StoredCertificate> {
   const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
-  return stateOf(pem, json, settings)
+  const certificate = parsed(() => {
+    const { keyPem, certificatePem } = split(pem)
+    return withTerms({ keyPem: decryptKey(keyPem, passphrase), certificatePem })
+  })
+  return { certificate, progress: progressOf(json, settings) }
 }
 
-function stateOf(pem: string, json: string, settings: string): StoredCertificate {
+/** What the data folder says of the certificate, without its key. Never rejects. */
+export async function readStoredTerms(dataDir: string, settings: string) {
+  const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
+  return { certificate: parsed(() => termsOf(split(pem))), progress: progressOf(json, settings) }
+}
+
+const stateOf = (pem: string, json: string, settings: string): StoredCertificate => ({
+  certificate: parsed(() => withTerms(split(pem))),
+  progress: progressOf(json, settings),
+})
+
+function progressOf(json: string, settings: string): Progress {
   const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
-  return {
-    certificate: parsed(() => withTerms(split(pem))),
-    progress: progress?.settings === settings ? progress : noProgress(settings, progress?.issuedBy ?? null),
-  }
+  return progress?.settings === settings ? progress : noProgress(settings, progress?.issuedBy ?? null)
 }
 
 /** Stores key and chain in one file, so that they always match. Rejects when the folder cannot be written. */
@@ -120,7 +138,7 @@ export function withTerms(certificate: Certificate): Certificate & Terms {
   return { ...certificate, ...termsOf(certificate) }
 }
 
-const certificateFile = (dataDir: string) => join(dataDir, 'acme-certificate.pem')
+const certificateFile = (dataDir: string) => join(dataDir, ISSUED)
 const progressFile = (dataDir: string) => join(dataDir, 'acme-progress.json')
 
 function split(pem: string): Certificate {

@@ -1,5 +1,5 @@
 import { authoritySettings } from '../certificates/settings.ts'
-import { certificateFiles, sharedCertificate } from '../certificates/stored-certificate.ts'
+import { readStoredTerms, sharedCertificate } from '../certificates/stored-certificate.ts'
 import { type Config, nodeName, sendingAddressesOf } from '../config/load.ts'
 import { zoneSettings } from '../domains/zone-records.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
@@ -48,8 +48,9 @@ export async function installationOf(
 
 async function authorityOf(config: Config, shared: SharedCertificates | null): Promise<AuthorityCertificate> {
   const { names, fingerprint } = authoritySettings(config)
-  const storage =
-    shared === null ? certificateFiles(config.dataDir, fingerprint) : sharedCertificate(shared, fingerprint)
-  const { certificate, progress } = await storage.read()
+  const { certificate, progress } =
+    shared === null
+      ? await readStoredTerms(config.dataDir, fingerprint)
+      : await sharedCertificate(shared, fingerprint).read()
   return { names, held: certificate, trouble: progress.trouble }
 }

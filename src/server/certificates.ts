@@ -1,5 +1,6 @@
 import type { AuthorityDeps } from '../certificates/authority.ts'
 import { readPair, selfSignedPair, type Terms, termsOf } from '../certificates/files.ts'
+import { encryptKeptKeys, keyPassphrase } from '../certificates/kept-keys.ts'
 import type { Config } from '../config/load.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 
@@ -26,12 +27,14 @@ export async function openCertificates(config: Config, deps: AuthorityDeps): Pro
   const uses = { https: http.listenTls !== null, smtp: listensForMail(config) }
   if (!uses.https && !uses.smtp) return null
 
+  const passphrase = await keyPassphrase(deps.secret, deps.random)
+  await encryptKeptKeys(dataDir, passphrase)
   const load = async () => {
     const own = pairOf(smtp)
     const forSmtp = own === null ? null : await readPair(own)
     const isOnlySmtp = forSmtp !== null && !uses.https
     const files = pairOf(tls)
-    const selfSigned = () => selfSignedPair({ dataDir, hostname, now: deps.clock.now() })
+    const selfSigned = () => selfSignedPair({ dataDir, hostname, now: deps.clock.now(), passphrase })
     return { forSmtp, general: isOnlySmtp ? forSmtp : files === null ? await selfSigned() : await readPair(files) }
   }
   let loaded = await load()

@@ -1,15 +1,18 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPair, selfSignedPair } from '../../src/certificates/files.ts'
+import { encryptKeptKeys } from '../../src/certificates/kept-keys.ts'
+import { readStoredCertificate, readStoredTerms } from '../../src/certificates/stored-certificate.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 
+const PASSPHRASE = 'of the store'
 const NOW = Date.UTC(2026, 10, 21)
 
 test('creates a self-signed pair once and keeps it until its name or lifetime ends', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
-  const load = (hostname: string, now = NOW) => selfSignedPair({ dataDir, hostname, now })
+  const load = (hostname: string, now = NOW) => selfSignedPair({ dataDir, hostname, now, passphrase: PASSPHRASE })
   const first = await load('mx.test.example')
   expect(await load('MX.test.example')).toEqual(first)
   expect(statSync(join(dataDir, 'smtp-key.pem')).mode & 0o777).toBe(0o600)
@@ -17,9 +20,37 @@ test('creates a self-signed pair once and keeps it until its name or lifetime en
   expect(renamed).not.toEqual(first)
   const later = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
   expect(later).not.toEqual(renamed)
+  expect(readFileSync(join(dataDir, 'smtp-key.pem'), 'utf8')).toStartWith('-----BEGIN ENCRYPTED PRIVATE KEY-----')
   writeFileSync(join(dataDir, 'smtp-key.pem'), first.keyPem) // as if the process died between the two writes
   const mended = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
   expect([first.keyPem, later.keyPem]).not.toContain(mended.keyPem)
+  rmSync(dataDir, { recursive: true })
+})
+
+// threat: keys-in-a-copy
+test('keys that an earlier version left in clear are encrypted at the start, and stay the same', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'kept-keys-'))
+  const [own, issued] = await Promise.all(['a', 'b'].map((name) => selfSignedCertificate({ names: [name], now: NOW })))
+  const files = ['smtp-key.pem', 'smtp-certificate.pem', 'acme-certificate.pem'].map((name) => join(dataDir, name))
+  const texts = [own!.keyPem, own!.certificatePem, issued!.keyPem + issued!.certificatePem]
+  for (const [at, file] of files.entries()) writeFileSync(file, texts[at]!, { mode: 0o600 })
+  const all = () => files.map((file) => readFileSync(file, 'utf8')).join('')
+  await encryptKeptKeys(dataDir, PASSPHRASE)
+  const encrypted = all()
+  expect(encrypted.match(/-----BEGIN ENCRYPTED PRIVATE KEY-----/g)).toHaveLength(2)
+  expect(encrypted).not.toContain('-----BEGIN PRIVATE KEY-----')
+  for (const { keyPem } of [own!, issued!]) expect(encrypted).not.toContain(keyPem.split('\n')[1]!)
+  for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600)
+  const load = (passphrase: string) => selfSignedPair({ dataDir, hostname: 'a', now: NOW, passphrase })
+  expect(await load(PASSPHRASE)).toEqual(own!)
+  expect((await readStoredCertificate(dataDir, '', PASSPHRASE)).certificate).toMatchObject(issued!)
+  await encryptKeptKeys(dataDir, PASSPHRASE)
+  expect(all()).toBe(encrypted)
+
+  // With the database of another backup, both count as missing; their names and ends can be read anyway.
+  expect((await readStoredCertificate(dataDir, '', 'another')).certificate).toBeNull()
+  expect((await readStoredTerms(dataDir, '')).certificate?.names).toEqual(['b'])
+  expect(await load('another')).not.toEqual(own!)
   rmSync(dataDir, { recursive: true })
 })
 

@@ -31,6 +31,7 @@ let wish: RenewalWindow | null | 'silence'
 let replaced: (string | undefined)[]
 let changes: number
 let mayOrder: boolean
+const PASSPHRASE = 'of the store'
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'postrider-renewal-'))
@@ -58,8 +59,8 @@ const made = (names: readonly string[], days = 90) =>
 
 async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
   return createRenewal({
-    storage: certificateFiles(dataDir, settings),
-    kept: await readStoredCertificate(dataDir, settings),
+    storage: certificateFiles(dataDir, settings, PASSPHRASE),
+    kept: await readStoredCertificate(dataDir, settings, PASSPHRASE),
     mayOrder: async () => mayOrder,
     directoryUrl: `https://${settings}.example/directory`,
     names: async () => names,
@@ -293,7 +294,9 @@ describe('failures', () => {
     }
     await (await open()).renewIfDue()
     expect(lines.join('')).toContain('TypeError')
-    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe('internal error; see the log')
+    expect((await readStoredCertificate(dataDir, 'settings', PASSPHRASE)).progress.trouble).toBe(
+      'internal error; see the log',
+    )
   })
 
   test('delay a reload by at most a quarter of an hour', async () => {
@@ -319,11 +322,13 @@ describe('names', () => {
     await pass(renewal, HOUR_MS)
     expect(orders).toEqual([])
     expect(lines).toHaveLength(1)
-    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe(`${HOST} has no A or AAAA record`)
+    expect((await readStoredCertificate(dataDir, 'settings', PASSPHRASE)).progress.trouble).toBe(
+      `${HOST} has no A or AAAA record`,
+    )
     delete reach[HOST]
     await pass(renewal, 6 * MINUTE_MS)
     expect(renewal.certificate()?.names).toEqual([HOST])
-    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBeNull()
+    expect((await readStoredCertificate(dataDir, 'settings', PASSPHRASE)).progress.trouble).toBeNull()
   })
 
   test('that are valid do not wait for one that is not', async () => {

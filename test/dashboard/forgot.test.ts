@@ -81,7 +81,7 @@ describeWithBrowser('links by mail', () => {
     await form.getByLabel('Email').fill('bob@one.remote.example')
     await form.getByRole('button', { name: 'Invite', exact: true }).click()
     const shown = page.getByRole('dialog', { name: 'Invitation for bob@one.remote.example' })
-    await shown.getByText('A mail with another link is on its way to bob@one.remote.example.').waitFor()
+    await shown.getByText('A mail with a link is on its way to bob@one.remote.example.').waitFor()
     const link = await shown.locator('[data-value]').textContent()
     expect([await axeFaults(page), await overflow(page)]).toEqual([[], []])
     await screenshot(page, 'users-invited-390')

@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { shownCertificate } from '../support/shown-certificate.ts'
+import { foundInFiles } from '../threats/files.ts'
 
 /** The whole server gets its certificate from an authority that checks everything, and renews it. */
 
@@ -104,8 +105,9 @@ test('the first certificate replaces the self-signed one, then the next; a resta
   expect((await shown())[0]).toEqual(second[0]!)
   expect(authority.orders).toHaveLength(2)
 
-  // The account key is encrypted, the certificate key is in one file for its owner; neither is in the log.
+  // The account key and the certificate key are encrypted, and neither is in the log.
   expect(readdirSync(server.dataDir)).toContain('acme-certificate.pem')
+  expect(foundInFiles(server.dataDir, ['BEGIN PRIVATE KEY'])).toEqual([])
   expect(lines.filter((line) => line.includes('"message":"certificate issued"'))).toHaveLength(2)
   expect(lines.join('')).not.toContain('PRIVATE KEY')
 })

@@ -220,6 +220,11 @@ export const THREATS: Threat[] = [
     attack: 'a change of two-step sign-in or passkeys with a stolen session alone',
   },
   {
+    id: 'keys-in-a-copy',
+    asset: 'the keys of certificates',
+    attack: 'a copy of the data directory, or a backup, without the encryption key',
+  },
+  {
     id: 'accounts-listed',
     asset: 'the accounts of users',
     attack: 'an organization invites addresses to find out which of them have an account elsewhere',
