@@ -1,8 +1,9 @@
-/** Writes the tables of permissions and roles into the manual's pages `keys` and `users`: `bun
+/** Writes the tables of permissions, roles and secrets into the manual's pages `keys`, `users` and `security`: `bun
  *  scripts/permission-table.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderPermissionTable, renderRoleTable } from '../src/api/permission-table.ts'
+import { renderSecretTable } from '../src/api/secret-kinds.ts'
 
 const MANUAL = join(import.meta.dir, '../src/manual')
 const END = '<!-- end of the table -->'
@@ -15,6 +16,11 @@ export function withPermissionTable(text: string): string {
 /** The page → the same with the current table of roles between its markers. Throws without the markers. */
 export function withRoleTable(text: string): string {
   return withTable(text, 'roles', renderRoleTable())
+}
+
+/** The page → the same with the current table of secrets between its markers. Throws without the markers. */
+export function withSecretTable(text: string): string {
+  return withTable(text, 'secrets', renderSecretTable())
 }
 
 function withTable(text: string, of: string, table: string): string {
@@ -32,4 +38,5 @@ if (import.meta.main) {
   }
   write('keys.md', withPermissionTable)
   write('users.md', withRoleTable)
+  write('security.md', withSecretTable)
 }

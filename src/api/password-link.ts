@@ -43,5 +43,5 @@ export async function createPasswordLink(
   return { token, expiresAt, obstacle: await userMail.send({ to: email, text, link: mailed, expiresAt }, now) }
 }
 
-const RESET_MS = 60 * 60_000
-const FIRST_PASSWORD_MS = 7 * 86_400_000
+export const RESET_MS = 60 * 60_000
+export const FIRST_PASSWORD_MS = 7 * 86_400_000

@@ -33,5 +33,7 @@ export function createDownloadLinks(secret: Uint8Array): DownloadLinks {
   }
 }
 
+/** How long a link works, as at Resend. */
+export const DOWNLOAD_MS = 3_600_000
 const TAG_BYTES = 16
 const PATH = /^\/downloads\/((inb_[0-9a-z]{26})\.(raw|[1-9]\d{0,3})\.(\d{1,15}))\.([\w-]{22})$/

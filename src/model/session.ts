@@ -13,8 +13,8 @@ export interface Session {
 
 const DAY_MS = 86_400_000
 /** A week without use ends a session. A month ends it in any case. */
-const UNUSED_MS = 7 * DAY_MS
-const LONGEST_MS = 30 * DAY_MS
+export const UNUSED_MS = 7 * DAY_MS
+export const LONGEST_MS = 30 * DAY_MS
 
 /** Expiry of a session created at `createdAt` and last used at `seenAt`; all ms UTC. */
 export function sessionEnd(createdAt: number, seenAt: number): number {

@@ -55,7 +55,7 @@ export function invitationOperations(deps: {
       path: '/v1/invitations',
       summary: 'Invite a user',
       description:
-        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends it by mail, which verifies the address: at most three messages a day to an address, and fifty for an organization. `url` is another link for an operator, who can pass it on. It does not prove whose address it is: until the address is verified, the account has only this role. Others get null, because a link shows whether the address has an account, unless the server sends no mail to users and has only one organization.',
+        'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends it by mail, which verifies the address. It sends at most three messages a day to an address, and fifty for an organization. `url` is another link for an operator, who can pass it on. It does not prove whose address it is: until the address is verified, the account has only this role. Others get null, because a link shows whether the address has an account. They get one while the server sends no mail to users and has only one organization.',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.created,
       example: { email: 'bob@example.com', role: 'support' },
       body: createBody,

@@ -7,14 +7,14 @@ import type { SignInContext } from './context.ts'
  *  strangers use up the attempts of an account, but not those of such a browser. The cookie signs nobody in. */
 
 const COOKIE = 'postrider_known'
-const YEAR_SECONDS = 365 * 86_400
+export const KNOWN_SECONDS = 365 * 86_400
 const VALUE = /^[\w-]{22}$/
 
 /** The `Set-Cookie` header for the browser of a user who has just signed in. It counts until the user gets another
  *  password. Rejects with the error of the store. */
 export async function knownCookie(context: SignInContext, { id }: Pick<User, 'id'>, isSecure: boolean) {
   const value = await tagOf(context, id)
-  const cookie = `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${YEAR_SECONDS}`
+  const cookie = `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_SECONDS}`
   return isSecure ? `${SECURE_PREFIX}${cookie}; Secure` : cookie
 }
 

@@ -1,4 +1,4 @@
-import { type Session, sessionEnd } from '../../model/session.ts'
+import { LONGEST_MS, type Session, sessionEnd } from '../../model/session.ts'
 import type { User } from '../../model/user.ts'
 import { hashToken, mintSessionToken, SECURE_PREFIX, SESSION_COOKIE } from '../sessions.ts'
 import { json, type SignInContext } from './context.ts'
@@ -53,4 +53,4 @@ export function sessionCookie(token: string, maxAgeSeconds: number, isSecure: bo
   return isSecure ? `${SECURE_PREFIX}${value}; Secure` : value
 }
 
-const MOST_SECONDS = 30 * 86_400 // maximum lifetime of a session (model/session.ts)
+const MOST_SECONDS = LONGEST_MS / 1000

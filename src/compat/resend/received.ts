@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatMailbox } from '../../mail/address.ts'
+import { DOWNLOAD_MS } from '../../mail/download-link.ts'
 import { mailboxesOf } from '../../mail/mailboxes.ts'
 import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -115,11 +116,9 @@ export function receivedAttachment({ filename, content_type, size, content_id = 
   return { id, filename, size, content_type, content_disposition: 'attachment', content_id }
 }
 
-const LINK_MS = 3_600_000 // as at Resend
-
 /** A part of a message → its link and the end of the link. */
 function linkTo({ id }: Wire, part: 'raw' | number, now: number, ours: Ours) {
-  const expiresAt = now + LINK_MS
+  const expiresAt = now + DOWNLOAD_MS
   const url = ours.downloadUrl({ inboundMessageId: id, part }, expiresAt)
   return { download_url: url, expires_at: iso(expiresAt) }
 }

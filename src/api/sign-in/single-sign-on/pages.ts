@@ -10,7 +10,7 @@ import { type Claims, isNoAnswer, type Provider, type SignOnSecrets } from './pr
 import { CALLBACK_PATH, type SignOnFault, type SingleSignOnOptions } from './settings.ts'
 
 const COOKIE = 'postrider_sign_on'
-const REQUEST_SECONDS = 600
+export const REQUEST_SECONDS = 600
 const MOST_SEARCH = 4_096
 
 /** `GET /session/oidc` sends the browser to the provider, `GET /session/oidc/callback` takes it back and opens the session.
