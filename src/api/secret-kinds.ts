@@ -221,6 +221,13 @@ export const SECRET_KINDS = {
     ends: '`postrider seal rotate`',
     stored: { as: 'file' },
   },
+  backup_key: {
+    name: '`backup.secret`, which signs backups',
+    seenBy: 'nobody; no backup contains it',
+    lifetime: 'no end',
+    ends: 'removal of the file',
+    stored: { as: 'file' },
+  },
   configured: {
     name: 'Passwords and keys that the config names: relays, object storage, DNS, single sign-on, mailboxes, alerts',
     seenBy: 'nobody; the operator gives them',

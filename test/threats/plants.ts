@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer'
 import type { SecretKindId } from '../../src/api/secret-kinds.ts'
 import { codeOfStep } from '../../src/api/sign-in/totp.ts'
 import { decryptKey, keyPassphrase } from '../../src/certificates/kept-keys.ts'
+import { SIGNING_KEY_FILE, signingKeyOf } from '../../src/cli/backup/signature.ts'
 import { makeLoginLink } from '../../src/cli/login-link.ts'
 import { createCanaryWords } from '../../src/mail/canary-address.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
@@ -162,6 +163,7 @@ async function mailIn(server: TestServer): Promise<void> {
 /** What the server holds and shows to nobody. */
 async function plantHeld(server: TestServer) {
   const store = server.store()
+  signingKeyOf(server.dataDir)
   const erased = await server.ask('POST', '/v1/recipients/erase', { email: ERASED })
   if (erased.status !== 202) throw new Error(erased.text)
   const { id } = (await server.read('/v1/domains')).data[0]
@@ -176,6 +178,7 @@ async function plantHeld(server: TestServer) {
     certificate_key: [lineOf(decryptKey(key, passphrase))],
     erased_address: [ERASED],
     encryption_key: [readFileSync(join(server.dataDir, 'seal.key'), 'latin1').trim()],
+    backup_key: [lineOf(readFileSync(join(server.dataDir, SIGNING_KEY_FILE), 'latin1'))],
     configured: [CLIENT_SECRET],
   }
 }

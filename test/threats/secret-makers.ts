@@ -28,6 +28,7 @@ export const MADE: Record<string, [sites: number, as: SecretKindId[] | string]> 
   'certificates/kept-keys.ts': [2, ['installation_secret']],
   'certificates/reach.ts': [1, 'a word that our own page answers'],
   'checkup/sntp.ts': [1, 'the number of a question to a clock'],
+  'cli/backup/signature.ts': [1, ['backup_key']],
   'cli/backup/unpack.ts': [1, 'the ID of a request'],
   'cli/listen/listen.ts': [1, ['webhook_secret']],
   'cli/login-link.ts': [1, ['sign_in_link']],
