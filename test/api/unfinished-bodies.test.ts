@@ -115,6 +115,7 @@ test('a body that an operation does not take is discarded, and the connection st
         method: 'POST',
         path: '/v1/wait',
         permission: 'send',
+        role: 'developer',
         summary: '',
         handle: async () => {
           await gate.promise

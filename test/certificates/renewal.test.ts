@@ -284,7 +284,7 @@ describe('failures', () => {
 
   // threat: hostile-certificate-authority
   test('of an earlier version that stored a chain which no listener can open with count as no certificate', async () => {
-    await certificateFiles(dataDir, 'settings').keepCertificate(await broken())
+    await certificateFiles(dataDir, 'settings', PASSPHRASE).keepCertificate(await broken())
     expect((await open()).certificate()).toBeNull()
   })
 

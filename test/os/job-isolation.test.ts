@@ -71,8 +71,8 @@ const parsing = (broken: object) => () =>
     /TypeError: .*\n +at /,
   )
 
-const { attachments: _, ...withFile } = { mail: 1, report: 1, policy_report: 1, attachments: 1 } satisfies Record<
-  ReaderJob['kind'],
+const withFile = { mail: 1, report: 1, policy_report: 1 } satisfies Record<
+  Exclude<ReaderJob['kind'], 'attachments' | 'post'>,
   1
 >
 const raw = new Uint8Array(Buffer.from('From: a@a.test\r\nTo: b@b.test\r\n\r\nHello\r\n'))
@@ -99,8 +99,8 @@ const reading = (kind: keyof typeof withFile, start: () => Runner) => async () =
   const broken = { ...mail, kind, jobId: 2, returnPath: '', raw: { fd, byteLength: 5_000 } }
   await inPool(start, mail, broken, /a message of 5000 bytes ends after 16\n +at /)
 }
-const readingAttachments = (start: () => Runner) => () =>
-  inPool(start, mail, { kind: 'attachments', jobId: 2, raw: null }, /TypeError: .*\n +at /)
+const readingStored = (broken: object, start: () => Runner) => () =>
+  inPool(start, mail, { jobId: 2, ...broken }, /TypeError: .*\n +at /)
 
 const looking = (isRemoval: boolean) => () => {
   const login = { host: '127.0.0.1', port: silent.port, tls: 'none', username: 'u', password: 'p', ca: null } as const
@@ -233,7 +233,8 @@ const readers = (start: () => Runner): Record<ReaderJob['kind'], () => Promise<v
   mail: reading('mail', start),
   report: reading('report', start),
   policy_report: reading('policy_report', start),
-  attachments: readingAttachments(start),
+  attachments: readingStored({ kind: 'attachments', raw: null }, start),
+  post: readingStored({ kind: 'post', message: { sizeBytes: 1 }, parsed: null, raw: 'absent' }, start),
 })
 
 const ROWS = {

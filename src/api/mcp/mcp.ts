@@ -74,7 +74,7 @@ export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps):
           failure(null, 'invalidRequest', `MCP-Protocol-Version must be one of ${VERSIONS.join(', ')}`),
         )
       }
-      const bytes = await incoming.readOnce(request, SMALL_BYTES, key)
+      const bytes = await incoming.readOnce(request, SMALL_BYTES, caller.key)
       const { value, fault } = parsed(request, bytes)
       if (fault !== null) return rendered(400, failure(null, 'unreadable', fault))
       const message = readMessage(value)
