@@ -20,7 +20,11 @@ describe('large base64', () => {
   test('is taken out of the JSON, and put back as bytes where bytes are expected', async () => {
     const body = {
       subject: 's',
-      attachments: [{ filename: 'a', content: LARGE }, { content: 'aGk=' }, { content: LARGE }],
+      attachments: [
+        { filename: 'a', content: LARGE },
+        { content: 'aGk=' },
+        { content: `data:image/png;base64,${LARGE}` },
+      ],
     }
     const { text, value } = await extracted(JSON.stringify(body, null, 1))
     expect(text.length).toBeLessThan(500)

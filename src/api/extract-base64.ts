@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { decodeBase64 } from '../submission/checks.ts'
+import { dataUrlStart, decodeBase64, LONGEST_DATA_URL_START } from '../submission/checks.ts'
 
 /** A JSON body whose large base64 texts are replaced by placeholders. */
 export interface Extracted {
@@ -10,7 +10,7 @@ export interface Extracted {
   put(value: unknown): void
 }
 
-/** JSON bytes → the same JSON without its large base64 texts (RFC 4648 §4) at `path`, and these texts decoded. `path`
+/** JSON bytes → the same JSON without its large base64 texts (RFC 4648 §4, also in `data:` URLs) at `path`, and these texts decoded. `path`
  *  is a list of object keys; `*` stands for any array entry. Parsed as strings, such attachments would be in memory
  *  four times and block the thread for 0.1 s. Here each megabyte is decoded in a separate turn of the event loop. Texts
  *  of less than 64 KiB and escaped or invalid texts stay in the JSON. The JSON itself is not validated. Never rejects.
@@ -26,7 +26,7 @@ export async function extractBase64(json: Uint8Array, path: readonly string[]): 
   for (let tries = 0; at >= 0 && tries < MOST_TRIES; tries++) {
     const start = startOfText(bytes, at, name.length)
     const end = start < 0 ? -1 : bytes.indexOf(QUOTE, start)
-    const decoded = end - start >= LARGE_BYTES ? await decode(bytes.subarray(start, end)) : null
+    const decoded = end - start >= LARGE_BYTES ? await decode(base64In(bytes.subarray(start, end))) : null
     if (decoded !== null) {
       const mark = `${nonce}-${extracted.size}`
       extracted.set(mark, decoded)
@@ -64,6 +64,11 @@ function afterBlanks(bytes: Uint8Array, from: number): number {
   let at = from
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
   return at
+}
+
+/** The value without the start of a `data:` URL. */
+function base64In(text: Buffer): Buffer {
+  return text.subarray(dataUrlStart(text.toString('latin1', 0, LONGEST_DATA_URL_START)))
 }
 
 /** ASCII base64 → its bytes, or null if it is not base64. */

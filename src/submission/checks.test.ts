@@ -5,6 +5,7 @@ import {
   contentIdFault,
   contentTypeFault,
   decodeBase64,
+  decodeWrittenBase64,
   filenameFault,
   headerNameFault,
   headerValueFault,
@@ -241,5 +242,24 @@ describe('base64', () => {
   test.each(['A', 'AA', 'AAA', 'AA=', 'AAAA=', 'AB==', 'AA==AA==', 'a-b_', 'AAA!', '====', 'é'.repeat(4)])(
     '%p is refused',
     (text) => expect(decodeBase64(text)).toBeNull(),
+  )
+})
+
+describe('base64 as people write it', () => {
+  const BYTES = Buffer.from([0xfb, 0xef, 0xbe, 0xff, 0x01])
+  test.each([
+    '++++/wE=',
+    '----_wE=',
+    '----_wE',
+    '++++/wE',
+    'data:application/pdf;base64,++++/wE=',
+    'data:;base64,++++/wE',
+    'DATA:image/svg+xml;charset=utf-8;Base64, ----_wE',
+    '++++\n/wE=\r\n',
+  ])('%j is read', (text) => expect(Buffer.from(decodeWrittenBase64(text) ?? []).equals(BYTES)).toBe(true))
+
+  test.each(['+---_wE', 'data:text/plain,hello', 'data:image/png;base64', 'A', 'AA=', 'AA==AA', 'é', 'a*b', '{"a":1}'])(
+    '%j is refused',
+    (text) => expect(decodeWrittenBase64(text)).toBeNull(),
   )
 })

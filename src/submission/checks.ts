@@ -144,6 +144,29 @@ export function decodeBase64(text: string): Uint8Array | null {
   }
 }
 
+/** Base64 as people and their libraries write it → bytes: also with the URL-safe alphabet, without padding, or as a `data:`
+ *  URL. Null for anything else. RFC 4648 §4 and §5, RFC 2397 */
+export function decodeWrittenBase64(text: string): Uint8Array | null {
+  const strict = decodeBase64(text)
+  if (strict !== null) return strict
+  const written = text.slice(dataUrlStart(text.slice(0, LONGEST_DATA_URL_START)))
+  const isUrlSafe = /[-_]/.test(written)
+  if (isUrlSafe && /[+/]/.test(written)) return null
+  try {
+    const alphabet = isUrlSafe ? 'base64url' : 'base64'
+    return Uint8Array.fromBase64(written, { alphabet, lastChunkHandling: 'loose' })
+  } catch {
+    return null
+  }
+}
+
+/** Length of the part of a `data:` URL in front of its base64; 0 for other text. RFC 2397 §3 */
+export function dataUrlStart(text: string): number {
+  return /^\s*data:[^,]*;\s*base64\s*,/i.exec(text)?.[0].length ?? 0
+}
+
+export const LONGEST_DATA_URL_START = 300
+
 // Trace and authentication fields belong to other servers; Postrider sets the rest.
 const OWN_HEADER =
   /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|authentication-results)$|^(?:arc|resent|x-service|x-postrider)-/i

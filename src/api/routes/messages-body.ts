@@ -193,7 +193,7 @@ const GIVEN_ATTACHMENT = z
         if (content instanceof Uint8Array) return content
         if (typeof content !== 'string')
           return refuse(context, [], content === undefined ? 'is required' : 'must be a string')
-        return checks.decodeBase64(content) ?? refuse(context, [], 'must be base64')
+        return checks.decodeWrittenBase64(content) ?? refuse(context, [], 'must be base64')
       })
       .meta({ type: 'string', contentEncoding: 'base64' }),
     content_type: CONTENT_TYPE.nullish().describe('Derived from the file name if absent.'),
