@@ -26,6 +26,9 @@ export const BUILT: readonly Built[] = [
   { file: 'src/inbound/bounded-head.ts', expression: 'HEAD_LIMITS.authorNameBytes + 1', stands: ['513'] },
   { file: 'src/net/visible-text.ts', expression: BUT_LINES, stands: [INVISIBLE] },
   { file: 'src/api/responses/fields.ts', expression: 'prefix', stands: ['msg'] },
+  // Too many for recheck; test/cost/symptoms.test.ts repeats each word of the table.
+  { file: 'src/mail/bounce-rules.ts', expression: 'words', stands: ['user unknown'] },
+  { file: 'src/mail/bounce-rules.ts', expression: "each.join('|')", stands: [String.raw`5\d\d`] },
   { file: 'src/mail/html-scan.ts', expression: 'name', stands: ['script'] },
   { file: 'src/mail/html-text.ts', expression: 'name', stands: ['script'] },
   { file: 'src/submission/mjml/liquid.ts', expression: 'unusedIn(source)', stands: ['liquid0q'] },

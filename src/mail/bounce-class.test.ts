@@ -34,9 +34,9 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ],
   ['542 ann@dest.example Rejected', 'no_mailbox', 'messagelabs-rejected'],
   ['553 Invalid recipient ann@dest.example (Mode: normal)', 'no_mailbox', 'bigfoot-invalid-recipient'],
-  ['550 The recipient name is not recognized', 'no_mailbox', 'no-mailbox-by-that-name'],
+  ['550 The recipient name is not recognized', 'no_mailbox', 'user-unknown'],
   ['550 Invalid final delivery userid: ann@dest.example', 'no_mailbox', 'unknown-user'],
-  ['550 ユーザー Ann は Domino ディレクトリには見つかりません', 'no_mailbox', 'unknown-user-japanese'],
+  ['550 ユーザー Ann は Domino ディレクトリには見つかりません', 'no_mailbox', 'unknown-user-abroad'],
   // The mailbox exists, or nothing says that it does not.
   ['550 5.1.1 RCP-P2 Refused due to recipient preferences', 'policy', 'facebook-preferences'],
   ['550 5.1.1 RCP-P1 Recipient address does not exist', 'no_mailbox'],
@@ -60,8 +60,8 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['550 No MX record found for domain=dest.example', 'no_domain', 'takes-no-mail'],
   ['550 5.7.27 Host does not accept mail', 'no_domain', 'takes-no-mail'],
   ['550 Illegal host/domain name found', 'no_domain', 'domain-unknown'],
-  ['556 5.1.10 Recipient address has null MX', 'no_domain', 'enhanced-1.10'],
-  ['521 host does not accept mail', 'no_domain', 'code-521'],
+  ['556 5.1.10 Recipient address has null MX', 'no_domain', 'takes-no-mail'],
+  ['521 host does not accept mail', 'policy', 'code-521'],
   ['550 5.1.2 Bad destination host', 'no_domain'],
   ['550 5.1.2 <x@other.example>: Recipient address rejected: Domain not found', 'no_domain', 'domain-not-found'],
   ['550 5.7.1 IP address 192.0.2.1: reverse DNS not found', 'authentication'],
@@ -129,7 +129,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['550', 'unknown', 'none'],
   ['450 Requested mail action not taken: mailbox unavailable', 'unknown', 'none'],
   ['550 5.0.0 Denied', 'unknown', 'none'],
-  ['450 4.1.1 User unknown', 'no_mailbox', 'enhanced-1.1'],
+  ['450 4.1.1 User unknown', 'system', 'unknown-for-now'],
 ]
 
 describe('a refusal', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { BOUNCE_RULES } from '../mail/bounce-rules.ts'
 import { createReplyReader, parseReplyLine } from '../mail/reply.ts'
 import type { Outcome } from '../model/delivery.ts'
 import { internalFault, isHostTrouble, lateBounce, outcomeOf, unpreparable } from './outcome.ts'
@@ -69,7 +70,26 @@ const CASES: [stage: Stage, said: string, outcome: string][] = [
   ['rcpt', '556 5.1.10 Recipient address has null MX', 'hard 5.1.10'],
   ['rcpt', '556 the domain takes no mail', 'hard 556'],
 
+  [
+    'rcpt',
+    '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [a.prod.outlook.com]',
+    'hard 5.5.0',
+  ],
+  ['rcpt', '550 5.7.1 No such user!', 'hard 5.7.1'],
+  ['rcpt', '550 5.7.1 User unknown', 'hard 5.7.1'],
+  ['rcpt', '550 5.7.1 Recipient does not exist', 'hard 5.7.1'],
+  ['rcpt', '550 5.4.1 All recipient addresses rejected : Access denied', 'hard 5.4.1'],
+  ['rcpt', '554 delivery error: dd anna@remote.test is no longer valid', 'hard 554'],
+  ['rcpt', '550 User [ann.lee@dest.test] does not exist', 'hard 550'],
+  ['rcpt', '550 User ann.lee@dest.test does not exist', 'hard 550'],
+
   // The address is fine.
+  ['rcpt', '521 refused', 'soft 521'],
+  ['rcpt', '521 Rejected: your network 192.0.2.0/24', 'soft 521'],
+  ['rcpt', '552 5.1.1 anna@remote.test extended quota violation', 'soft 5.1.1'],
+  ['rcpt', '550 5.1.1 anna@remote.test maximum message size exceeded', 'soft 5.1.1'],
+  ['rcpt', '550 5.1.1 anna@remote.test account is disabled', 'soft 5.1.1'],
+  ['rcpt', '501 Invalid domain name', 'soft 501'],
   ['rcpt', '552 5.2.2 Mailbox full', 'soft 5.2.2'],
   ['rcpt', '552 Mailbox quota exceeded', 'soft 552'],
   ['rcpt', '550 5.2.1 The email account that you tried to reach is disabled. - gsmtp', 'soft 5.2.1'],
@@ -101,6 +121,27 @@ for (const [stage, said, outcome] of CASES) {
     expect(inShort(outcomeOf(answer(stage, said), MX))).toBe(outcome)
   })
 }
+
+test('no outcome says that the address or domain does not exist without being hard', () => {
+  const samples = BOUNCE_RULES.flatMap((rule) => rule.samples)
+  const replies = samples.flatMap((each) => [each, each.replace(/^5(\d\d)/, '4$1'), each.replace(/^\d{3}/, '530')])
+  const outcomes = replies.flatMap((each) =>
+    (['ehlo', 'mail', 'rcpt', 'content'] as const).map((stage) =>
+      outcomeOf(answer(stage, each.replace(/^(\d{3})-/, '$1 ')), MX),
+    ),
+  )
+  const gone = outcomes.filter((each) => 'cause' in each && /^no_/.test(each.cause.class))
+  expect(gone.length).toBeGreaterThan(20)
+  expect(gone.filter((each) => each.kind !== 'bounced' || each.bounceType !== 'hard')).toEqual([])
+})
+
+test.each([
+  ['mail', '550 5.1.1 user unknown', 'policy', 'mail-refused'],
+  ['rcpt', '450 4.1.1 user unknown', 'system', 'unknown-for-now'],
+  ['rcpt', '530 user unknown', 'system', 'unknown-for-now'],
+] as const)('at %s, %s is explained as %s', (stage, said, className, rule) => {
+  expect(outcomeOf(answer(stage, said), MX)).toMatchObject({ cause: { class: className, rule } })
+})
 
 test('a refusal gives the reply on one line and the rule that classified it', () => {
   expect(outcomeOf(answer('rcpt', '550-5.1.1 No such\n550 5.1.1 person'), MX)).toMatchObject({

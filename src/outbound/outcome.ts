@@ -1,4 +1,4 @@
-import { classifyReply } from '../mail/bounce-class.ts'
+import { classifyReply, isGone } from '../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Outcome } from '../model/delivery.ts'
 import type { Answer, Fault, Stage } from './smtp/reply.ts'
@@ -41,9 +41,8 @@ export function isHostTrouble(answer: Answer, outcome: Outcome): boolean {
 /** A remote server's reply to a later relay, from a report → the bounce, classified as if the reply had come to our
  *  RCPT. Never throws. */
 export function lateBounce(reply: Reply): { bounceType: BounceType; code: string; cause: Cause } {
-  const cause: Cause = classifyReply(reply)
-  const isHard = reply.code >= 500 && takesNoMail(reply, cause)
-  return { bounceType: isHard ? 'hard' : 'soft', code: reply.enhanced ?? String(reply.code), cause }
+  const { cause, bounceType } = judged(reply, 'rcpt')
+  return { bounceType, code: reply.enhanced ?? String(reply.code), cause }
 }
 
 /** The stored content can never become a mail. */
@@ -90,15 +89,26 @@ const isAboutUs = (stage: Stage) => stage !== 'rcpt' && stage !== 'data' && stag
 
 function outcomeOfReply(stage: Stage, reply: Reply): Outcome {
   if (stage === 'content' && reply.code < 300) return { kind: 'delivered', reply }
-  const cause: Cause = classifyReply(reply)
+  const { cause, bounceType } = judged(reply, stage)
   const code = reply.enhanced ?? String(reply.code)
   const message = formatReply(reply)
-  if (reply.code < 500 || reply.code === LOGIN_OR_TLS_NEEDED) {
+  if (isRetried(reply)) {
     const aboutRecipient = reply.code !== 421 && !isAboutUs(stage) && isAboutRecipient(reply, cause)
     return { kind: 'deferred', code, message, aboutRecipient, cause }
   }
-  const isHard = !isAboutUs(stage) && takesNoMail(reply, cause)
-  return { kind: 'bounced', bounceType: isHard ? 'hard' : 'soft', code, message, cause }
+  return { kind: 'bounced', bounceType, code, message, cause }
+}
+
+const isRetried = ({ code }: Reply) => code < 500 || code === LOGIN_OR_TLS_NEEDED
+
+/** Hard if the class says that the recipient's address or domain does not exist or accepts no mail. Where such words do
+ *  not make a hard bounce, another rule says why: the server may take the address later, or the words are about us. */
+function judged(reply: Reply, stage: Stage): { cause: Cause; bounceType: BounceType } {
+  const cause: Cause = classifyReply(reply)
+  if (!isGone(cause)) return { cause, bounceType: 'soft' }
+  if (isRetried(reply)) return { cause: { class: 'system', rule: 'unknown-for-now' }, bounceType: 'soft' }
+  if (isAboutUs(stage)) return { cause: { class: 'policy', rule: `${stage}-refused` }, bounceType: 'soft' }
+  return { cause, bounceType: 'hard' }
 }
 
 /** x.1.z and x.2.z, except for the sender's address (x.1.7, x.1.8) and greylisting, which some servers report as 4.2.0:
@@ -109,22 +119,6 @@ function isAboutRecipient({ enhanced }: Reply, cause: Cause): boolean {
   return enhanced !== null && /^\d\.[12]\./.test(enhanced) && !SENDER_FAULT.test(enhanced)
 }
 
-/** Whether a 5yz means that the address or its domain does not exist, given its class from bounce-class.ts:
- *
- *  5.1.z: yes, unless the text is about the sender, a temporary state or a full mailbox. 5.1.0 gives no reason and
- *  needs a matching text; 5.1.7 and 5.1.8 concern the sender.
- *  5.6.z, 5.7.z and 5.3.4: no, unless the text is that of one known server, or of a domain without mail.
- *  others (5.2.1, 5.5.0, no code): if the text says so. */
-function takesNoMail({ code, enhanced }: Reply, cause: Cause): boolean {
-  const status = enhanced ?? ''
-  const isSaid = cause.class === 'no_mailbox' || cause.class === 'no_domain'
-  if (status.startsWith('5.1.')) return isSaid && !SENDER_FAULT.test(status)
-  if (WHATEVER_THE_CODE.has(cause.rule)) return true
-  if (/^5\.[67]\.|^5\.3\.4$|^5\.2\.2$/.test(status)) return false
-  return code === 556 || isSaid // 556: RFC 7504
-}
-
-const WHATEVER_THE_CODE = new Set(['bigfoot-invalid-recipient', 'takes-no-mail'])
 const SENDER_FAULT = /^\d\.1\.[78]$/ // RFC 3463 §3.2: sender's mailbox or system is bad
 
 function outcomeOfFault(stage: Stage, fault: Fault, afterDot: boolean, peerName: string): Outcome {

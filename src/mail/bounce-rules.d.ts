@@ -1,0 +1,4 @@
+declare module '*/bounce-rules.txt' {
+  const text: string
+  export default text
+}
