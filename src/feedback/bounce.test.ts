@@ -116,7 +116,7 @@ describe('a report of a failure', () => {
 
   test('is soft if only the subject says so, or the sender is not proved', () => {
     expect(cause({ form: SUBJECT_ONLY })).toEqual(['soft', 'subject-only', null])
-    expect(cause({ form: UNPROVED })).toEqual(['soft', 'user-unknown', null])
+    expect(cause({ form: UNPROVED })).toEqual(['soft', 'unproved', null])
   })
 
   test('is soft if its text says that the mailbox exists', () => {

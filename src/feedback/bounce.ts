@@ -1,4 +1,5 @@
 import { asciiDomain } from '../mail/address.ts'
+import { isGone } from '../mail/bounce-class.ts'
 import { SUBJECT_ONLY, UNPROVED } from '../mail/bounce-notice.ts'
 import type { Dsn, DsnRecipient } from '../mail/dsn.ts'
 import { parseReplyLine, type Reply } from '../mail/reply.ts'
@@ -35,8 +36,8 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
   }
   if (action !== 'failed') return kept
 
-  const { bounceType: said, code, cause } = weighed(replyOf(recipient, diagnostic), dsn, judge)
-  const bounceType = isOfOurs(recipient, delivery.email) ? said : 'soft'
+  const reply = replyOf(recipient, diagnostic)
+  const { bounceType, code, cause } = weighed(reply, dsn, isOfOurs(recipient, delivery.email), judge)
   const suppress = bounceType === 'hard' ? 'hard_bounce' : null
   const failed: Judgement = { ...kept, report: { ...kept.report, cause }, suppress }
   if (isFinal(delivery.status) && delivery.status !== 'delivered') return failed
@@ -59,27 +60,29 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
 /** The reply's class, weighed against the rest of the report. Rules:
  *
  *  unknown-after-data: soft. The server accepted the recipient and called it unknown only at DATA, as filters do.
- *  subject-only: soft. Only the subject reports a failure.
+ *  subject-only, unproved: soft. Only the subject reports a failure; no mail system with the null return path wrote it.
+ *  other-address: soft. The failed address is not our recipient, which forwards to it.
  *  words-mailbox-full, words-mailbox-disabled: soft. The text outweighs a 5.1.1 beside it.
- *  words-…: a code without a reason (none, 5.0.0, 5.4.4) takes the reason of a line `Reason: …`.
- *
- *  A notice that no mail system wrote, or that did not come from the null return path, is soft under its own rule. */
-function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: JudgeReply): ReturnType<JudgeReply> {
+ *  words-…: a code without a reason (none, 5.0.0, 5.4.4) takes the reason of a line `Reason: …`. */
+function weighed(reply: Reply, dsn: Dsn, isOfOurs: boolean, judge: JudgeReply): ReturnType<JudgeReply> {
+  const { isAfterRecipient, words, form } = dsn
   const judged = judge(reply)
-  if (isAfterRecipient && judged.cause.class === 'no_mailbox') {
-    return { ...judged, bounceType: 'soft', cause: { class: 'policy', rule: 'unknown-after-data' } }
+  const soft = (cause: Cause) => ({ ...judged, bounceType: 'soft' as const, cause })
+  if (isAfterRecipient && isGone(judged.cause) && !AFTER_DATA.has(judged.cause.rule)) {
+    return soft({ class: 'policy', rule: 'unknown-after-data' })
   }
-  if (form === SUBJECT_ONLY || form === UNPROVED) {
-    const rule = form === SUBJECT_ONLY ? 'subject-only' : judged.cause.rule
-    return { ...judged, bounceType: 'soft', cause: { class: judged.cause.class, rule } }
+  if (form === SUBJECT_ONLY) {
+    return soft({ class: isGone(judged.cause) ? 'unknown' : judged.cause.class, rule: 'subject-only' })
   }
+  if (form === UNPROVED && isGone(judged.cause)) return soft({ class: 'unknown', rule: 'unproved' })
+  if (!isOfOurs && judged.bounceType === 'hard') return soft({ class: 'unknown', rule: 'other-address' })
   if (words === null || form === 'notice') return judged
   const certain = words.split('\n').filter((line) => !DOUBT.test(line))
-  if (judged.cause.class === 'no_mailbox') {
+  if (isGone(judged.cause)) {
     const known = MAILBOX_EXISTS.find(({ text }) => certain.some((line) => text.test(line)))
-    if (known !== undefined) return { ...judged, bounceType: 'soft', cause: { class: known.class, rule: known.rule } }
+    if (known !== undefined) return soft({ class: known.class, rule: known.rule })
   }
-  if (!WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
+  if (!isOfOurs || !WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
   const said = certain
     .filter((line) => REASON.test(line))
     .slice(0, MAX_REASONS)
@@ -89,6 +92,8 @@ function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: Ju
   return { bounceType: said.bounceType, code: judged.code, cause: { ...said.cause, rule: `words-${said.cause.rule}` } }
 }
 
+/** These providers do so for addresses that do not exist. */
+const AFTER_DATA: ReadonlySet<string> = new Set(['yahoo-no-account', 'mailru-no-user'])
 /** A line that gives several possible reasons or advice. */
 const DOUBT = /\b(?:may|might|possibl[ey]|perhaps|probably|if|or|either|could be|check)\b/i
 /** A report has one or two reasons. Each is compared with all rules on the main thread. */
@@ -97,7 +102,7 @@ const MAX_REASONS = 5
 const REASON = /^\s*(?:reason|error|diagnostic(?: code)?|cause|problem|grund|raison|motivo)\s*:\s*/i
 const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])
 const SAID = new Set(['no_mailbox', 'no_domain', 'mailbox_full'])
-/** Phrases that no system uses for a nonexistent mailbox. */
+/** Phrases that no system uses for a nonexistent mailbox, anywhere in a report: narrower than those of replies. */
 const MAILBOX_EXISTS = [
   {
     class: 'mailbox_full',

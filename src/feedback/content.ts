@@ -10,7 +10,8 @@ import {
 import { noticeText, readBounceNotice, SUBJECT_ONLY, UNPROVED } from '../mail/bounce-notice.ts'
 import { diagnosticText } from '../mail/delivery-status.ts'
 import { type Dsn, type FormDsn, readDsn, reportContext } from '../mail/dsn.ts'
-import { saysAway } from '../mail/failure-words.ts'
+import { saysAway, saysFailed } from '../mail/failure-words.ts'
+import { isFilterRefusal } from '../mail/filter-refusal.ts'
 import { UNSUBSCRIBE_SUBJECT } from '../mail/list-unsubscribe.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from '../mail/mime-parts.ts'
 import { readSesNotification } from '../mail/ses-notification.ts'
@@ -82,8 +83,12 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
   const isAutomatic = isAutoReply(mail.fields) || hasVacationSubject(mail.fields)
   const isSystem = hasSystemAuthor(mail)
   const isNull = returnPath === '' || hasNullReturnPath(mail)
+  const refusal = isFilterRefusal(mail) ? readBounceNotice(mail, isSystem, true) : null
+  if (refusal !== null) return { kind: 'dsn', dsn: shortened(proved(refusal, false, mail)) }
   if (isDispositionNotification(mail) || notification !== null) return { kind: 'auto_reply' }
-  const isNoticePossible = isSystem ? isNull || !isAnswer(mail) : isNull && !isAutomatic && !isPersonal(mail)
+  // Some mail systems and filters mark their notices like vacation notes; the subject of these reports a failure.
+  const isNote = isPersonal(mail) || hasVacationSubject(mail.fields) || (isAutomatic && !saysFailed(subject))
+  const isNoticePossible = isSystem ? isNull || !isAnswer(mail) : isNull && !isNote
   if (isNoticePossible) {
     const notice = readBounceNotice(mail, isSystem)
     if (notice !== null) return { kind: 'dsn', dsn: shortened(proved(notice, isSystem && isNull, mail)) }
@@ -99,7 +104,7 @@ function isPersonal(mail: MimePart): boolean {
   return isAnswer(mail) || saysAway(`${subjectOf(mail)}\n${noticeText(mail)}`)
 }
 
-/** Only a notice from a mail system with the null return path may suppress. */
+/** Only a notice from a mail system with the null return path may suppress, and a filter's refusal never. */
 function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
   const form = isProved || notice.form === SUBJECT_ONLY ? notice.form : UNPROVED
   return { ...notice, form, ...reportContext(mail, notice.recipients) }

@@ -1,5 +1,5 @@
 import { subjectOf } from './bounce-author.ts'
-import { classifyReply } from './bounce-class.ts'
+import { classifyReply, isGone } from './bounce-class.ts'
 import { diagnosticText, statusIn } from './delivery-status.ts'
 import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { END } from './dsn-forms.ts'
@@ -8,22 +8,22 @@ import { textFromHtml } from './html-text.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
 /** Parts of a mail in no form of dsn-forms.ts → the failure that its text reports; null if none. The caller identifies
- *  the delivery by the return path, so this only requires failure words (failure-words.ts), or a reply of class 4 or 5
- *  if a mail system wrote it (`isSystem`).
+ *  the delivery by the return path, so this only requires failure words (failure-words.ts), a reply of class 4 or 5 if a
+ *  mail system wrote it (`isSystem`), or the refusal of a filter (filter-refusal.ts).
  *
  *  A line with a reason belongs to the first address in the line, else to the closest address before it, else to an
  *  address in the three lines after it. A reason without an address applies to all other addresses and to the entry
  *  without an address, which stands for a recipient that the text does not name and follows the addresses with their
  *  own reasons. Reads 64 KiB of text up to the copy of the mail, without quoted lines, at most 1,000 lines and 100
  *  addresses; linear, never throws. */
-export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | null {
+export function readBounceNotice(mail: MimePart, isSystem: boolean, isRefusal = false): FormDsn | null {
   const text = noticeText(mail)
   const subject = subjectOf(mail)
   const lines = text.split('\n', MAX_LINES).map((line) => line.slice(0, LONGEST_LINE).trim())
-  const reasons = lines.map(reasonIn)
+  const reasons = lines.map((line, at) => reasonIn(line, at < MAX_WORDED))
   const isReplied = lines.some((line) => REPLY.test(line))
   const isDelayed = saysDelayed(`${subject}\n${text}`)
-  const isSaid = isDelayed || saysFailed(`${subject}\n${text}`)
+  const isSaid = isDelayed || isRefusal || saysFailed(`${subject}\n${text}`)
   if (!isSaid && !(isSystem && isReplied)) return null
   if (!isReplied && saysDelivered(`${subject}\n${text}`)) return null
   const action = isDelayed ? 'delayed' : 'failed'
@@ -81,6 +81,8 @@ const MAX_TEXTS = 5
 const LONGEST_TEXT = 65_536
 const SHORTEST_TEXT = 30
 const MAX_LINES = 1_000
+/** Of these, the first ones are compared with the words of all rules, which takes about 0.1 ms each. */
+const MAX_WORDED = 200
 const LONGEST_LINE = 1_000
 const MAX_ADDRESSES = 100
 const LINES_BEFORE = 3
@@ -114,13 +116,13 @@ function beginsCopy(line: string): boolean {
 
 const LONGEST_RULE = 80
 
-/** A line → the reason in it: a server reply, words with a class, or nothing. */
-function reasonIn(line: string): 'reply' | 'words' | null {
+/** A line → the reason in it: a server reply, words with a class where `isWorded`, or nothing. */
+function reasonIn(line: string, isWorded: boolean): 'reply' | 'words' | null {
   if (line === '' || CONTEXT.test(line)) return null
   if (REPLY.test(line) || REPLY_WITHIN.test(line) || CODED.test(line)) return 'reply'
-  return line.length > 3 && classifyReply({ code: 550, enhanced: null, text: line }).class !== 'unknown'
-    ? 'words'
-    : null
+  if (!isWorded || line.length <= 3) return null
+  const said = classifyReply({ code: 550, enhanced: null, text: line })
+  return said.class === 'unknown' || (LABEL.test(line) && !isGone(said)) ? null : 'words'
 }
 
 /** At the start of a line with text behind it, or with an enhanced status code: only server replies look like this. */
@@ -132,6 +134,9 @@ const CODED = /(?<![\d.])#?[45]\.[0-7]\.\d{1,3}(?![\d.])/
 /** Session lines that are not replies: our commands, and fields of the mail. */
 const CONTEXT =
   /^(?:>>> |(?:From|To|Cc|Subject|Date|Sent|Message-ID|Received|Return-Path|Size|Number of lines)\b[^:]{0,20}:)/i
+
+/** A label with an address, in any language: `Absender: ann@a.example`, but also `Unknown user: ann@a.example`. */
+const LABEL = /^[^:@]{1,40}:\s{0,10}[<("'[]?[^\s@]{1,64}@[^\s@]{1,255}$/
 
 /** The first line with a reply, else the first with words; -1 for none. */
 function firstReason(reasons: readonly (string | null)[], from: number, to: number): number {

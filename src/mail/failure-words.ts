@@ -44,7 +44,13 @@ const FAILED: readonly string[] = [
   'host unknown',
   'unknown host',
   'no valid recipients',
-  'was automatically rejected',
+  'automatically rejected',
+  'message rejected',
+  'mail rejected',
+  'rejected: ',
+  'was refused by',
+  'delivery aborted',
+  'delivery expired',
   'has been rejected',
   'was rejected by',
   // German
@@ -144,8 +150,11 @@ const FAILED_APART: readonly [first: string, then: string][] = [
   ['problem', 'deliver'],
   ['address', 'failed'],
   ['recipient', 'rejected'],
+  ['deliver', 'aborted'],
+  ['message', 'aborted'],
   ['konnte', 'nicht zu'],
   ['konnte', 'nicht aus'],
+  ['zustellung', 'abgebrochen'],
   ["n'a pas pu", 'remis'],
   ["n'a pas pu", 'délivré'],
   ["n'a pas pu", 'distribué'],
@@ -289,6 +298,33 @@ const AWAY: readonly string[] = [
   '自动回复',
 ]
 
+/** A mail that its recipient deleted unread, in read receipts. */
+const UNREAD: readonly string[] = [
+  'without being read',
+  'was not read',
+  'ungelesen',
+  'ohne gelesen',
+  'sans être lu',
+  'sans avoir été lu',
+  'sin leer',
+  'sin ser leído',
+  'sin haber sido leído',
+  'senza essere lett',
+  'senza essere stat',
+  'sem ser lid',
+  'ongelezen',
+  'zonder te zijn gelezen',
+  'utan att läsas',
+  'uden at blive læst',
+  'bez odczytania',
+  'не прочитан',
+  'непрочитан',
+  '未読',
+  '開封されずに',
+  '未阅读',
+  '未读',
+]
+
 /** Text → whether it contains such words, in any letter case and with any line breaks. */
 export const saysFailed = (text: string) => {
   const plain = plainOf(text)
@@ -296,6 +332,7 @@ export const saysFailed = (text: string) => {
 }
 export const saysDelivered = (text: string) => has(plainOf(text), DELIVERED)
 export const saysDelayed = (text: string) => has(plainOf(text), DELAYED)
+export const saysUnread = (text: string) => has(plainOf(text), UNREAD)
 export const saysAway = (text: string) => has(plainOf(text), AWAY)
 
 const plainOf = (text: string) => text.toLowerCase().replaceAll('’', "'").replace(/\s+/g, ' ')

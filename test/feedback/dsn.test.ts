@@ -38,7 +38,7 @@ const MEANS: [
   ['sendmail-report', 'nobody@dest.example', 'failed', ['hard', '5.1.1', 'user-unknown']],
   ['sendmail-text', 'nobody@dest.example', 'failed', ['hard', '5.1.1', 'user-unknown']],
   ['sendmail-warning', 'slow@dest.example', 'delayed', null],
-  ['smtputf8-global', 'jörg@xn--gre-6ka8i.example', 'failed', ['hard', '5.1.1', 'enhanced-1.1']],
+  ['smtputf8-global', 'jörg@xn--gre-6ka8i.example', 'failed', ['hard', '5.1.1', 'unknown-user-abroad']],
   ['yahoo', 'gone@yahoo.example', 'failed', ['hard', '554', 'yahoo-no-account']],
 ]
 

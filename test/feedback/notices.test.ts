@@ -48,7 +48,7 @@ describe('a notice without a delivery-status part', () => {
       'another address',
       'Could not deliver to eve@other.example: 550 5.1.1 No such user',
       'soft',
-      'unknown-user',
+      'other-address',
       false,
     ],
   ])('about %s is a bounce', async (_, text, bounceType, rule, isSuppressed) => {
@@ -280,6 +280,40 @@ describe('good addresses are not suppressed by', () => {
   })
 })
 
+const FILTER = 'multipart/report; report-type=disposition-notification; boundary=b'
+const disposition = (text: string, said: string) =>
+  `--b\r\nContent-Type: text/plain\r\n\r\n${text}\r\n--b\r\nContent-Type: message/disposition-notification\r\n\r\n` +
+  `Final-Recipient: rfc822; ann@dest.example\r\nDisposition: ${said}\r\n--b--\r\n`
+const AUTOMATIC = { From: 'ann@dest.example', 'Auto-Submitted': 'auto-replied (rejected)' }
+
+describe('a refusal that looks like an automatic answer is a soft bounce:', () => {
+  test.each([
+    [
+      'the disposition "deleted" of a filter (RFC 5429)',
+      mailOf('Mail', '', { ...AUTOMATIC, 'Content-Type': FILTER }) +
+        disposition('I do not want this. No such user.', 'automatic-action/MDN-sent-automatically; deleted'),
+      'unproved',
+    ],
+    [
+      'a filter without a disposition',
+      mailOf('Automatically rejected mail', 'Your mail to ann@dest.example was refused: no thanks', AUTOMATIC),
+      'subject-only',
+    ],
+    [
+      'a notice of a provider that is marked as automatic',
+      mailOf('Undeliverable', 'Mailbox of ann@dest.example is full.', { 'Auto-Submitted': 'auto-generated' }),
+      'mailbox-full',
+    ],
+    [
+      'a delivery that another server gave up',
+      mailOf('Delivery aborted', 'Delivery to ann@dest.example was aborted after 48 hours.'),
+      'expired',
+    ],
+  ])('%s', async (_, raw, rule) => {
+    expect(await outcome(raw)).toEqual(['soft', rule, false])
+  })
+})
+
 describe('no bounce comes from', () => {
   test.each([
     [
@@ -288,6 +322,15 @@ describe('no bounce comes from', () => {
         From: 'ann@dest.example',
         'Content-Type': 'multipart/report; report-type=disposition-notification; boundary=b',
       }),
+    ],
+    [
+      'the receipt for a mail deleted unread',
+      mailOf('Not read: Your order', '', { From: 'ann@dest.example', 'Content-Type': FILTER }) +
+        disposition('Your message was deleted without being read.', 'automatic-action/MDN-sent-automatically; deleted'),
+    ],
+    [
+      'an automatic answer that speaks of failures in its text only',
+      mailOf('Ticket 4711', 'If a mail could not be delivered, call us.', AUTOMATIC),
     ],
     [
       'a vacation note that quotes our mail',
