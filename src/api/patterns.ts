@@ -59,6 +59,10 @@ export const SUBJECT = { maxLength: 998, pattern: String.raw`^${NOT_BLANK}[^\r\n
 export const BODY_OR_EMPTY = { pattern: String.raw`^(?:${NOT_BLANK}[^\u0000]+)?$` }
 /** A body part: not blank, without NUL. */
 export const BODY = { pattern: String.raw`^${NOT_BLANK}[^\u0000]+$` }
+/** iCalendar text (mail/calendar.ts). */
+export const CALENDAR = {
+  pattern: String.raw`^\s*[Bb][Ee][Gg][Ii][Nn]:[Vv][Cc][Aa][Ll][Ee][Nn][Dd][Aa][Rr][ \t]*[\r\n][^\u0000]*$`,
+}
 /** Any text that is not blank. */
 export const NOT_BLANK_TEXT = { pattern: String.raw`^${NOT_BLANK}` }
 /** Text of visible characters only (net/visible-text.ts), not blank. */

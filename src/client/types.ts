@@ -403,6 +403,13 @@ export interface Billing {
   }>
 }
 
+export interface Calendar {
+  /** iCalendar text (RFC 5545). */
+  content: string
+  /** By default the METHOD of `content`, which must be the same. */
+  method?: 'PUBLISH' | 'REQUEST' | 'REPLY' | 'ADD' | 'CANCEL' | 'REFRESH' | 'COUNTER' | 'DECLINECOUNTER' | null
+}
+
 export interface CreatedApiKey {
   id: string
   name: string
@@ -1567,6 +1574,8 @@ export interface SendMessage {
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null
+  /** An invitation, which mail programs show with buttons: one text/calendar part beside text and HTML. */
+  calendar?: Calendar | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */
@@ -2069,6 +2078,8 @@ export interface MessagesAnalyzeBody {
   headers?: MessageHeaders | null
   /** The composed message can be at most 25 MiB, unless configured otherwise. */
   attachments?: Array<Attachment | RemoteAttachment> | null
+  /** An invitation, which mail programs show with buttons: one text/calendar part beside text and HTML. */
+  calendar?: Calendar | null
   /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
   /** At most 64 characters each. Statistics can be filtered by tag. */

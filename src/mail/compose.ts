@@ -1,3 +1,4 @@
+import { isCalendar } from './calendar.ts'
 import type { Attachment, MailContent } from './content.ts'
 import {
   addressField,
@@ -105,9 +106,11 @@ export function dateTime(at: number): string {
   return text.replace('GMT', '+0000')
 }
 
-/** mixed [ alternative [ text, related [ html, inline… ] ], attachment… ], each level only if needed. */
+/** mixed [ alternative [ text, related [ html, inline… ], calendar ], attachment… ], each level only if needed. */
 function rootEntity(content: MailContent): Entity {
-  const { html, attachments } = content
+  const { html } = content
+  const attachments = content.attachments.filter((each) => !isCalendar(each))
+  const calendars = content.attachments.filter(isCalendar).map(calendarEntity)
   const texts = [textOf(content), html].map((text) => (text === null ? null : encodeText(text)))
   const boundary = boundaryFor(
     content.boundarySeed,
@@ -123,7 +126,8 @@ function rootEntity(content: MailContent): Entity {
   if (body && inline.length > 0) {
     body = multipart('related', `${boundary}r`, [body, ...inline.map((each) => attachmentEntity(each, true))])
   }
-  body = body && text ? multipart('alternative', `${boundary}a`, [text, body]) : (body ?? text)
+  const alternatives = [text ?? [], body ?? [], calendars].flat()
+  body = alternatives.length > 1 ? multipart('alternative', `${boundary}a`, alternatives) : alternatives[0]
   if (others.length === 0) return body ?? textEntity('plain', encodeText(''))
   const parts = others.map((each) => attachmentEntity(each, false))
   return multipart('mixed', `${boundary}m`, body ? [body, ...parts] : parts)
@@ -179,6 +183,12 @@ function percentDecoded(text: string): string {
   } catch {
     return text
   }
+}
+
+/** Outlook and Gmail show buttons for such a part only beside the text, not for an attachment. */
+function calendarEntity({ contentType, content }: Attachment): Entity {
+  const fields = `Content-Type: ${contentType}\r\nContent-Transfer-Encoding: base64\r\n`
+  return { fields, body: [content] }
 }
 
 function attachmentEntity(attachment: Attachment, isInline: boolean): Entity {

@@ -1,3 +1,4 @@
+import { isCalendar } from './calendar.ts'
 import { isComposedHeader, textOf } from './compose.ts'
 import { type Attachment, unpackContent } from './content.ts'
 import { fileName } from './file-name.ts'
@@ -59,7 +60,8 @@ function repeatsJoined(headers: ShownContent['headers']): Map<string, string> {
 export function shownContent(packed: Uint8Array): ShownContent {
   if (isMime(packed)) return shownMime(unpackMime(packed))
   const { subject, html, text, headers, attachments } = unpackContent(packed)
-  return { subject, html, text: textOf({ html, text }), headers, attachments }
+  const named = attachments.map((each) => (isCalendar(each) ? { ...each, filename: 'calendar.ics' } : each))
+  return { subject, html, text: textOf({ html, text }), headers, attachments: named }
 }
 
 function shownMime(mime: Uint8Array): ShownContent {

@@ -57,6 +57,25 @@ describe('an accepted message', () => {
     },
   )
 
+  test('sends an invitation as a part with its method, and shows it as a file', async () => {
+    const content = 'BEGIN:VCALENDAR\nVERSION:2.0\nEND:VCALENDAR'
+    const { body } = await server.send({ ...MAIL, calendar: { content, method: 'REQUEST' } })
+    const shown = await server.ask('GET', `/v1/messages/${body.id}/content`)
+    const type = 'text/calendar; method=REQUEST; charset=utf-8'
+    expect(shown.body.attachments).toMatchObject([{ filename: 'calendar.ics', content_type: type }])
+    const raw = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    expect(raw.text).toContain(`Content-Type: ${type}\r\n`)
+    for (const [calendar, field] of [
+      [{ content: 'hello' }, 'calendar.content'],
+      [{ content }, 'calendar.method'],
+      [{ content, method: 'DANCE' }, 'calendar.method'],
+      [[{ content }], 'calendar'],
+    ]) {
+      const refused = await server.send({ ...MAIL, calendar })
+      expect([refused.status, refused.body.error.field]).toEqual([400, field])
+    }
+  })
+
   test('keeps every field in the record, in the form it was sent in', async () => {
     const mail = {
       from: 'Shop <shop@EXAMPLE.com>',

@@ -245,6 +245,8 @@ export const TEXTS: string[] = [
     '<b',
     '%unsubscribe_url%',
     '{{ a | nope }}',
+    'BEGIN:VCALENDAR\nMETHOD:REQUEST\nEND:VCALENDAR',
+    ' begin:vcalendar \r\nEND:VCALENDAR',
   ],
 ]
 const EDGES = ['x', 'é', '🎉', 'a ', '\u00a0x']

@@ -141,6 +141,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     ({ message, value }) => /an IP address or a network/.test(message) && `${value}`.includes(':'),
   ],
   ['the grammar of templates and of MJML', says(/is not a valid template|is not valid MJML/)],
+  ['the method of a calendar', says(/^calendar\.method must be the METHOD|^calendar\.method is required unless/)],
   ['the grammar of unsubscribe headers', says(/^headers\.list-unsubscribe(?:-post)? (?:must be|requires|is set by)/i)],
   ['which layouts and partials exist', says(/there is no (?:layout|partial) with the alias/)],
   ['what a layout and a partial cannot have', says(/must be null (?:for a (?:layout|partial)|with a layout)/)],

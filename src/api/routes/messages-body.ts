@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
+import { CALENDAR_METHODS, calendarPart } from '../../mail/calendar.ts'
+import type { Attachment } from '../../mail/content.ts'
 import { typeByName } from '../../mail/file-name.ts'
 import type { Metadata } from '../../model/message.ts'
 import { TRANSACTIONAL } from '../../model/message.ts'
@@ -61,6 +63,9 @@ export function createSendBody(now: () => number) {
       .max(checks.MAX_ATTACHMENTS)
       .nullish()
       .describe('The composed message can be at most 25 MiB, unless configured otherwise.'),
+    calendar: CALENDAR.nullish().describe(
+      'An invitation, which mail programs show with buttons: one text/calendar part beside text and HTML.',
+    ),
     metadata: RECORD_OF_VALUES.transform(readMetadata)
       .nullish()
       .describe('At most 50 keys and 4 KiB. Included in events.'),
@@ -127,7 +132,7 @@ export function toSubmission(body: SendBody): GivenRequest {
     html: body.html || null,
     text: body.text || null,
     headers: body.headers ?? [],
-    attachments: body.attachments ?? [],
+    attachments: [...(body.attachments ?? []), ...(body.calendar ? [body.calendar] : [])],
     metadata: body.metadata ?? {},
     tags: [...new Set(body.tags ?? [])],
     scheduledAt: body.scheduled_at ?? null,
@@ -231,6 +236,17 @@ const REMOTE_ATTACHMENT = z
   }))
 
 const ATTACHMENT = z.union([GIVEN_ATTACHMENT, REMOTE_ATTACHMENT])
+
+const CALENDAR = z
+  .strictObject({
+    content: text(checks.bodyFault, patterns.CALENDAR).describe('iCalendar text (RFC 5545).'),
+    method: z.enum(CALENDAR_METHODS).nullish().describe('By default the METHOD of `content`, which must be the same.'),
+  })
+  .meta({ id: 'Calendar' })
+  .transform(({ content, method }, context): Attachment => {
+    const read = calendarPart(content, method ?? null)
+    return 'part' in read ? read.part : refuse(context, [read.field], read.fault)
+  })
 
 /** Why a file is not downloaded from this URL, or null. The address of its host is checked at the download. */
 function remoteUrlFault(url: string): string | null {

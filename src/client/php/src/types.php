@@ -197,6 +197,10 @@ namespace Postrider;
  *         limits: Limits|null,
  *     }>,
  * }
+ * @phpstan-type Calendar array{
+ *     content: string,
+ *     method?: 'PUBLISH'|'REQUEST'|'REPLY'|'ADD'|'CANCEL'|'REFRESH'|'COUNTER'|'DECLINECOUNTER'|null,
+ * }
  * @phpstan-type CreatedApiKey array{
  *     id: string,
  *     name: string,
@@ -1033,6 +1037,7 @@ namespace Postrider;
  *     locale?: string|null,
  *     headers?: MessageHeaders|null,
  *     attachments?: list<Attachment|RemoteAttachment>|null,
+ *     calendar?: Calendar|null,
  *     metadata?: array<string, string|int|float|bool>|null,
  *     tags?: list<string>|null,
  *     scheduled_at?: Time|null,
@@ -1402,6 +1407,7 @@ namespace Postrider;
  *     locale?: string|null,
  *     headers?: MessageHeaders|null,
  *     attachments?: list<Attachment|RemoteAttachment>|null,
+ *     calendar?: Calendar|null,
  *     metadata?: array<string, string|int|float|bool>|null,
  *     tags?: list<string>|null,
  *     scheduled_at?: Time|null,

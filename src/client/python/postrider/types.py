@@ -310,6 +310,16 @@ class Billing(TypedDict):
     """Plans you can change to."""
 
 
+class _Calendar(TypedDict):
+    content: str
+    """iCalendar text (RFC 5545)."""
+
+
+class Calendar(_Calendar, total=False):
+    method: Optional[Literal["PUBLISH", "REQUEST", "REPLY", "ADD", "CANCEL", "REFRESH", "COUNTER", "DECLINECOUNTER"]]
+    """By default the METHOD of `content`, which must be the same."""
+
+
 class CreatedApiKey(TypedDict):
     id: str
     name: str
@@ -1599,6 +1609,8 @@ class SendMessage(_SendMessage, total=False):
     """
     attachments: Optional[List[Union[Attachment, RemoteAttachment]]]
     """The composed message can be at most 25 MiB, unless configured otherwise."""
+    calendar: Optional[Calendar]
+    """An invitation, which mail programs show with buttons: one text/calendar part beside text and HTML."""
     metadata: Optional[Dict[str, Union[str, float, bool]]]
     """At most 50 keys and 4 KiB. Included in events."""
     tags: Optional[List[str]]
@@ -2154,6 +2166,8 @@ class MessagesAnalyzeBody(_MessagesAnalyzeBodyNamed, total=False):
     """
     attachments: Optional[List[Union[Attachment, RemoteAttachment]]]
     """The composed message can be at most 25 MiB, unless configured otherwise."""
+    calendar: Optional[Calendar]
+    """An invitation, which mail programs show with buttons: one text/calendar part beside text and HTML."""
     metadata: Optional[Dict[str, Union[str, float, bool]]]
     """At most 50 keys and 4 KiB. Included in events."""
     tags: Optional[List[str]]
