@@ -57,7 +57,7 @@ export const WORDS: readonly string[] = `
   canonicalization capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
   deduplicate defence delisting deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia Entra errno EventSource
   Exim exim4 failover favour flexbox fsync glibc Gmail Grafana greylisting gzip Haraka healthz honoured honouring honours hostname
-  hostnames href html http https idempotency Idempotency-Key img init IPv4 IPv6 ISO8601 kB Keycloak KiB Landlock lang licence
+  hostnames href html http https idempotency Idempotency-Key iCalendar img init IPv4 IPv6 ISO8601 kB Keycloak KiB Landlock lang licence
   localhost lookups loopback mailauth Mailgun mailto MathML MiB ms mta-sts multiparts musl mx N-th neighbour nginx
   nodemailer npm nsswitch OAuth ok oklch onclick OpenAPI OpenDKIM OpenID OpenSSL p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
   Postrider postrider postgresql-client practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery

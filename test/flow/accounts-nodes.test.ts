@@ -94,7 +94,7 @@ describeWithPostgres('on two nodes', () => {
 
   // threat: account-taken-first
   test('one node makes the boss operator: the tenant who took the address first is nobody at the other', async () => {
-    const invited = await server.ask('POST', '/v1/invitations', { email: BOSS, role: 'developer' })
+    const invited = await ask(here, operator, 'POST', '/v1/invitations', { email: BOSS, role: 'developer' })
     const token = /=([0-9A-Za-z]{40})$/.exec(invited.body.url)![1]!
     const accepted = { token, name: 'Boss', password: STOLEN }
     expect((await page(there, 'POST', '/session/invitation', { body: accepted })).status).toBe(200)
