@@ -84,6 +84,9 @@ export function characters(max: number, text: z.ZodString = z.string()) {
     .meta({ maxLength: max })
 }
 
+/** Name of a stream in a filter, configured or not. */
+export const streamName = characters(32, z.string().min(1))
+
 /** True if a text has at most this many code points. */
 function hasAtMost(text: string, max: number): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max)

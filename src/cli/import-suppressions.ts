@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
+import { requireStream } from '../submission/streams.ts'
 import { type Imported, importReadings } from '../suppressions/import.ts'
 import { kindByName, type ListKind, type ProviderName } from '../suppressions/providers.ts'
 import { createListReader, type ListReader } from '../suppressions/read-list.ts'
@@ -17,28 +18,33 @@ interface Options {
   org?: string
   from?: ProviderName
   reason?: ListKind
+  stream?: string
   dryRun?: true
 }
 
 /** Imports a file of suppressed addresses into an organization, whether or not the server runs. Reports each unreadable
  *  or skipped line by number on standard error and prints the totals. Returns 1 if a line was unreadable or the file
  *  has no records, otherwise 0; readable lines are imported in both cases. Throws CommandFailure if the file or the
- *  organization does not exist, or when the limit of the plan is reached. */
+ *  organization does not exist, Refusal for an unknown stream, and CommandFailure when the limit of the plan is reached. */
 export async function importSuppressions(file: string, options: Options): Promise<number> {
   await requireFile(file)
-  return withCliContext(options.config, async ({ store, operator }) => {
+  return withCliContext(options.config, async ({ config, store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
+    const { stream = null } = options
+    if (stream !== null) requireStream(stream, config.sending)
     const reader = createListReader({
       provider: options.from ?? null,
       kind: options.reason ?? kindByName(basename(file)),
+      stream,
     })
     const means = {
       ...{ organizationId, store, random: systemRandom, now: systemClock.now(), isDryRun: options.dryRun === true },
+      streams: Object.keys(config.sending.streams),
       onLine: (number: number, message: string, isBad: boolean) =>
         printError(`${reader.noun} ${number}: ${isBad ? '' : 'skipped: '}${sanitize(message)}`),
     }
     const work = () => importReadings(readings(reader, file), means)
-    const about = { organizationId, body: { from: options.from, reason: options.reason } }
+    const about = { organizationId, body: { from: options.from, reason: options.reason, stream: options.stream } }
     const result = means.isDryRun ? await work() : await operator.manage('suppressions_import', about, work)
     show(result, options)
     if (result.limit !== null) {

@@ -91,11 +91,15 @@ const askServer = (path: string) =>
 
 /** Prints whether a message from a domain to an address would be sent now, and why. `domain` may be omitted if there is
  *  only one. Throws CommandFailure for an unknown or missing domain. */
-export async function explainAddress(options: Options & { to: string; domain?: string }): Promise<void> {
+export async function explainAddress(
+  options: Options & { to: string; domain?: string; stream?: string },
+): Promise<void> {
   await withCliContext(options.config, async ({ store, operator }) => {
     const domain = await requireSender(options.domain, store)
     const { organizationId, id: domainId } = domain
-    const explained = await operator.run('explain_address', { organizationId, domainId, query: { to: options.to } })
+    const { to, stream } = options
+    const query = { to, ...(stream && { stream }) }
+    const explained = await operator.run('explain_address', { organizationId, domainId, query })
     if (options.json) return printJson(explained)
     const verdict = explained.would_send ? 'would be sent' : 'would not be sent'
     print(`A message from ${domain.name} to ${explained.to} ${verdict}`)

@@ -1360,6 +1360,7 @@ export interface MessageSuppressedEvent {
     stream?: string
     suppressed_at: string
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    suppression_stream: string | null
     /** True for a sample event from `POST …/test`. */
     test?: true
   }
@@ -1659,6 +1660,8 @@ export interface Suppression {
   reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
   /** Null = the whole organization. */
   domain_id: string | null
+  /** Null = every stream. With the reason `complaint`, it also applies to every other stream except `transactional`. */
+  stream: string | null
   /** The message that caused the suppression. */
   message_id: string | null
   created_at: string
@@ -2244,6 +2247,8 @@ export interface EventsStreamQuery {
 
 export interface ExplainAddressQuery {
   to: EmailAddress
+  /** Stream of the message. */
+  stream?: string
 }
 
 export interface StatsReadQuery {
@@ -2274,6 +2279,8 @@ export interface SuppressionsListQuery {
   created_before?: Time
   email?: EmailAddress
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+  /** Only suppressions of this stream, without those of every stream. */
+  stream?: string
   /** Beginning of an address or of its domain. */
   q?: string
 }
@@ -2282,6 +2289,8 @@ export interface SuppressionsCreateBody {
   email: EmailAddress
   /** Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own. */
   domain_id?: string | null
+  /** Absent or null: every stream. With the reason `complaint`, it also applies to every other stream except `transactional`. */
+  stream?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
 
@@ -2301,6 +2310,8 @@ export interface RecipientsErasuresListQuery {
 
 export interface SuppressionsExportQuery {
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+  /** Only suppressions of this stream, without those of every stream. */
+  stream?: string
 }
 
 export interface SuppressionsImportBody {
@@ -2312,6 +2323,8 @@ export interface SuppressionsImportBody {
   from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses' | 'postal'
   /** The reason for all entries, for exports that do not include it. */
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'block'
+  /** The stream of all entries that name none, except hard bounces. Absent: these apply to every stream. */
+  stream?: string
   /** Count only; import nothing. */
   dry_run?: boolean
 }

@@ -621,6 +621,11 @@ Empty: the system, or delivery.source_address, chooses the address.`,
 name) or both. The first that matches counts. They apply to messages that are accepted from then on.`,
       fallback: [],
     }),
+    complaint_scope: key(kinds.choice('non_transactional', 'all'), {
+      about: `Which mail a spam complaint stops. "non_transactional": its own stream and every other one but "transactional". "all":
+every stream. It applies to complaints that arrive from then on.`,
+      fallback: 'non_transactional',
+    }),
     streams: openSection(
       `Message streams, as sections such as [sending.streams.newsletter]. A message chooses one with its field "stream";
 "transactional" is the default.`,

@@ -3,7 +3,7 @@ import type { Delivery } from '../model/delivery.ts'
 import { messageEvent } from '../model/event.ts'
 import { FIXED_LIMITS } from '../model/limits.ts'
 import type { Message } from '../model/message.ts'
-import { suppressionOf } from '../model/suppression.ts'
+import { type ComplaintScope, suppressionOf } from '../model/suppression.ts'
 import { messageLeftOf } from '../model/unsubscribable.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -55,6 +55,7 @@ export function createFeedback(deps: {
   verp: Verp
   mintId: MintId
   judge: JudgeReply
+  complaintScope: ComplaintScope
   /** Called after the first complaint about a delivery is stored. */
   onComplaint?: (complaint: {
     messageId: string
@@ -140,6 +141,8 @@ export function createFeedback(deps: {
   const toRecord = (mail: ReportMail, { delivery, message }: Subject, judgement: Judgement, digest: Uint8Array) => {
     const { change, event, suppress, report } = judgement
     const at = mail.receivedAt
+    const isForAll = suppress === 'complaint' && deps.complaintScope === 'all'
+    const stopped = isForAll ? { ...message, stream: null } : message
     const record: LateRecord = {
       deliveryId: delivery.id,
       report: { ...report, reporter: report.reporter ?? mail.remoteAddress, receivedAt: at, digest },
@@ -147,7 +150,7 @@ export function createFeedback(deps: {
       change,
       events:
         event === null ? [] : [messageEvent(mintId('evt'), event.type, message, delivery.email, at, event.fields)],
-      suppression: suppress === null ? null : suppressionOf(mintId('sup'), suppress, message, delivery.email, at),
+      suppression: suppress === null ? null : suppressionOf(mintId('sup'), suppress, stopped, delivery.email, at),
       now: at,
     }
     return record

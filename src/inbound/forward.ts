@@ -44,7 +44,7 @@ export async function forwardOf(
   const recipients = collapseRecipients({ to: { asSent: to, mailboxes: to.map(mailboxOf) } })
   const message = describe(mintId('msg'), inbound, head, to)
   const folded = recipients.map((recipient) => recipient.folded)
-  const suppressed = await store.suppressions.among(message.organizationId, message.domainId, folded)
+  const suppressed = await store.suppressions.among(message, folded)
   const deliveries = plannedDeliveries(message, recipients, suppressed, mintId)
   const events = suppressedEvents(message, recipients, suppressed, mintId)
   const status = messageStatus(deliveries.map((delivery) => delivery.status))

@@ -25,6 +25,7 @@ const SUPPRESSION = {
   email: 'recipient@example.net',
   reason: 'hard_bounce',
   domain_id: null,
+  stream: null,
   message_id: 'msg_00000000000000000000000000',
   mode: 'test',
 }
@@ -75,7 +76,7 @@ function fieldsOf(type: EventType, time: string, at: number): Record<string, unk
     case 'message.complained':
       return { complained_at: time, feedback_type: 'abuse' }
     case 'message.suppressed':
-      return { suppressed_at: time, reason: 'hard_bounce' }
+      return { suppressed_at: time, reason: 'hard_bounce', suppression_stream: null }
     case 'message.accepted':
       return { accepted_at: time, scheduled_at: null }
     case 'message.cancelled':

@@ -1,6 +1,6 @@
 import type { BounceType, Outcome } from './delivery.ts'
 import { type Message, type Mode, TRANSACTIONAL } from './message.ts'
-import type { SuppressionReason } from './suppression.ts'
+import type { Suppression } from './suppression.ts'
 
 /** The event types that a webhook gets by default. */
 export const STANDARD_EVENT_TYPES = [
@@ -119,9 +119,11 @@ export function outcomeEvents(
   }
 }
 
-/** Time of acceptance (ms UTC) and reason → the event of a recipient that gets no delivery attempt. */
-export function suppressedEvent(at: number, reason: SuppressionReason) {
-  return { type: 'message.suppressed' as const, fields: { suppressed_at: iso(at), reason } }
+/** Time of acceptance (ms UTC) and suppression → the event of a recipient that gets no delivery attempt. `stream` is the
+ *  message's, as in other events. */
+export function suppressedEvent(at: number, { reason, stream }: Pick<Suppression, 'reason' | 'stream'>) {
+  const fields = { suppressed_at: iso(at), reason, suppression_stream: stream }
+  return { type: 'message.suppressed' as const, fields }
 }
 
 /** Time (ms UTC) → the event of a recipient whose message was not delivered within its `expires_in`. */

@@ -40,6 +40,11 @@ export interface Message {
 /** Stream of messages that name none. */
 export const TRANSACTIONAL = 'transactional'
 
+/** Names of the configured streams → what to say about another one. */
+export function unknownStream(names: readonly string[]): string {
+  return `stream must be one of: ${[...names].sort().join(', ')}`
+}
+
 /** `live` mail is delivered; `test` mail takes the same path but never connects to another server. */
 export type Mode = 'live' | 'test'
 export type MessageSource = 'api' | 'smtp'

@@ -153,12 +153,13 @@ export function webhookPausedEvent(
 
 /** Suppression that was added or removed at `at` (ms UTC) → the event. */
 export function suppressionEvent(change: 'added' | 'removed', suppression: Suppression, at: number): OnDemandEvent {
-  const { id, organizationId, domainId, email, reason, messageId, mode } = suppression
+  const { id, organizationId, domainId, stream, email, reason, messageId, mode } = suppression
   const data = () => ({
     suppression_id: id,
     email,
     reason,
     domain_id: domainId,
+    stream,
     message_id: messageId,
     mode,
     [`${change}_at`]: iso(at),

@@ -1,5 +1,5 @@
 import { canonicalLocal } from '../mail/address.ts'
-import type { Message, Mode } from './message.ts'
+import { type Message, type Mode, TRANSACTIONAL } from './message.ts'
 
 /** An address that Postrider does not send to, and the reason. */
 export interface Suppression {
@@ -7,6 +7,8 @@ export interface Suppression {
   organizationId: string
   /** Null = the whole organization. */
   domainId: string | null
+  /** Null = every stream. A complaint about one stream also counts for every other one but `transactional`. */
+  stream: string | null
   /** Folded by `suppressionKey`. */
   email: string
   reason: SuppressionReason
@@ -21,6 +23,20 @@ export interface Suppression {
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 
+/** Streams that a complaint counts for: its own and every other one but `transactional`, or every stream. */
+export type ComplaintScope = 'non_transactional' | 'all'
+
+/** Whether a suppression stops mail of a stream. The stores have the same rule in SQL. */
+export function countsFor({ stream, reason }: Pick<Suppression, 'stream' | 'reason'>, mail: string): boolean {
+  return stream === null || stream === mail || (reason === 'complaint' && mail !== TRANSACTIONAL)
+}
+
+/** What a suppression applies to, as a key. A list has at most one for each. A complaint about a stream counts for others
+ *  too, so it is kept beside an unsubscription from the same stream. */
+export function reachOf({ organizationId, email, domainId, mode, stream, reason }: Suppression): string {
+  return JSON.stringify([organizationId, email, domainId, mode, stream, stream !== null && reason === 'complaint'])
+}
+
 /** Address, or a part of one → the form in which suppressions are compared. Local parts are case-sensitive by the
  *  standard only: in practice `Ann@` and `ann@` reach the same person, who has opted out. */
 export function suppressionKey(email: string): string {
@@ -30,11 +46,12 @@ export function suppressionKey(email: string): string {
 }
 
 /** Reason and recipient of a message → the resulting suppression. A complaint or an unsubscribe request applies to
- *  the sender's domain. A mailbox that does not exist is suppressed for the whole organization. */
+ *  the sender's domain and the stream of the message. A mailbox that does not exist is suppressed for the whole
+ *  organization and every stream. A message without a stream counts for every stream: an earlier version removed it. */
 export function suppressionOf(
   id: string,
   reason: Exclude<SuppressionReason, 'manual'>,
-  message: Pick<Message, 'id' | 'organizationId' | 'domainId'>,
+  message: Pick<Message, 'id' | 'organizationId' | 'domainId'> & { stream?: string | null },
   recipient: string,
   at: number,
 ): Suppression {
@@ -42,6 +59,7 @@ export function suppressionOf(
     id,
     organizationId: message.organizationId,
     domainId: reason === 'hard_bounce' ? null : message.domainId,
+    stream: reason === 'hard_bounce' ? null : (message.stream ?? null),
     email: suppressionKey(recipient),
     reason,
     messageId: message.id,

@@ -6,6 +6,8 @@ export interface Unsubscribable {
   organizationId: string
   domainId: string
   messageId: string
+  /** Null if an earlier version removed the delivery. */
+  stream: string | null
   /** From address of the mail. */
   from: string
   email: string
@@ -14,6 +16,16 @@ export interface Unsubscribable {
 
 /** Remaining record → the message fields that an event contains; subject, metadata and tags are removed. Only
  *  deliveries of live mail have such a record. */
-export function messageLeftOf({ messageId, organizationId, domainId, from }: Unsubscribable): MessageFacts {
-  return { id: messageId, organizationId, domainId, mode: 'live', from, subject: '', metadata: {}, tags: [] }
+export function messageLeftOf({ messageId, organizationId, domainId, stream, from }: Unsubscribable): MessageFacts {
+  const facts = {
+    id: messageId,
+    organizationId,
+    domainId,
+    mode: 'live' as const,
+    from,
+    subject: '',
+    metadata: {},
+    tags: [],
+  }
+  return stream === null ? facts : { ...facts, stream }
 }

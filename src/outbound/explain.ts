@@ -17,7 +17,10 @@ import type { WarmupState } from './senders/warmups.ts'
 /** What is known at one moment about an address and the delivery to it, if any. */
 export interface Known {
   email: string
+  /** Those that apply to the mail in question. */
   suppressions: readonly Suppression[]
+  /** Those that apply only to mail of other streams. */
+  ofOtherStreams: readonly Suppression[]
   /** Null if not looked up, because no further attempt follows. */
   route: RouteShown | null
   /** State of its destination; null where no delivery engine runs (command line) or no further attempt follows. */
@@ -29,11 +32,12 @@ export interface Known {
 }
 
 /** Address → what would happen to a live message to it now, in sentences, most important first; never empty. */
-export function explainAddress({ email, suppressions, route, destination }: Known): string[] {
+export function explainAddress(known: Known): string[] {
+  const { email, suppressions, route, destination } = known
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
-  return route?.kind === 'nowhere'
-    ? whereTo(route)
-    : [...whereTo(route), ...tlsWords(route, false), ...destinationWords(destination, route)]
+  if (route?.kind === 'nowhere') return whereTo(route)
+  const goes = [...whereTo(route), ...tlsWords(route, false), ...destinationWords(destination, route)]
+  return [...goes, ...otherStreamWords(known)]
 }
 
 /** Delivery → its current state and next step, in sentences; never empty. `report`: the DSN by which it bounced after the
@@ -48,8 +52,10 @@ export function explainDelivery(
   const { email, attempts } = delivery
   switch (delivery.status) {
     case 'suppressed': {
-      const now = known.suppressions.length > 0 ? '' : ' It is no longer suppressed: a new message would be delivered.'
-      return [`${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.${now}`]
+      const then = `${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.`
+      return known.suppressions.length > 0
+        ? [then, whySuppressed(email, known.suppressions)]
+        : [`${then} It is no longer suppressed: a new message would be delivered.`]
     }
     case 'cancelled':
       return ['The message was cancelled before delivery. Postrider makes no further attempts.']
@@ -92,8 +98,21 @@ export function meaningOfText(text: string | null): string | null {
 function whySuppressed(email: string, suppressions: readonly Suppression[]): string {
   const [first] = suppressions
   if (first === undefined) return `${email} is suppressed.`
-  const reach = first.domainId === null ? 'any domain of the organization' : 'this domain'
-  return `${email} is suppressed for ${reach}: ${REASONS[first.reason]}, since ${iso(first.createdAt)}.`
+  const domains = first.domainId === null ? 'any domain of the organization' : 'this domain'
+  return `${email} is suppressed for ${domains}${streamWords(first)}: ${REASONS[first.reason]}, since ${iso(first.createdAt)}.`
+}
+
+function streamWords({ stream, reason }: Suppression): string {
+  if (stream === null) return ''
+  const others = reason === 'complaint' ? ' and every other stream but transactional' : ''
+  return `, in the stream ${stream}${others}`
+}
+
+function otherStreamWords({ email, ofOtherStreams }: Known): string[] {
+  return ofOtherStreams.map(
+    (each) =>
+      `Mail of other streams does not go to ${email}${streamWords(each)}: ${REASONS[each.reason]}, since ${iso(each.createdAt)}.`,
+  )
 }
 
 const NO_ATTEMPT =

@@ -104,6 +104,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     verp: resources.verp,
     mintId: deps.mintId,
     judge: lateBounce,
+    complaintScope: config.sending.complaintScope,
     onComplaint: createComplaintCounter(
       resources.store,
       config.sending.addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address])),

@@ -241,9 +241,9 @@ export function createOperations(
     ...explainOperationsOf(deps),
     ...statsOperations({ store }),
     ...qualityOperations({ store, quality: config.quality }),
-    ...suppressionOperations({ store, mintId }),
+    ...suppressionOperations({ store, mintId, sending: config.sending }),
     ...recipientOperations({ store, mintId }),
-    ...suppressionListOperations({ store, random, readList: deps.parsing.readList }),
+    ...suppressionListOperations({ store, random, readList: deps.parsing.readList, sending: config.sending }),
     ...templateOperations({ store, mintId, templateEngine: deps.parsing.templateEngine }),
     ...endpointOperations(deps, forwarding),
     ...blockedLinkOperations({ store, mintId }),
@@ -354,6 +354,7 @@ function explainOperationsOf(deps: OperationsDeps): Operation[] {
     }),
     settings: {
       maxAgeSeconds: config.delivery.maxAgeSeconds,
+      sending: config.sending,
       hasSeveralWays: config.sending.addresses.length > 0 || config.relayRules.length > 0,
     },
   })

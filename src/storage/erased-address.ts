@@ -3,9 +3,9 @@ import { domainToUnicode } from 'node:url'
 import { parseMailbox } from '../mail/address.ts'
 import { ERASED_ADDRESS } from '../model/erasure.ts'
 import type { AsSent } from '../model/message.ts'
-import { type SuppressionReason, suppressionKey } from '../model/suppression.ts'
+import { suppressionKey } from '../model/suppression.ts'
 import { packRecipients, unpackRecipients } from './message-rows.ts'
-import type { Store, Suppressions } from './store.ts'
+import type { Store, Suppressions, WhySuppressed } from './store.ts'
 
 /** Key of the installation, organization and folded address → 64 hexadecimal digits: HMAC-SHA-256 (RFC 2104). */
 export function hashOfAddress(key: Uint8Array, organizationId: string, email: string): string {
@@ -33,21 +33,22 @@ export function findingErased(
   suppressions: Suppressions,
   { hasErased, key }: { hasErased: (organizationId: string) => boolean; key: () => Promise<Uint8Array> },
 ): Suppressions {
-  const amongErased: Suppressions['among'] = async (organizationId, domainId, emails, mode) => {
+  const amongErased: Suppressions['among'] = async (mail, emails) => {
     const secret = await key()
-    const hashed = emails.map((email) => addressOfHash(hashOfAddress(secret, organizationId, email)))
-    const found = await suppressions.among(organizationId, domainId, [...emails, ...hashed], mode)
+    const hashed = emails.map((email) => addressOfHash(hashOfAddress(secret, mail.organizationId, email)))
+    const found = await suppressions.among(mail, [...emails, ...hashed])
     return new Map(
-      emails.flatMap((email, at): [string, SuppressionReason][] => {
-        const [reason] = [found.get(email), found.get(hashed[at] ?? '')].filter((each) => each !== undefined).sort()
-        return reason === undefined ? [] : [[email, reason]]
+      emails.flatMap((email, at): [string, WhySuppressed][] => {
+        const [plain, erased] = [found.get(email), found.get(hashed[at] ?? '')]
+        const why = plain && erased && erased.reason < plain.reason ? erased : (plain ?? erased)
+        return why === undefined ? [] : [[email, why]]
       }),
     )
   }
   return {
     ...suppressions,
-    among: (organizationId, ...rest) =>
-      hasErased(organizationId) ? amongErased(organizationId, ...rest) : suppressions.among(organizationId, ...rest),
+    among: (mail, emails) =>
+      hasErased(mail.organizationId) ? amongErased(mail, emails) : suppressions.among(mail, emails),
     find: async (organizationId, email) => {
       const present = await suppressions.find(organizationId, email)
       if (!hasErased(organizationId)) return present

@@ -186,7 +186,7 @@ async function prepare(
     deps,
     templates,
   })
-  const listed = await suppressedAmong(recipients, author, deps.store)
+  const listed = await suppressedAmong(recipients, author, given.stream, deps.store)
   const suppressed = author.key.mode === 'test' ? new Map([...pretended(recipients, deps.simulate), ...listed]) : listed
   const request = template && use ? await templates.fillIn(given, template, author.key, use, workBudget) : given
   const id = deps.mintId('msg')
@@ -350,19 +350,18 @@ function usedTemplate({ template }: Pick<GivenRequest, 'template'>): TemplateUse
 
 function suppressedAmong(
   recipients: Recipient[],
-  author: Author,
+  { key: { organizationId, domainId, mode } }: Author,
+  stream: string,
   store: SubmissionDeps['store'],
 ): Promise<SuppressedAddresses> {
-  const { organizationId, domainId, mode } = author.key
   const folded = recipients.map((recipient) => recipient.folded)
-  return store.suppressions.among(organizationId, domainId, folded, mode)
+  return store.suppressions.among({ organizationId, domainId, stream, mode }, folded)
 }
 
 /** Test recipients that count as suppressed by the user. */
 function pretended(recipients: Recipient[], simulate: Simulate): SuppressedAddresses {
-  return new Map(
-    recipients.flatMap(({ mailbox, folded }) => (simulate(mailbox.address).suppressed ? [[folded, 'manual']] : [])),
-  )
+  const isPretended = ({ mailbox }: Recipient) => simulate(mailbox.address).suppressed
+  return new Map(recipients.filter(isPretended).map(({ folded }) => [folded, { reason: 'manual', stream: null }]))
 }
 
 function accepted(message: Message, content: Uint8Array, outcomes: Outcomes): AcceptedMessage {

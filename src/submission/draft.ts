@@ -159,8 +159,8 @@ export function suppressedEvents(
   if (suppressed.size === 0) return []
   const at = message.createdAt
   const found = recipients.flatMap(({ mailbox, folded }) => {
-    const reason = suppressed.get(folded)
-    return reason === undefined ? [] : [{ to: mailbox.address, ...suppressedEvent(at, reason) }]
+    const why = suppressed.get(folded)
+    return why === undefined ? [] : [{ to: mailbox.address, ...suppressedEvent(at, why) }]
   })
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = found.map(() => mintId('evt')).sort()

@@ -110,7 +110,8 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
     if (domain === null || !isOwned(domain, settings.requireVerifiedDomain)) throw notVerified(domain)
     const folded = addressOf(email)
     for (const owner of [organizationId, INSTALLATION]) {
-      const suppressed = await store.suppressions.among(owner, domain.id, [folded])
+      const mail = { organizationId: owner, domainId: domain.id, stream: TRANSACTIONAL, mode: 'live' as const }
+      const suppressed = await store.suppressions.among(mail, [folded])
       if (suppressed.size > 0) return { result: 'suppressed' }
     }
     const mailbox = parseMailbox(folded)

@@ -28,8 +28,8 @@ export function playOut(
 
   for (const [position, { mailbox, type, folded }] of recipients.entries()) {
     const { outcomes, then } = simulate(mailbox.address)
-    const reason = suppressed.get(folded)
-    const tried = reason === undefined ? outcomes : []
+    const why = suppressed.get(folded)
+    const tried = why === undefined ? outcomes : []
     const delivery: NewDelivery = {
       id: mintId('dlv'),
       position,
@@ -40,7 +40,7 @@ export function playOut(
       ...finalState(tried, at),
     }
     played.deliveries.push(delivery)
-    if (reason !== undefined) events.push({ ...suppressedEvent(at, reason), to: delivery.email })
+    if (why !== undefined) events.push({ ...suppressedEvent(at, why), to: delivery.email })
     for (const [index, outcome] of tried.entries()) {
       const attempt = index + 1
       const facts = {

@@ -1,4 +1,4 @@
-import { TRANSACTIONAL } from '../model/message.ts'
+import { TRANSACTIONAL, unknownStream } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
 
 export interface StreamConfig {
@@ -22,11 +22,10 @@ export const NO_SENDING_CONFIG: SendingConfig = {
 }
 
 /** Stream of a request → its settings. Refuses one that is not configured with `validation_error`. */
-export function requireStream(stream: string, { streams }: SendingConfig): StreamConfig {
+export function requireStream(stream: string, { streams }: Pick<SendingConfig, 'streams'>): StreamConfig {
   const known = Object.hasOwn(streams, stream) ? streams[stream] : undefined
   if (known !== undefined) return known
-  const names = Object.keys(streams).sort().join(', ')
-  throw invalid([{ field: 'stream', message: `stream must be one of: ${names}` }])
+  throw invalid([{ field: 'stream', message: unknownStream(Object.keys(streams)) }])
 }
 
 /** Organization and sending domain → the pool that the operator assigned: the first that matches; '' if none does. */

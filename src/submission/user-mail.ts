@@ -105,9 +105,10 @@ export function createUserMail(deps: UserMailDeps): UserMail {
       if (recipient === null) return 'no_address'
       if (link !== undefined && isReceivedHere(recipient, store.snapshot, settings)) return 'received_here'
       const folded = suppressionKey(recipient.address)
-      if ((await store.suppressions.among(INSTALLATION, domain.id, [folded])).size > 0) return 'suppressed'
-      if (invitedBy && !(await isWithinLimits(invitedBy.organizationId, folded, now))) return 'limit_reached'
       const key = { id: AUTHOR, organizationId: INSTALLATION, domainId: domain.id, mode: 'live' as const }
+      const suppressed = await store.suppressions.among({ ...key, stream: PLAIN.stream }, [folded])
+      if (suppressed.size > 0) return 'suppressed'
+      if (invitedBy && !(await isWithinLimits(invitedBy.organizationId, folded, now))) return 'limit_reached'
       const request = {
         ...PLAIN,
         ...writtenUserMail(text, deps.publicUrl()),

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { LimitReached } from '../model/limits.ts'
-import type { Mode } from '../model/message.ts'
-import type { Suppression } from '../model/suppression.ts'
+import { type Mode, unknownStream } from '../model/message.ts'
+import { reachOf, type Suppression } from '../model/suppression.ts'
 import { createMintId } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
-import type { Store, SuppressedAddresses } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 import type { Entry, Reading } from './read-list.ts'
 
 /** Result of an import. */
@@ -24,8 +24,10 @@ export interface ImportMeans {
   mode?: Mode
   /** Applies to all entries, and records for other domains are refused; absent or null: as each record says. */
   domainId?: string | null
+  /** Names of the configured streams: records for others are refused. */
+  streams: readonly string[]
   store: {
-    suppressions: Pick<Store['suppressions'], 'addAll' | 'among' | 'find'>
+    suppressions: Pick<Store['suppressions'], 'addAll' | 'find'>
     domains: Pick<Store['domains'], 'get'>
   }
   random: Random
@@ -59,7 +61,9 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
   for await (const some of readings) {
     for (const reading of some) {
       if ('entry' in reading) {
-        const fault = await domainFault(reading.entry.domainId, domains, means)
+        const { stream, domainId } = reading.entry
+        const isKnown = stream === null || means.streams.includes(stream)
+        const fault = isKnown ? await domainFault(domainId, domains, means) : unknownStream(means.streams)
         if (fault === null) batch.push(suppressionOf(reading.entry, means))
         else {
           result.bad++
@@ -92,12 +96,12 @@ async function domainFault(id: string | null, known: Map<string, boolean>, means
 }
 
 /** The id has the record's time, since lists are ordered by id. */
-function suppressionOf({ email, reason, at, evidence, ...entry }: Entry, means: ImportMeans): Suppression {
+function suppressionOf({ email, reason, at, evidence, stream, ...entry }: Entry, means: ImportMeans): Suppression {
   const { organizationId, random, now, mode = 'live' } = means
   const domainId = entry.domainId ?? means.domainId ?? null
   const createdAt = at === null || at < 0 || at > now ? now : at
   const id = createMintId({ now: () => createdAt, sleep: async () => {} }, random)('sup')
-  return { id, organizationId, domainId, email, reason, messageId: null, createdAt, evidence, mode }
+  return { id, organizationId, domainId, stream, email, reason, messageId: null, createdAt, evidence, mode }
 }
 
 /** Addresses seen by a dry run, as 48-bit hashes: sized for a million, with a 1 in 500 chance that the count is off by
@@ -115,35 +119,14 @@ function createSeen(isUsed: boolean) {
   }
 }
 
+/** Number that would be new. Only those of the same mode count: a test key must not learn about live suppressions. */
 async function wouldAdd(
-  batch: Suppression[],
-  seen: ReturnType<typeof createSeen>,
-  means: ImportMeans,
-): Promise<number> {
-  if (means.mode === 'test') return wouldAddTests(batch, seen, means)
-  const present = new Map<string, SuppressedAddresses>()
-  for (const reach of new Set(batch.map(({ domainId }) => domainId ?? ''))) {
-    const emails = batch.filter((each) => (each.domainId ?? '') === reach).map((each) => each.email)
-    present.set(reach, await means.store.suppressions.among(means.organizationId, reach, emails))
-  }
-  const free = batch.filter(({ email, domainId }) => {
-    const reach = domainId ?? ''
-    return !present.get(reach)?.has(email) && seen.first(`${reach} ${email}`)
-  })
-  return free.length
-}
-
-/** A test key must not learn about live suppressions, not even their count. */
-async function wouldAddTests(
-  batch: Suppression[],
+  batch: readonly Suppression[],
   seen: ReturnType<typeof createSeen>,
   { store, organizationId }: ImportMeans,
 ): Promise<number> {
-  let added = 0
-  for (const { email, domainId } of batch) {
-    const present = await store.suppressions.find(organizationId, email)
-    const isThere = present.some((each) => each.mode === 'test' && each.domainId === domainId)
-    if (!isThere && seen.first(`${domainId ?? ''} ${email}`)) added++
-  }
-  return added
+  const emails = [...new Set(batch.map(({ email }) => email))]
+  const present = await Promise.all(emails.map((email) => store.suppressions.find(organizationId, email)))
+  const reaches = new Set(present.flat().map(reachOf))
+  return batch.filter((each) => !reaches.has(reachOf(each)) && seen.first(reachOf(each))).length
 }

@@ -10,14 +10,14 @@ import { parseTime } from './times.ts'
  *  A spreadsheet treats a field that starts with `=`, `+`, `-`, `@` or a tab as a formula, and an address may start
  *  that way. Such a field gets a leading `'`, which spreadsheets hide; so does one that starts with `'`. Reading
  *  removes one. */
-export const OWN_COLUMNS = ['email', 'reason', 'domain_id', 'message_id', 'created_at', 'evidence']
+export const OWN_COLUMNS = ['email', 'reason', 'domain_id', 'message_id', 'created_at', 'evidence', 'stream']
 
 export function ownHeader(): string {
   return csvLine(OWN_COLUMNS)
 }
 
-export function ownLine({ email, reason, domainId, messageId, createdAt, evidence }: Suppression): string {
-  const fields = [email, reason, domainId ?? '', messageId ?? '', iso(createdAt), evidence ?? '']
+export function ownLine({ email, reason, domainId, messageId, createdAt, evidence, stream }: Suppression): string {
+  const fields = [email, reason, domainId ?? '', messageId ?? '', iso(createdAt), evidence ?? '', stream ?? '']
   return csvLine(fields.map(guarded))
 }
 
@@ -44,6 +44,7 @@ export function readOwn(row: Row): Said {
     reason,
     at: parseTime(row.createdat),
     evidence,
+    stream: plain('stream') || null,
   }
 }
 

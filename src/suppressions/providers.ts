@@ -11,7 +11,16 @@ export const LIST_KINDS: readonly ListKind[] = [...SUPPRESSION_REASONS, 'block']
 
 /** Meaning of one record. */
 export type Said =
-  | { email: string; reason: SuppressionReason; at: number | null; evidence: string }
+  | {
+      email: string
+      reason: SuppressionReason
+      at: number | null
+      evidence: string
+      /** Null or absent: the record names none. */
+      stream?: string | null
+      /** The kind of mail at the other service that alone is meant. */
+      group?: string
+    }
   | { passedOver: string }
   | { fault: string }
 
@@ -88,17 +97,21 @@ export const PROVIDERS: readonly Provider[] = [
       if (reason === null) return { fault: UNTOLD }
       if (reason === 'block' || (reason === 'hard_bounce' && code.startsWith('4'))) return { passedOver: SOFT }
       const tags = row.tags ?? row.tag ?? ''
-      if (tags !== '' && !tags.includes('*')) return { passedOver: `unsubscribed from ${tags} only` }
+      const group = tags !== '' && !tags.includes('*') ? { group: tags } : {}
       const said = reason === 'hard_bounce' ? [code, error].join(' ').trim() : reason
-      return { email, reason, at: parseTime(createdat), evidence: `Mailgun: ${said || reason}` }
+      return { email, reason, at: parseTime(createdat), evidence: `Mailgun: ${said || reason}`, ...group }
     },
   },
   {
-    // GET /v3/suppression/bounces, /spam_reports, /unsubscribes, /invalid_emails, /blocks
+    // GET /v3/suppression/bounces, /spam_reports, /unsubscribes, /invalid_emails, /blocks, and /v3/asm/suppressions
     name: 'sendgrid',
-    recognizes: (columns) => columns.has('email') && columns.has('created'),
+    recognizes: (columns) => columns.has('email') && (columns.has('created') || columns.has('groupname')),
     read: (row, kind) => {
-      const { email = '', reason: words = '', status = '', created } = row
+      const { email = '', reason: words = '', status = '', groupname = '', created = row.createdat } = row
+      if (groupname !== '') {
+        const evidence = `SendGrid: unsubscribed from ${groupname}`
+        return { email, reason: 'unsubscribe', at: parseTime(created), evidence, group: groupname }
+      }
       const own = 'ip' in row ? 'complaint' : 'status' in row || 'reason' in row ? 'hard_bounce' : null
       const reason = kind ?? own
       if (reason === null) return { fault: UNTOLD }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { PROVIDER_NAMES, PROVIDERS } from './providers.ts'
 import { createListReader, type ListFormat, type Reading } from './read-list.ts'
 
-const ANY: ListFormat = { provider: null, kind: null }
+const ANY: ListFormat = { provider: null, kind: null, stream: null }
 
 /** A list, `size` characters at a time → its readings. */
 function read(text: string, format: Partial<ListFormat> = {}, size = text.length || 1): Reading[] {
@@ -16,8 +16,9 @@ const parsed = (...given: Parameters<typeof read>) =>
   read(...given).map((reading) => {
     if ('fault' in reading) return `${reading.number} ${reading.fault}`
     if ('passedOver' in reading) return `${reading.number} passed over: ${reading.passedOver}`
-    const { email, reason, at, evidence } = reading.entry
-    return `${reading.number} ${email} ${reason} ${at === null ? '-' : new Date(at).toISOString()} ${evidence ?? '-'}`
+    const { email, stream, reason, at, evidence } = reading.entry
+    const said = stream === null ? reason : `${reason} (${stream})`
+    return `${reading.number} ${email} ${said} ${at === null ? '-' : new Date(at).toISOString()} ${evidence ?? '-'}`
   })
 
 const SOFT = 'passed over: was a temporary failure, which is not imported'
@@ -123,8 +124,44 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     {},
     [
       '1 a@x.example unsubscribe 2011-10-21T09:02:55.000Z Mailgun: unsubscribe',
-      '2 passed over: unsubscribed from news, tips only',
+      '2 passed over: unsubscribed from news, tips only. Set stream to import it.',
     ],
+  ],
+  [
+    'Mailgun unsubscribes of tags, for a stream',
+    'address,tags,created_at\na@x.example,news,\nb@x.example,*,\n',
+    { stream: 'bulk' },
+    [
+      '2 a@x.example unsubscribe (bulk) - Mailgun: unsubscribe',
+      '3 b@x.example unsubscribe (bulk) - Mailgun: unsubscribe',
+    ],
+  ],
+  [
+    'SendGrid groups, which say nothing about other mail',
+    '[{"email":"a@x.example","group_id":1,"group_name":"Weekly news","created_at":1443651125}]',
+    {},
+    ['1 passed over: unsubscribed from Weekly news only. Set stream to import it.'],
+  ],
+  [
+    'a SendGrid group for a stream',
+    '[{"email":"a@x.example","group_id":1,"group_name":"Weekly news","created_at":1443651125}]',
+    { stream: 'news' },
+    ['1 a@x.example unsubscribe (news) 2015-09-30T22:12:05.000Z SendGrid: unsubscribed from Weekly news'],
+  ],
+  [
+    'a Postmark stream: an address that does not exist is suppressed for every stream',
+    'EmailAddress,SuppressionReason,Origin\na@x.example,HardBounce,Recipient\nb@x.example,ManualSuppression,Recipient\n',
+    { stream: 'news' },
+    [
+      '2 a@x.example hard_bounce - Postmark: HardBounce, origin Recipient',
+      '3 b@x.example unsubscribe (news) - Postmark: ManualSuppression, origin Recipient',
+    ],
+  ],
+  [
+    'ours, each record with its own stream before that of the import',
+    'email,reason,stream\na@x.example,hard_bounce,bulk\nb@x.example,manual,\n',
+    { stream: 'news' },
+    ['2 a@x.example hard_bounce (bulk) - -', '3 b@x.example manual (news) - -'],
   ],
   [
     'Mailgun complaints',
@@ -205,7 +242,10 @@ test('a quote before nothing but line ends costs no more than the kept text', ()
   const readings = read(`email\n"${'\n'.repeat(1_500_000)}a@x.example\n`, {}, 4_096)
   expect(readings).toEqual([
     { number: 2, fault: 'has a quote that is never closed' },
-    { number: 1_500_002, entry: { email: 'a@x.example', reason: 'manual', domainId: null, at: null, evidence: null } },
+    {
+      number: 1_500_002,
+      entry: { email: 'a@x.example', reason: 'manual', domainId: null, stream: null, at: null, evidence: null },
+    },
   ])
 })
 

@@ -11,6 +11,8 @@ export interface Entry {
   reason: SuppressionReason
   /** Null for the whole organization. */
   domainId: string | null
+  /** Null for every stream. */
+  stream: string | null
   /** When it was suppressed elsewhere, ms UTC; null if unknown. */
   at: number | null
   evidence: string | null
@@ -24,6 +26,8 @@ export interface ListFormat {
   provider: ProviderName | null
   /** The kind of list; null: determined by the records. */
   kind: ListKind | null
+  /** For entries that name none, except hard bounces: such an address takes mail of no stream. Null: every stream. */
+  stream: string | null
 }
 
 /** Text of a whole list → the result of `readList` for an organization, in a separate thread where available. */
@@ -98,7 +102,7 @@ function csvReadings(format: ListFormat) {
     if (columns !== null) {
       const row: Row = Object.create(null)
       for (const [at, name] of columns.entries()) row[name] = plain(record.fields[at]!)
-      const reading = readingOf(readRow(row, format.kind), row)
+      const reading = readingOf(readRow(row, format.kind), row, format)
       isHopeless = 'fault' in reading && reading.fault === UNTOLD
       return [{ number, ...reading }]
     }
@@ -122,7 +126,7 @@ function jsonReadings(format: ListFormat) {
     for (const [name, value] of Object.entries(record.value)) row[plainName(name)] = textOf(value)
     const known = readerFor(new Set(Object.keys(row)), format)
     if (typeof known === 'string') return { number, fault: known }
-    return { number, ...readingOf(known(row, format.kind), row) }
+    return { number, ...readingOf(known(row, format.kind), row, format) }
   }
   return { push: (text: string) => json.push(text).map(read), end: () => json.end().map(read) }
 }
@@ -145,13 +149,21 @@ function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read
   return isOwn(columns) ? readOwn : `No column with addresses found among ${[...columns].join(', ')}. Name it email.`
 }
 
-function readingOf(said: Said, row: Row): { entry: Entry } | { passedOver: string } | { fault: string } {
+function readingOf(
+  said: Said,
+  row: Row,
+  format: ListFormat,
+): { entry: Entry } | { passedOver: string } | { fault: string } {
   if (!('email' in said)) return said
   const mailbox = parseMailbox(said.email)
   if (mailbox === null || mailbox.name !== null) return { fault: 'has no email address' }
-  const { reason, at } = said
+  const { reason, at, group } = said
+  const stream = said.stream ?? (reason === 'hard_bounce' ? null : format.stream)
+  if (group !== undefined && stream === null)
+    return { passedOver: `unsubscribed from ${cut(group)} only. Set stream to import it.` }
   const evidence = cut(said.evidence)
-  return { entry: { email: suppressionKey(mailbox.address), reason, domainId: row.domainid || null, at, evidence } }
+  const domainId = row.domainid || null
+  return { entry: { email: suppressionKey(mailbox.address), reason, domainId, stream, at, evidence } }
 }
 
 /** A remote server's text as one line, without characters that affect a terminal or a page. */

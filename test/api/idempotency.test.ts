@@ -38,6 +38,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
           id: mintId('sup'),
           organizationId,
           domainId: null,
+          stream: null,
           email: body.email,
           reason: 'manual' as const,
           evidence: null,

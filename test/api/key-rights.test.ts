@@ -186,8 +186,8 @@ describe('resources of a test key', () => {
     const { body } = await ask('POST', '/v1/suppressions', { key, body: { email } })
     expect(body.mode).toBe('test')
     const { organization, domain } = own
-    const among = async (mode: 'live' | 'test') =>
-      (await store.suppressions.among(organization.id, domain.id, [email], mode)).size
+    const mail = { organizationId: organization.id, domainId: domain.id, stream: 'transactional' }
+    const among = async (mode: 'live' | 'test') => (await store.suppressions.among({ ...mail, mode }, [email])).size
     expect([await among('live'), await among('test')]).toEqual([0, 1])
     expect((await ask('POST', '/v1/suppressions', { body: { email } })).status).toBe(201) // a live one
     expect((await ask('DELETE', `/v1/suppressions/${email}`, { key })).status).toBe(200)

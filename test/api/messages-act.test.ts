@@ -142,6 +142,7 @@ describe('sending again', () => {
       id: server.mintId('sup'),
       organizationId: server.organizationId,
       domainId: null,
+      stream: null,
       email: suppressionKey('left@remote.example'),
       reason: 'unsubscribe',
       messageId: null,

@@ -326,13 +326,14 @@ describe('Prefer: wait', () => {
   })
 })
 
-async function suppress(email: string): Promise<void> {
+async function suppress(email: string, stream: string | null = null): Promise<void> {
   const { organizationId } = server
   const facts = { reason: 'manual' as const, evidence: null, messageId: null, createdAt: START, mode: 'live' as const }
   await server.store.suppressions.add({
     id: server.mintId('sup'),
     organizationId,
     domainId: null,
+    stream,
     email: suppressionKey(email),
     ...facts,
   })

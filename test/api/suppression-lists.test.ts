@@ -24,7 +24,7 @@ test('an export can be imported again, with its formulas and with suppressions o
   const suppressions = [
     at('=cmd|calc@x.example', { reason: 'complaint' }),
     at('-b@x.example', { domain_id: own.domain.id }),
-    at("'c@x.example", { evidence: '@sum, "quoted"' }),
+    at("'c@x.example", { evidence: '@sum, "quoted"', stream: 'bulk' }),
     { email: 'D@X.example' },
     at('e@x.example', { domain_id: other.domain.id }),
   ]
@@ -36,13 +36,13 @@ test('an export can be imported again, with its formulas and with suppressions o
   })
   const csv = await exported(api)
   expect(csv.split('\r\n')).toEqual([
-    'email,reason,domain_id,message_id,created_at,evidence',
-    'd@x.example,manual,,,2026-11-21T12:00:00.000Z,',
+    'email,reason,domain_id,message_id,created_at,evidence,stream',
+    'd@x.example,manual,,,2026-11-21T12:00:00.000Z,,',
     ...['', '', ''].map(() => expect.any(String) as never),
     '',
   ])
-  expect(csv).toContain("\r\n'=cmd|calc@x.example,complaint,,,2024-02-29T10:00:00.000Z,\r\n")
-  expect(csv).toContain(`\r\n''c@x.example,manual,,,2024-02-29T10:00:00.000Z,"'@sum, ""quoted"""\r\n`)
+  expect(csv).toContain("\r\n'=cmd|calc@x.example,complaint,,,2024-02-29T10:00:00.000Z,,\r\n")
+  expect(csv).toContain(`\r\n''c@x.example,manual,,,2024-02-29T10:00:00.000Z,"'@sum, ""quoted""",bulk\r\n`)
 
   expect((await ask('POST', PATH, { body: { csv } })).body).toEqual({ ...NOTHING, already_there: 4 })
   const all = (await ask('GET', '/v1/suppressions', { key: own.keys.read })).body.data
@@ -89,6 +89,24 @@ test('a dry run counts what would be added, and writes nothing', async () => {
   expect((await exported(api)).split('\r\n')).toHaveLength(3)
 })
 
+test('an import names a stream for entries without one, and refuses records of an unknown stream', async () => {
+  const api = await start()
+  const { ask, own } = api
+  const csv = 'email,reason,stream\na@x.example,unsubscribe,\na@x.example,unsubscribe,bulk\nb@x.example,manual,gone\n'
+  const errors = [{ number: 4, message: 'stream must be one of: bulk, transactional' }]
+  const unnamed = { ...NOTHING, added: 2, bad: 1, errors }
+  expect((await ask('POST', PATH, { body: { csv, dry_run: true } })).body).toEqual({ ...unnamed, dry_run: true })
+  const body = { csv, stream: 'bulk' }
+  expect((await ask('POST', PATH, { body })).body).toEqual({ ...NOTHING, added: 1, already_there: 1, bad: 1, errors })
+  expect((await ask('POST', PATH, { body: { csv } })).body).toEqual({ ...unnamed, added: 1, already_there: 1 })
+  const key = own.keys.read
+  const streams = async (query: string) =>
+    (await ask('GET', `/v1/suppressions${query}`, { key })).body.data.map(({ stream }: { stream: unknown }) => stream)
+  expect([(await streams('')).sort(), await streams('?stream=bulk')]).toEqual([['bulk', null], ['bulk']])
+  const { text } = await ask('GET', '/v1/suppressions/export?stream=bulk', { key })
+  expect(text.split('\r\n').slice(1)).toEqual([expect.stringMatching(/^a@x.example,unsubscribe,.*,bulk$/), ''])
+})
+
 test('the first hundred bad lines are named, and the import is in the audit log once', async () => {
   const api = await start()
   const { ask, own } = api
@@ -104,7 +122,7 @@ test('an export of many pages has every address once, and none of another organi
   const api = await start()
   const { store, own, other, mintId } = api
   const of = (organizationId: string, email: string) => ({
-    ...{ id: mintId('sup'), organizationId, domainId: null, email, reason: 'manual' as const },
+    ...{ id: mintId('sup'), organizationId, domainId: null, stream: null, email, reason: 'manual' as const },
     ...{ messageId: null, createdAt: START, evidence: null, mode: 'live' as const },
   })
   const emails = Array.from({ length: 1_203 }, (_, at) => `a${at}@x.example`)
@@ -121,6 +139,7 @@ const bad: [body: Record<string, unknown>, field: string][] = [
   [{}, 'csv'],
   [{ csv: 'email\n', suppressions: [] }, 'csv'],
   [{ csv: 'email\n', from: 'somebody' }, 'from'],
+  [{ csv: 'email\n', stream: 'gone' }, 'stream'],
   [{ suppressions: Array.from({ length: 5_001 }, () => ({})) }, 'suppressions'],
   [{ suppressions: ['a@x.example'] }, 'suppressions[0]'],
 ]

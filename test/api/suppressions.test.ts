@@ -21,6 +21,7 @@ test('an address is suppressed, found by id and by address, and removed', async 
     email: 'ann+news@example.org',
     reason: 'manual',
     domain_id: null,
+    stream: null,
     message_id: null,
     created_at: '2026-11-21T12:00:00.000Z',
     evidence: null,
@@ -57,6 +58,27 @@ test('by address the widest suppression is shown, and all are removed', async ()
   expect((await ask('GET', '/v1/suppressions/a@b.example', { key: own.keys.read })).status).toBe(404)
 })
 
+test('an address has one suppression for each stream; the widest is shown, and one of them can be removed', async () => {
+  const { ask, own } = await start()
+  const add = async (body: object) =>
+    (await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', ...body } })).body
+  const bulk = await add({ stream: 'bulk', reason: 'unsubscribe' })
+  expect(bulk).toMatchObject({ stream: 'bulk', reason: 'unsubscribe' })
+  expect((await add({ stream: 'bulk' })).error).toMatchObject({
+    code: 'conflict',
+    details: { suppression_id: bulk.id },
+  })
+  const all = await add({})
+  const key = own.keys.read
+  expect((await ask('GET', '/v1/suppressions/a@b.example', { key })).body.id).toBe(all.id)
+  const listed = async (query: string) =>
+    (await ask('GET', `/v1/suppressions?${query}`, { key })).body.data.map(({ id }: { id: string }) => id)
+  expect(await listed('stream=bulk')).toEqual([bulk.id])
+  expect(await listed('stream=was-configured-once')).toEqual([])
+  await ask('DELETE', `/v1/suppressions/${all.id}`)
+  expect(await listed('email=a@b.example')).toEqual([bulk.id])
+})
+
 const bad: [Record<string, unknown>, string][] = [
   [{}, 'email'],
   [{ email: 'Ann <a@b.example>' }, 'email'],
@@ -64,6 +86,7 @@ const bad: [Record<string, unknown>, string][] = [
   [{ email: 'a@b.example\r\nX: y' }, 'email'],
   [{ email: 'a@b.example', reason: 'spite' }, 'reason'],
   [{ email: 'a@b.example', domain_id: 'dom_x' }, 'domain_id'],
+  [{ email: 'a@b.example', stream: 'unknown' }, 'stream'],
   [{ email: 'a@b.example', mail: 1 }, 'mail'],
 ]
 test.each(bad)('%j gets 400', async (body, field) => {

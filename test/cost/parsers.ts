@@ -423,7 +423,7 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'list of suppressions',
     most: MAIL,
-    read: (text) => read(createListReader({ provider: null, kind: null }), `email\n${text}`),
+    read: (text) => read(createListReader({ provider: null, kind: null, stream: null }), `email\n${text}`),
   },
   { name: 'lines of a configuration', most: BODY, read: linesOfKeys },
   // Answers of DNS, peers and policy hosts.

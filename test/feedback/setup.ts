@@ -3,6 +3,7 @@ import { readReport } from '../../src/feedback/content.ts'
 import { createFeedback, type ReportMail } from '../../src/feedback/feedback.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Message } from '../../src/model/message.ts'
+import type { ComplaintScope } from '../../src/model/suppression.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { lateBounce } from '../../src/outbound/outcome.ts'
@@ -17,7 +18,10 @@ export const LATER = START + 3_600_000
 export const HOST = 'bounce.a.example'
 
 /** The feedback handler over a real store in memory; `wrap` wraps the store. */
-export async function openFeedback(wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same) {
+export async function openFeedback(
+  wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same,
+  complaintScope: ComplaintScope = 'non_transactional',
+) {
   const store = await openMemoryStore()
   const records = createRecords()
   await found(store, records)
@@ -29,6 +33,7 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
     verp,
     mintId: createMintId(clock, createTestRandom()),
     judge: lateBounce,
+    complaintScope,
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
     mailLog: { reported: (fact) => void seen.reported.push(fact) },
     notify: (topic) => {

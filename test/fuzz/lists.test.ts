@@ -40,7 +40,7 @@ const text = fc.oneof(
 )
 
 function read(list: string, sizes: number[]): Reading[] {
-  const reader = createListReader({ provider: null, kind: null })
+  const reader = createListReader({ provider: null, kind: null, stream: null })
   const readings: Reading[] = []
   for (let at = 0, turn = 0; at < list.length; turn++) {
     const size = sizes[turn % sizes.length]!
@@ -72,11 +72,10 @@ test('any text is read or reported, however it is split', () => {
 test('what we wrote reads back unchanged, and starts no formula', () => {
   const local = fc.stringMatching(/^[=+\-'a-z][a-z0-9+=_'-]{0,12}$/)
   const evidence = fc.string({ unit: 'grapheme', maxLength: 60 })
-  const entries = fc.array(fc.record({ local, reason: fc.constantFrom(...SUPPRESSION_REASONS), evidence }), {
-    maxLength: 8,
-  })
+  const [reason, stream] = [fc.constantFrom(...SUPPRESSION_REASONS), fc.constantFrom(null, 'bulk')]
+  const entries = fc.array(fc.record({ local, reason, stream, evidence }), { maxLength: 8 })
   const run = fc.property(entries, (list) => {
-    const lines = list.map(({ local: name, reason, evidence: said }) => ({
+    const lines = list.map(({ local: name, reason, stream, evidence: said }) => ({
       ...{
         id: '',
         organizationId: '',
@@ -85,15 +84,15 @@ test('what we wrote reads back unchanged, and starts no formula', () => {
         createdAt: 1_700_000_000_123,
         mode: 'live' as const,
       },
-      ...{ email: `${name}@x.example`, reason, evidence: said },
+      ...{ email: `${name}@x.example`, reason, stream, evidence: said },
     }))
     const written = lines.map(ownLine)
     for (const line of written) for (const each of line.split(/,|,"/)) expect(each).not.toMatch(/^"?[=+\-@]/)
     const back = read(ownHeader() + written.join(''), [7])
     const said = (evidence: string) => evidence.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() || null
     expect(back.map((reading) => 'entry' in reading && reading.entry)).toEqual(
-      lines.map(({ email, reason, evidence: was }) => ({
-        ...{ email, reason, domainId: null, at: 1_700_000_000_123, evidence: said(was) },
+      lines.map(({ email, reason, stream, evidence: was }) => ({
+        ...{ email, reason, stream, domainId: null, at: 1_700_000_000_123, evidence: said(was) },
       })),
     )
   })

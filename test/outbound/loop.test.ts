@@ -363,7 +363,7 @@ describe('scheduled test mail', () => {
     const message = await queue(['bounce@example.com'], { mode: 'test' })
     await clock.advance(0)
     expect(await published(message)).toEqual(['0 message.bounced hard'])
-    expect(await store.suppressions.among('org_1', 'dom_1', ['bounce@example.com'])).toEqual(new Map())
+    expect(await store.suppressions.among(message, ['bounce@example.com'])).toEqual(new Map())
   })
 
   test('is opened, clicked, complained of and unsubscribed from like immediate test mail', async () => {

@@ -420,6 +420,7 @@ describe('data beside the mail', () => {
       id: mintId('sup'),
       organizationId,
       domainId: null,
+      stream: null,
       email,
       reason: 'manual' as const,
       evidence: null,

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { ERASED_ADDRESS, ERASURES_TOGETHER } from '../../src/model/erasure.ts'
+import { TRANSACTIONAL } from '../../src/model/message.ts'
 import { firstId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { claimDue } from '../support/claim.ts'
@@ -161,10 +162,11 @@ export function erasurePromises(holds: Holds): void {
       const [kept] = await list()
       expect(kept).toMatchObject({ id: suppression.id, reason: 'complaint', evidence: null, messageId: null })
       expect(kept!.email).toMatch(/^[0-9a-f]{64}@erased\.invalid$/)
-      const among = () => store.suppressions.among(ORGANIZATION, suppression.domainId ?? 'dom_x', [ANN, BEN])
-      expect([...(await among())]).toEqual([[ANN, 'complaint']])
+      const mail = { ...suppression, domainId: suppression.domainId ?? 'dom_x', stream: TRANSACTIONAL }
+      const among = () => store.suppressions.among(mail, [ANN, BEN])
+      expect([...(await among())]).toEqual([[ANN, { reason: 'complaint', stream: null }]])
       expect((await store.suppressions.find(ORGANIZATION, ANN)).map(({ id }) => id)).toEqual([suppression.id])
-      expect((await store.suppressions.among('org_b', suppression.domainId ?? 'dom_x', [ANN])).size).toBe(0)
+      expect((await store.suppressions.among({ ...mail, organizationId: 'org_b' }, [ANN])).size).toBe(0)
 
       await store.suppressions.add(records.suppression({ email: ANN, reason: 'manual' }))
       await erase(store, records, ANN, ASKED_AT + 1)
@@ -173,6 +175,32 @@ export function erasurePromises(holds: Holds): void {
       expect((await among()).size).toBe(0)
     },
   )
+
+  holds('each stream that an erased address opted out of stays suppressed', async (store, records) => {
+    await found(store, records)
+    const ofStream = (stream: string, reason: 'unsubscribe' | 'complaint') =>
+      store.suppressions.add(records.suppression({ email: ANN, stream, reason }))
+    for (const at of [ASKED_AT, ASKED_AT + 1]) {
+      await ofStream('bulk', 'unsubscribe')
+      await ofStream('bulk', 'complaint')
+      await ofStream('news', 'unsubscribe')
+      await erase(store, records, ANN, at)
+    }
+    const left = await store.suppressions.find(ORGANIZATION, ANN)
+    expect(left.map(({ stream, reason }) => `${stream} ${reason}`).sort()).toEqual([
+      'bulk complaint',
+      'bulk unsubscribe',
+      'news unsubscribe',
+    ])
+    expect((await store.usage.of(ORGANIZATION, START)).suppressions).toBe(3)
+    const { organizationId, domainId, mode } = records.suppression()
+    const why = async (stream: string) =>
+      (await store.suppressions.among({ organizationId, domainId: domainId ?? '', mode, stream }, [ANN])).get(ANN)
+    expect([await why('news'), await why('transactional')]).toEqual([
+      { reason: 'complaint', stream: 'bulk' },
+      undefined,
+    ])
+  })
 
   holds('inbound messages from and to the address are removed', async (store, records) => {
     await found(store, records)

@@ -147,7 +147,8 @@ export function onDemandEventPromises(holds: Holds): void {
   holds('every suppression that is new has an event, and one that exists has none', async (store, records) => {
     await found(store, records)
     await create(store, records.webhook({ events: ['suppression.added'] }))
-    const of = (email: string) => records.suppression({ email, messageId: 'msg_1', reason: 'complaint' })
+    const of = (email: string) =>
+      records.suppression({ email, stream: 'bulk', messageId: 'msg_1', reason: 'complaint' })
     const deliveries = [{ email: 'a@dest.example' }, { email: 'b@dest.example' }, { email: 'c@dest.example' }]
     await accept(store, { ...records.accepted({ deliveries }), suppressions: [of('test@dest.example')] })
     const [one, two, three] = await claim(store)
@@ -175,6 +176,7 @@ export function onDemandEventPromises(holds: Holds): void {
       email: 'a@dest.example',
       reason: 'complaint',
       domain_id: first.domainId,
+      stream: 'bulk',
       message_id: 'msg_1',
       mode: 'live',
       added_at: new Date(first.createdAt).toISOString(),

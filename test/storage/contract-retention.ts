@@ -213,7 +213,7 @@ export function retentionPromises(holds: Holds): void {
     await found(store, records)
     const sent = { status: 'delivered' as const, nextAttemptAt: null, attempts: 1, lastAttemptAt: START + 5 }
     const deliveries = [sent, { ...sent, status: 'suppressed' as const, attempts: 0, lastAttemptAt: null }]
-    const keyed = records.accepted({ ...OVER, unsubscribe: true, deliveries })
+    const keyed = records.accepted({ ...OVER, stream: 'bulk', unsubscribe: true, deliveries })
     const plain = records.accepted({ ...OVER, deliveries: [sent] })
     const test = records.accepted({ ...OVER, mode: 'test', unsubscribe: true, deliveries: [sent] })
     const tooOld = records.accepted({ ...OVER, unsubscribe: true, deliveries: [{ ...sent, lastAttemptAt: START - 1 }] })
@@ -224,6 +224,7 @@ export function retentionPromises(holds: Holds): void {
     const kept = {
       deliveryId: one!,
       ...facts,
+      stream: 'bulk',
       from: 'Ann <ann@a.example>',
       email: 'r0@dest.example',
       sentAt: START + 5,

@@ -1,6 +1,10 @@
 import { expect } from 'bun:test'
+import { TRANSACTIONAL } from '../../src/model/message.ts'
+import type { Suppression } from '../../src/model/suppression.ts'
 import type { Holds } from './contract.ts'
 import { DOMAIN, found, idsByPage, ORGANIZATION, START } from './records.ts'
+
+const MAIL = { organizationId: ORGANIZATION, domainId: DOMAIN, stream: TRANSACTIONAL, mode: 'live' as const }
 
 export function suppressionPromises(holds: Holds): void {
   holds('the first suppression of an address stays', async (store, records) => {
@@ -48,17 +52,72 @@ export function suppressionPromises(holds: Holds): void {
     expect(await store.suppressions.remove([both.id, here.id], START)).toBe(2)
     const emails = [here.email, all.email, 'free@dest.example']
     const among = async (domainId: string) => [
-      ...(await store.suppressions.among(ORGANIZATION, domainId, emails)).keys(),
+      ...(await store.suppressions.among({ ...MAIL, domainId }, emails)).keys(),
     ]
     expect(await among(DOMAIN)).toEqual([all.email])
     expect(await among('dom_b')).toEqual([here.email, all.email])
     expect(await among('')).toEqual([all.email])
     await store.suppressions.add(records.suppression({ domainId: DOMAIN, email: all.email, reason: 'complaint' }))
-    const reasons = await store.suppressions.among(ORGANIZATION, DOMAIN, emails)
-    expect([...reasons]).toEqual([[all.email, 'complaint']])
-    expect([...(await store.suppressions.among('org_b', 'dom_b', emails))]).toEqual([])
-    expect([...(await store.suppressions.among(ORGANIZATION, DOMAIN, []))]).toEqual([])
+    const reasons = await store.suppressions.among(MAIL, emails)
+    expect([...reasons]).toEqual([[all.email, { reason: 'complaint', stream: null }]])
+    expect([
+      ...(await store.suppressions.among({ ...MAIL, organizationId: 'org_b', domainId: 'dom_b' }, emails)),
+    ]).toEqual([])
+    expect([...(await store.suppressions.among(MAIL, []))]).toEqual([])
   })
+
+  holds(
+    'an unsubscription applies to its stream, a complaint to all but transactional, others to all',
+    async (store, records) => {
+      await found(store, records)
+      const of = (email: string, stream: string | null, reason: Suppression['reason']) =>
+        store.suppressions.add(records.suppression({ email, stream, reason }))
+      await of('left@dest.example', 'bulk', 'unsubscribe')
+      await of('spam@dest.example', 'bulk', 'complaint')
+      await of('spam.all@dest.example', TRANSACTIONAL, 'complaint')
+      await of('gone@dest.example', null, 'hard_bounce')
+      await of('one@dest.example', 'bulk', 'hard_bounce')
+      const emails = ['left', 'spam', 'spam.all', 'gone', 'one', 'free'].map((local) => `${local}@dest.example`)
+      const among = async (stream: string) =>
+        [...(await store.suppressions.among({ ...MAIL, stream }, emails))].map(
+          ([email, why]) => `${email.split('@')[0]} ${why.reason} ${why.stream}`,
+        )
+      const everywhere = ['spam.all complaint transactional', 'gone hard_bounce null']
+      expect(await among(TRANSACTIONAL)).toEqual(everywhere)
+      const spam = ['spam complaint bulk', ...everywhere]
+      expect(await among('news')).toEqual(spam)
+      expect(await among('bulk')).toEqual(['left unsubscribe bulk', ...spam, 'one hard_bounce bulk'])
+    },
+  )
+
+  holds(
+    'an address has one suppression for each stream, and a complaint beside an unsubscription',
+    async (store, records) => {
+      await found(store, records)
+      const made = [
+        records.suppression({ stream: 'bulk', reason: 'unsubscribe' }),
+        records.suppression({ stream: 'news', reason: 'unsubscribe' }),
+        records.suppression({ stream: 'bulk', reason: 'complaint' }),
+        records.suppression({ stream: null, reason: 'manual' }),
+      ]
+      for (const each of made) expect(await store.suppressions.add(each)).toEqual({ kind: 'added' })
+      const again = records.suppression({ stream: 'news', reason: 'manual' })
+      expect(await store.suppressions.add(again)).toEqual({ kind: 'exists', suppression: made[1]! })
+      const complaint = records.suppression({ stream: null, reason: 'complaint' })
+      expect(await store.suppressions.add(complaint)).toEqual({ kind: 'exists', suppression: made[3]! })
+      const more = [...made, records.suppression({ stream: 'third' })].map((each) => ({ ...each, id: `${each.id}x` }))
+      expect(await store.suppressions.addAll(more, START)).toEqual({ added: 1, limit: null })
+      const email = made[0]!.email
+      await store.suppressions.remove([made[1]!.id, made[3]!.id], START)
+      const left = await store.suppressions.find(ORGANIZATION, email)
+      expect(left.map(({ stream, reason }) => `${stream} ${reason}`).sort()).toEqual([
+        'bulk complaint',
+        'bulk unsubscribe',
+        'third hard_bounce',
+      ])
+      expect((await store.usage.of(ORGANIZATION, START)).suppressions).toBe(3)
+    },
+  )
 
   holds('suppressions are found by the beginning of the address or of its domain', async (store, records) => {
     await found(store, records)
@@ -111,6 +170,12 @@ export function suppressionPromises(holds: Holds): void {
         (await store.suppressions.list({ ...everything, ...filter }, { limit: 9, after })).records.map(({ id }) => id)
       expect(await list({ email: 'a@dest.example' })).toEqual([ids[2]!, ids[0]!])
       expect(await list({ reason: 'manual' })).toEqual([ids[1]!])
+      const ofStream = records.suppression({ email: 'a@dest.example', stream: 'bulk' })
+      await store.suppressions.add(ofStream)
+      expect(await list({ stream: 'bulk' })).toEqual([ofStream.id])
+      expect(await list({ stream: 'bulk', email: 'b@dest.example' })).toEqual([])
+      expect(await list({ stream: 'bulk', beginning: 'a@' })).toEqual([ofStream.id])
+      await store.suppressions.remove([ofStream.id], START)
       expect(await list({ createdAfter: START + 9 })).toEqual([ids[2]!])
       expect(await list({ createdBefore: START + 9, email: 'a@dest.example' })).toEqual([ids[0]!])
       expect(await list({ organizationId: 'org_b' })).toEqual([])

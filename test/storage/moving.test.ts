@@ -246,6 +246,9 @@ async function fillStore(store: Store): Promise<void> {
   await accept(store, records.accepted({ deliveries: [{}, {}] }))
   await store.inbound.accept(records.acceptedInbound([route]))
   await store.suppressions.add(records.suppression())
+  for (const reason of ['unsubscribe', 'complaint'] as const) {
+    await store.suppressions.add(records.suppression({ stream: 'bulk', reason }))
+  }
 }
 
 function move(

@@ -205,6 +205,7 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
       domainId: DOMAIN,
       email: 'bob@dest.example',
       reason: 'hard_bounce',
+      stream: null,
       messageId: null,
       createdAt: START,
       evidence: null,

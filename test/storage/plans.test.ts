@@ -120,7 +120,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   // Called at every request or attempt.
   [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
-  [/^select reason from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/],
+  [
+    /^select reason, nullif\(stream, ''\) as stream from suppressions/,
+    /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
+  ],
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],
@@ -321,6 +324,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX suppressions_by_host \(organization_id=\? AND <expr>>\? AND <expr><\?\)/,
   ],
   [
+    /from suppressions indexed by suppressions_by_stream where/,
+    /suppressions_by_stream \(organization_id=\? AND stream=\? AND id>\? AND id<\?\)/,
+  ],
+  [
     /from suppressions indexed by suppressions_by_reason where/,
     /suppressions_by_reason \(organization_id=\? AND reason=\? AND id>\? AND id<\?\)/,
   ],
@@ -407,7 +414,7 @@ async function everyList(store: Store): Promise<void> {
     await store.events.follow({ ...ALL_EVENTS, ...filter }, 0, 9)
     await store.events.newest(ORGANIZATION)
   }
-  const suppressions = [{ email: 'e' }, { beginning: 'b' }, { reason: 'manual' as const }, range]
+  const suppressions = [{ email: 'e' }, { beginning: 'b' }, { reason: 'manual' as const }, { stream: 'bulk' }, range]
   for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {
     const all = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
     await store.suppressions.list({ ...all, ...filter }, page)

@@ -37,9 +37,8 @@ test('statements for a mail are prepared once and not for each mail', async () =
 
 async function sent(store: Store, records: Records): Promise<void> {
   const accepted = [records.accepted(), records.accepted()]
-  const { organizationId, domainId } = accepted[0]!.message
   for (const email of ['ann@example.com', 'ben@example.com']) {
-    await store.suppressions.among(organizationId, domainId, [email])
+    await store.suppressions.among(accepted[0]!.message, [email])
   }
   await accept(store, ...accepted)
   await store.deliveries.nextDueAt(ANY)

@@ -75,6 +75,7 @@ test('an upgrade counts what was stored before it, and confirms the targets of r
   expect(upgraded).toEqual(MIGRATIONS.slice(1).map(({ name }) => name))
   expect(await store.forwardTargets.status('org_a', 'ann@X.example')).toBe('confirmed')
   expect(await store.forwardTargets.countByUpgrade()).toBe(2)
+  expect(await store.suppressions.get('sup_a')).toMatchObject({ stream: null })
   expect(await store.usage.of('org_a', 2)).toMatchObject({ scheduledMessages: 2, suppressions: 1, storedBytes: 0 })
   let steps = 0
   while (await store.usage.countSome()) steps++

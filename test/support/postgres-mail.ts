@@ -63,7 +63,8 @@ export function mailOf(messages: number): string[] {
     `insert into reports (delivery_id, digest, organization_id, kind, received_at)
       select ${id('dlv')}, sha256(n::text::bytea), ${organization}, 'failed', ${at()}
       from ${series(messages)} where n % 50 = 0`,
-    `insert into unsubscribables select ${id('dlv', 'n + 10000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
+    `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender, email, sent_at)
+      select ${id('dlv', 'n + 10000000')}, ${organization}, 'dom_0', 'msg', 'Ann', 'r@dest.example', ${at()}
       from ${series(messages)}`,
     `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
         expires_at, is_only_recipient)

@@ -167,6 +167,7 @@ describe('unsubscribing', () => {
       organizationId: 'org_a',
       domainId: DOMAIN,
       messageId: 'msg_1',
+      stream: 'bulk',
       from: 'Ann <ann@a.example>',
       email: 'Bob@dest.example',
       sentAt: 0,

@@ -27,6 +27,7 @@ const ofSuppression = {
   email: z.string(),
   reason: z.enum(SUPPRESSION_REASONS),
   domain_id: z.string().nullable().describe('Null = the whole organization.'),
+  stream: z.string().nullable().describe('Null = every stream.'),
   message_id: z.string().nullable(),
   mode,
 }
@@ -58,7 +59,12 @@ const DATA: Record<EventType, z.ZodRawShape> = {
     ...reader,
   },
   'message.complained': { ...general, complained_at: time, feedback_type: z.string().nullable() },
-  'message.suppressed': { ...general, suppressed_at: time, reason: z.enum(SUPPRESSION_REASONS) },
+  'message.suppressed': {
+    ...general,
+    suppressed_at: time,
+    reason: z.enum(SUPPRESSION_REASONS),
+    suppression_stream: z.string().nullable().describe('Stream of the suppression; null = every stream.'),
+  },
   'message.accepted': { ...general, accepted_at: time, scheduled_at: timeOrNull },
   'message.cancelled': { ...general, cancelled_at: time },
   'message.expired': {

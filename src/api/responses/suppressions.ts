@@ -11,6 +11,12 @@ export const suppression = z
     email: z.string(),
     reason: z.enum(SUPPRESSION_REASONS),
     domain_id: id('dom').nullable().describe('Null = the whole organization.'),
+    stream: z
+      .string()
+      .nullable()
+      .describe(
+        'Null = every stream. With the reason `complaint`, it also applies to every other stream except `transactional`.',
+      ),
     message_id: id('msg').nullable().describe('The message that caused the suppression.'),
     created_at: time,
     evidence: z.string().nullable().describe('Details from the imported list.'),
@@ -24,6 +30,7 @@ const example = {
   email: 'please-stop@customer.example',
   reason: 'manual',
   domain_id: null,
+  stream: null,
   message_id: null,
   created_at: EXAMPLE_TIME,
   evidence: null,
@@ -43,7 +50,7 @@ export const suppressionExportResponses: ResponseShape[] = [
     contentType: 'text/csv; charset=utf-8',
     schema: z.string(),
     example:
-      'email,reason,domain_id,message_id,created_at,evidence\r\nplease-stop@customer.example,manual,,,2026-11-21T12:00:00.000Z,\r\n',
+      'email,reason,domain_id,message_id,created_at,evidence,stream\r\nplease-stop@customer.example,manual,,,2026-11-21T12:00:00.000Z,,\r\n',
   },
 ]
 export const suppressionImportResponses: ResponseShape[] = [

@@ -2,16 +2,19 @@ import { z } from 'zod'
 import type { ApiKey } from '../../model/api-key.ts'
 import { type Attempt, type Delivery, queueOf } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
-import { isFinal, type Message, type Mode } from '../../model/message.ts'
+import { isFinal, type Message, type Mode, TRANSACTIONAL } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Report } from '../../model/report.ts'
+import { countsFor } from '../../model/suppression.ts'
+import { partition } from '../../os/partition.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
 import type { RouteShown } from '../../outbound/schedule/route.ts'
 import type { WarmupState } from '../../outbound/senders/warmups.ts'
 import type { Store } from '../../storage/store.ts'
 import type { SendingEligibility } from '../../submission/sending-eligibility.ts'
+import { requireStream, type SendingConfig } from '../../submission/streams.ts'
 import { type Operation, operation } from '../operation.ts'
-import { emailAddress } from '../schema.ts'
+import { emailAddress, streamName } from '../schema.ts'
 import { type Scope, scopeOf } from '../scope.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
@@ -24,7 +27,7 @@ export interface ExplainDeps {
   destinationState: (destination: string, queue: string) => Known['destination']
   /** Checks whether the key's domain can send now. */
   sendingEligibility: SendingEligibility
-  settings: Known['settings'] & { hasSeveralWays: boolean }
+  settings: Known['settings'] & { hasSeveralWays: boolean; sending: Pick<SendingConfig, 'streams'> }
 }
 
 /** The operations of `/v1/explain` and `/v1/messages/…/explain`: the state of mail and its next step, as sentences and
@@ -32,20 +35,25 @@ export interface ExplainDeps {
 export function explainOperations(deps: ExplainDeps): Operation[] {
   const { store, routeTo, destinationState, sendingEligibility, settings } = deps
 
-  /** The facts that explain delivery to an address. Includes suppressions of the sender's domain and of its whole
-   *  organization, in these modes. `route` is null if no attempt follows. */
+  /** The facts that explain delivery to an address by mail of the sender's stream. Includes suppressions of its domain and
+   *  of its whole organization, in these modes. `route` is null if no attempt follows. */
   const known = async (
     email: string,
-    sender: { organizationId: string; domainId: string; queue: string },
+    sender: { organizationId: string; domainId: string; stream: string; queue: string },
     route: Promise<RouteShown> | null,
     now: number,
     modes: readonly Mode[],
   ): Promise<Known> => {
-    const all = (await store.suppressions.find(sender.organizationId, email)).filter(({ mode }) => modes.includes(mode))
+    const all = await store.suppressions.find(sender.organizationId, email)
+    const own = all.filter(
+      ({ domainId, mode }) => (domainId ?? sender.domainId) === sender.domainId && modes.includes(mode),
+    )
+    const [suppressions, ofOtherStreams] = partition(own, (each) => countsFor(each, sender.stream))
     const known = await route
     return {
       email,
-      suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
+      suppressions,
+      ofOtherStreams,
       route: known,
       // The state of a destination results from live mail, which test keys cannot see.
       destination: known === null || !modes.includes('live') ? null : destinationState(known.destination, sender.queue),
@@ -64,14 +72,24 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       description:
         'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, it shows only the reply class.',
       responses: async () => (await import('../responses/explain.ts')).addressExplainedResponses,
-      query: z.strictObject({ to: emailAddress.meta({ example: 'ann@customer.example' }) }),
+      query: z.strictObject({
+        to: emailAddress.meta({ example: 'ann@customer.example' }),
+        stream: streamName.default(TRANSACTIONAL).describe('Stream of the message.'),
+      }),
       async handle(call) {
-        const { to } = call.query
+        const { to, stream } = call.query
+        requireStream(stream, settings.sending)
         const scope = scopeOf(call.key)
         const isTest = scope.mode === 'test'
         const queue = queueOf(domainOf(to), call.key.organizationId)
         const [facts, refusal] = await Promise.all([
-          known(to, { ...call.key, queue }, routeTo(domainOf(to), queue), call.now, isTest ? ['test'] : ['live']),
+          known(
+            to,
+            { ...call.key, stream, queue },
+            routeTo(domainOf(to), queue),
+            call.now,
+            isTest ? ['test'] : ['live'],
+          ),
           isTest ? null : sendingEligibility(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.route?.kind === 'nowhere' && facts.route.isFinal)
@@ -111,8 +129,8 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const route = (open.includes(delivery) && routes.get(delivery.queue)) || null
-            const { organizationId, domainId } = message
-            const sender = { organizationId, domainId, queue: delivery.queue }
+            const { organizationId, domainId, stream } = message
+            const sender = { organizationId, domainId, stream, queue: delivery.queue }
             const facts = await known(delivery.email, sender, route, now, modesOf(message, key))
             const own = attempts.flatMap(({ email, attempt }) => (email === delivery.email ? [attempt] : []))
             const last = own.at(-1) ?? null

@@ -10,7 +10,16 @@ import { type Compose, domainKeys } from '../../submission/signing.ts'
 import { requireOwned } from '../errors.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
-import { characters, emailAddress, eventType, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
+import {
+  characters,
+  emailAddress,
+  eventType,
+  pageFields,
+  streamName,
+  timeFields,
+  timeRange,
+  unknownName,
+} from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, contentGone, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
@@ -165,7 +174,7 @@ const LIST_FIELDS = z.looseObject({
   template_id: characters(100).optional(),
   domain_id: characters(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  stream: characters(32, z.string().min(1)).optional(),
+  stream: streamName.optional(),
   q: characters(256).optional().describe('Words in the subject and addresses; or a message ID, or a Message-ID.'),
 })
 /** Schema of the list query. Accepts `metadata[…]` parameters, whose names the caller chooses, and rejects all other

@@ -4,19 +4,23 @@ import { limitRefusal } from '../../model/limits.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../model/suppression.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import { requireStream, type SendingConfig } from '../../submission/streams.ts'
 import { importReadings } from '../../suppressions/import.ts'
 import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
 import type { Reading, ReadList } from '../../suppressions/read-list.ts'
 import { type Operation, operation } from '../operation.ts'
-import { characters } from '../schema.ts'
+import { characters, streamName } from '../schema.ts'
 import { modeOfRecords, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const MOST_ENTRIES = 5_000
 const MOST_CHARACTERS = 2_000_000
 const MOST_ERRORS = 100
 
-const exportQuery = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS).optional() })
+const exportQuery = z.strictObject({
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
+  stream: streamName.optional().describe('Only suppressions of this stream, without those of every stream.'),
+})
 const importBody = z
   .strictObject({
     csv: characters(MOST_CHARACTERS).optional().describe('CSV text with a header row.'),
@@ -30,6 +34,9 @@ const importBody = z
       .optional()
       .describe('The service that exported the list. Absent: detected from the columns.'),
     reason: z.enum(LIST_KINDS).optional().describe('The reason for all entries, for exports that do not include it.'),
+    stream: streamName
+      .optional()
+      .describe('The stream of all entries that name none, except hard bounces. Absent: these apply to every stream.'),
     dry_run: z.boolean().default(false).describe('Count only; import nothing.'),
   })
   .refine(({ csv, suppressions }) => (csv === undefined) !== (suppressions === undefined), {
@@ -42,8 +49,9 @@ export function suppressionListOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   random: Random
   readList: ReadList
+  sending: Pick<SendingConfig, 'streams'>
 }): Operation[] {
-  const { store, random, readList } = deps
+  const { store, random, readList, sending } = deps
   return [
     operation({
       id: 'suppressions_export',
@@ -56,7 +64,7 @@ export function suppressionListOperations(deps: {
       query: exportQuery,
       handle: async ({ key, now, query }) => ({
         status: 200,
-        body: csvOf(store, scopeOf(key), query.reason ?? null),
+        body: csvOf(store, scopeOf(key), { reason: query.reason ?? null, stream: query.stream ?? null }),
         contentType: 'text/csv; charset=utf-8',
         headers: {
           'content-disposition': `attachment; filename="suppressions-${iso(now).slice(0, 10)}.csv"`,
@@ -75,9 +83,10 @@ export function suppressionListOperations(deps: {
       body: importBody,
       textField: { contentType: 'text/csv', field: 'csv' },
       async handle({ key, organizationId, now, body }) {
-        const { csv, suppressions, from = null, reason = null, dry_run: isDryRun } = body
+        const { csv, suppressions, from = null, reason = null, stream = null, dry_run: isDryRun } = body
+        if (stream !== null) requireStream(stream, sending)
         const text = csv ?? JSON.stringify(suppressions)
-        const format = { provider: from, kind: reason }
+        const format = { provider: from, kind: reason, stream }
         const { readings, leftOut } = await readList(text, format, MOST_ERRORS, organizationId)
         const errors: { number: number; message: string }[] = []
         let unlisted = leftOut.bad + leftOut.passedOver
@@ -87,7 +96,8 @@ export function suppressionListOperations(deps: {
         }
         const { domainId } = await withoutOnlyDomain(scopeOf(key), store)
         const mode = modeOfRecords(key)
-        const means = { organizationId, mode, domainId, store, random, now, isDryRun, onLine }
+        const streams = Object.keys(sending.streams)
+        const means = { organizationId, mode, domainId, streams, store, random, now, isDryRun, onLine }
         const result = await importReadings(inPieces(readings), means)
         const { added, alreadyThere, passedOver, bad, limit } = result
         if (limit !== null) throw limitRefusal(limit, now, { added })
@@ -103,7 +113,7 @@ export function suppressionListOperations(deps: {
   ]
 }
 
-const IMPORT_TEXT = `Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid, Mailgun, SES or Postal. Of our columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with \`Content-Type: text/csv\`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped. \`errors\` lists the first ${MOST_ERRORS} by line number or by position in the array. Numbers start at one. If the plan’s suppression limit is reached, the import stops with 422 \`quota_exceeded\`; \`details.added\` counts the addresses added before that, which remain. Temporary failures are skipped and suppress nothing. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` has no limit.`
+const IMPORT_TEXT = `Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid, Mailgun, SES or Postal. Of our columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`, \`stream\`) only \`email\` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with \`Content-Type: text/csv\`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped. \`errors\` lists the first ${MOST_ERRORS} by line number or by position in the array. Numbers start at one. If the plan’s suppression limit is reached, the import stops with 422 \`quota_exceeded\`; \`details.added\` counts the addresses added before that, which remain. Temporary failures are skipped and suppress nothing. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` has no limit.`
 
 /** Splits a list into pieces for one write each. Waits for a turn of the event loop after each piece, so that other
  *  requests continue. */
@@ -117,10 +127,14 @@ async function* inPieces(readings: readonly Reading[]) {
 /** Entries per write transaction. */
 const PIECE = 500
 
-/** Scope and reason → CSV stream of the matching suppressions, newest first. Reads the store page by page, as fast as
+/** Scope, reason and stream → CSV of the matching suppressions as a ReadableStream, newest first. Reads the store page by page, as fast as
  *  the client reads the stream. */
-function csvOf(store: Pick<Store, 'suppressions'>, scope: Scope, reason: SuppressionReason | null) {
-  const filter = { ...scope, email: null, reason, createdAfter: null, createdBefore: null }
+function csvOf(
+  store: Pick<Store, 'suppressions'>,
+  scope: Scope,
+  only: { reason: SuppressionReason | null; stream: string | null },
+) {
+  const filter = { ...scope, ...only, email: null, createdAfter: null, createdBefore: null }
   const encoder = new TextEncoder()
   let after: string | null = null
   return new ReadableStream<Uint8Array>({

@@ -6,10 +6,11 @@ import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../mod
 import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { requireStream, type SendingConfig } from '../../submission/streams.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
-import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, emailAddress, pageFields, streamName, timeFields, timeRange } from '../schema.ts'
 import { isWithin, modeOfRecords, requireWithin, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const listQuery = z.strictObject({
@@ -17,6 +18,7 @@ const listQuery = z.strictObject({
   ...timeFields,
   email: emailAddress.optional(),
   reason: z.enum(SUPPRESSION_REASONS).optional().meta({ example: 'hard_bounce' }),
+  stream: streamName.optional().describe('Only suppressions of this stream, without those of every stream.'),
   q: characters(254).optional().describe('Beginning of an address or of its domain.'),
 })
 const createBody = z.strictObject({
@@ -27,6 +29,11 @@ const createBody = z.strictObject({
     .describe(
       'Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own.',
     ),
+  stream: streamName
+    .nullish()
+    .describe(
+      'Absent or null: every stream. With the reason `complaint`, it also applies to every other stream except `transactional`.',
+    ),
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
 
@@ -35,8 +42,9 @@ const createBody = z.strictObject({
 export function suppressionOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   mintId: MintId
+  sending: Pick<SendingConfig, 'streams'>
 }): Operation[] {
-  const { store, mintId } = deps
+  const { store, mintId, sending } = deps
   /** The suppressions in the path that the key can read: those of its domain and of the whole organization. Rejects
    *  with `not_found` if there are none, and with `forbidden` for the ID of another organization's or domain's
    *  suppression. */
@@ -74,8 +82,11 @@ export function suppressionOperations(deps: {
       async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
         const beginning = suppressionKey(query.q?.trim().replace(/^@/, '') ?? '') || null
-        const filter = { ...scopeOf(key), email, beginning, reason: query.reason ?? null, ...timeRange(query) }
-        return pageResponse(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
+        const filter = { ...scopeOf(key), email, beginning, reason: query.reason ?? null, stream: query.stream ?? null }
+        return pageResponse(
+          await store.suppressions.list({ ...filter, ...timeRange(query) }, pageRequest(query)),
+          suppressionRecord,
+        )
       },
     }),
     operation({
@@ -83,7 +94,7 @@ export function suppressionOperations(deps: {
       method: 'POST',
       path: '/v1/suppressions',
       summary: 'Add a suppression',
-      description: 'For one domain or for the whole organization.',
+      description: 'For one domain or for the whole organization, and for one stream or for every stream.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },
@@ -102,10 +113,13 @@ export function suppressionOperations(deps: {
             field: 'domain_id',
           })
         }
+        const { stream = null } = body
+        if (stream !== null) requireStream(stream, sending)
         const suppression: Suppression = {
           id: mintId('sup'),
           organizationId,
           domainId,
+          stream,
           email: suppressionKey(body.email),
           reason: body.reason,
           messageId: null,
@@ -157,9 +171,10 @@ function seenAs(suppression: Suppression, { domainId }: Scope): Suppression {
   return suppression.domainId === null ? { ...suppression, domainId } : suppression
 }
 
-/** Suppressions of an address → the one of the whole organization, else the first. */
+/** Suppressions of an address → the one of the whole organization, else the first; of these, one of every stream. */
 function widest(suppressions: OneOrMore<Suppression>): Suppression {
-  return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]
+  const isWide = ({ domainId, stream }: Suppression) => 2 * Number(domainId === null) + Number(stream === null)
+  return suppressions.reduce((widest, each) => (isWide(each) > isWide(widest) ? each : widest))
 }
 
 type OneOrMore<T> = [T, ...T[]]
@@ -171,6 +186,7 @@ export function suppressionRecord(suppression: Suppression) {
     email: suppression.email,
     reason: suppression.reason,
     domain_id: suppression.domainId,
+    stream: suppression.stream,
     message_id: suppression.messageId,
     created_at: iso(suppression.createdAt),
     evidence: suppression.evidence,

@@ -18,6 +18,7 @@ export function addImport(program: Command, end: (code: number) => void): void {
         LIST_KINDS,
       ),
     )
+    .option('--stream <stream>', 'stream of entries that name none, except hard bounces (default: every stream)')
     .option('--dry-run', 'count only; write nothing')
     .addHelpText('after', '\nAccepts CSV and JSON. Importing twice is safe: existing suppressions do not change.')
     .action(async (file, options) =>

@@ -41,6 +41,7 @@ export function addMessages(program: Command): void {
     .description('explain whether a message to an address would be sent now')
     .requiredOption('--to <address>', 'recipient address')
     .option('--domain <name>', 'sending domain; required if there are several')
+    .option('--stream <stream>', 'stream of the message (default: transactional)')
     .action(async (options) => (await import('../message.ts')).explainAddress(options))
 
   const event = program.command('event').description('list and show events; use postrider listen to see them live')

@@ -70,7 +70,8 @@ const REMOVE_UNSUBSCRIBABLES = 'delete from unsubscribables where delivery_id = 
 const SUPPRESSIONS = 'select id from suppressions where organization_id = $1 and email = $2 for update'
 const HASH_SUPPRESSION = `update suppressions s set email = $2, message_id = null, evidence = null
   where id = $1 and not exists (select from suppressions o where o.organization_id = s.organization_id
-    and o.email = $2 and o.domain_id = s.domain_id and o.mode = s.mode)`
+    and o.email = $2 and o.domain_id = s.domain_id and o.mode = s.mode and o.stream = s.stream
+    and (s.stream = '' or (o.reason = 'complaint') = (s.reason = 'complaint')))`
 const REMOVE_SUPPRESSION = 'delete from suppressions where id = $1'
 const USER = `select u.id from users u join user_roles r on r.user_id = u.id where u.email = $1 and r.organization_id = $2`
 const INVITATION = 'select id from invitations where email = $1 and organization_id = $2'

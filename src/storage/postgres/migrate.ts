@@ -34,6 +34,8 @@ import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'tex
 import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
 import verifiedAddresses from './migrations/0074_verified_addresses.sql' with { type: 'text' }
 import makerRole from './migrations/0075_maker_role.sql' with { type: 'text' }
+import suppressionStreams from './migrations/0076_suppression_streams.sql' with { type: 'text' }
+import suppressionReaches from './migrations/0077_suppression_reaches.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -78,6 +80,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0073_erasure_places', sql: erasurePlaces },
   { name: '0074_verified_addresses', sql: verifiedAddresses },
   { name: '0075_maker_role', sql: makerRole },
+  { name: '0076_suppression_streams', sql: suppressionStreams },
+  // Last of its version, because the steps behind a narrow one wait with it.
+  { name: '0077_suppression_reaches', sql: suppressionReaches, isNarrow: true },
 ]
 
 const STEPS = `create table if not exists migrations (

@@ -26,8 +26,9 @@ const MESSAGES = `select m.id, tags, stored_bytes::float8 as bytes, created_at >
 // Engagement and late reports lock a delivery too: what they add is removed with it, or they find it gone.
 const LOCK_DELIVERIES = 'select id from deliveries where message_id = any($1::text[]) for update'
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
-    email, sent_at)
-  select d.id, m.organization_id, m.domain_id, m.id, m.sender, d.email, coalesce(o.last_attempt_at, d.last_attempt_at)
+    email, sent_at, stream)
+  select d.id, m.organization_id, m.domain_id, m.id, m.sender, d.email,
+    coalesce(o.last_attempt_at, d.last_attempt_at), m.stream
   from messages m join deliveries d on d.message_id = m.id
     left join lateral (select last_attempt_at from delivery_outcomes
       where delivery_id = d.id order by seq desc limit 1) o on true

@@ -1,8 +1,9 @@
+import { TRANSACTIONAL } from '../../model/message.ts'
 import { suppressionEvent } from '../../model/on-demand-event.ts'
-import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
+import { reachOf, type Suppression } from '../../model/suppression.ts'
 import { batched } from '../../os/batched.ts'
 import { endOf, idBefore, MOST_SORTED, toPage } from '../page.ts'
-import type { SuppressedAddresses, Suppressions } from '../store.ts'
+import type { SuppressedAddresses, SuppressibleMail, Suppressions, WhySuppressed } from '../store.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { where } from './conditions.ts'
 import type { FanOut } from './fan-out.ts'
@@ -14,12 +15,14 @@ import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", case when domain_id <> '' then domain_id end as "domainId", email, reason,
-  message_id as "messageId", created_at::float8 as "createdAt", evidence, mode`
+  case when stream <> '' then stream end as stream, message_id as "messageId", created_at::float8 as "createdAt", evidence, mode`
+// Without a target, because the index differs until every node has the step suppression_reaches.
 const ADD = `with added as (
-    insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
+    insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode,
+      stream)
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-      $8::text[], $9::text[])
-    on conflict (organization_id, email, domain_id, mode) do nothing returning organization_id, id),
+      $8::text[], $9::text[], $11::text[])
+    on conflict do nothing returning organization_id, id),
   counted as (
     insert into usage as present (organization_id, name, period, lane_id, used)
     select organization_id, 'suppressions', '', $10::int, count(*) from added group by 1
@@ -31,12 +34,13 @@ const PRESENT = `select ${COLUMNS} from suppressions
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]))`
 const GET = `select ${COLUMNS} from suppressions where id = $1`
 // One lookup of the index for each address.
-const AMONG = `select asked.number, s.email, min(s.reason) as reason
-  from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[])
-    as asked (number, organization_id, domain_id, email, mode)
+const AMONG = `select distinct on (asked.number, s.email) asked.number, s.email, s.reason, nullif(s.stream, '') as stream
+  from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    as asked (number, organization_id, domain_id, email, mode, stream)
   join suppressions s on s.organization_id = asked.organization_id and s.email = asked.email
     and s.domain_id in ('', asked.domain_id) and s.mode in ('live', asked.mode)
-  group by 1, 2`
+    and (s.stream in ('', asked.stream) or s.reason = 'complaint' and asked.stream <> '${TRANSACTIONAL}')
+  order by 1, 2, 3`
 /** Questions in one statement. */
 const ASKED_TOGETHER = 256
 const FIND = `select ${COLUMNS} from suppressions where organization_id = $1 and email = $2 order by id`
@@ -55,7 +59,7 @@ const REMOVE = 'delete from suppressions where id = any($1::text[])'
 /** Writes suppressions inside the change that causes them; existing ones stay. Returns how many were new. */
 export function suppressInside(statements: Statements, suppressions: readonly Suppression[]): Promise<number> {
   const { run, laneId } = statements
-  return suppressions.length === 0 ? Promise.resolve(0) : run(ADD, [...columnsOf(suppressions), laneId])
+  return suppressions.length === 0 ? Promise.resolve(0) : run(ADD, columnsOf(suppressions, laneId))
 }
 
 /** The same → the new ones. */
@@ -64,7 +68,7 @@ export async function suppressAll(
   suppressions: readonly Suppression[],
 ): Promise<Suppression[]> {
   if (suppressions.length === 0) return []
-  const rows = await query<{ id: string }>(ADD, [...columnsOf(suppressions), laneId])
+  const rows = await query<{ id: string }>(ADD, columnsOf(suppressions, laneId))
   const added = new Set(rows.map(({ id }) => id))
   return suppressions.filter(({ id }) => added.has(id))
 }
@@ -94,21 +98,24 @@ export function postgresSuppressions(
       suppressions.map(({ mode }) => mode),
     ]
     const rows = await queries.query<Suppression>(PRESENT, columns.map(textArray))
-    return new Map(rows.map((row) => [scopeOf(row), row]))
+    return new Map(rows.map((row) => [reachOf(row), row]))
   }
   const among = batched<Asked, SuppressedAddresses>(async (asked) => {
     const each = asked.flatMap(({ emails, ...scope }, number) => emails.map((email) => ({ ...scope, number, email })))
-    const rows = await reads.query<{ number: number; email: string; reason: SuppressionReason }>(AMONG, [
+    const rows = await reads.query<WhySuppressed & { number: number; email: string }>(AMONG, [
       numberArray(each.map(({ number }) => number)),
       ...[
         each.map(({ organizationId }) => organizationId),
         each.map(({ domainId }) => domainId),
         each.map(({ email }) => email),
         each.map(({ mode }) => mode),
+        each.map(({ stream }) => stream),
       ].map(textArray),
     ])
     const found = Map.groupBy(rows, ({ number }) => number)
-    return asked.map((_, number) => new Map(found.get(number)?.map(({ email, reason }) => [email, reason])))
+    return asked.map(
+      (_, number) => new Map(found.get(number)?.map(({ email, reason, stream }) => [email, { reason, stream }])),
+    )
   }, ASKED_TOGETHER)
   const beginningWith = async (organizationId: string, beginning: string) => {
     const rows = await reads.query<{ id: string }>(BEGINNING, [organizationId, beginning, endOf(beginning)])
@@ -145,11 +152,11 @@ export function postgresSuppressions(
     add: (suppression, record) =>
       adding([suppression], suppression.createdAt, async (statements, write) => {
         const { organizationId } = suppression
-        const found = (await present(statements, [suppression])).get(scopeOf(suppression))
+        const found = (await present(statements, [suppression])).get(reachOf(suppression))
         if (found !== undefined) return { kind: 'exists' as const, suppression: found }
         const limit = await usage.reached(organizationId, 'suppressions', 1, () => used(statements, organizationId))
         if (limit !== null) return limit
-        await write([suppression])
+        if ((await write([suppression])) === 0) return stands(statements, suppression)
         await remember(statements, record)
         return { kind: 'added' as const }
       }),
@@ -158,8 +165,8 @@ export function postgresSuppressions(
         const known = new Set((await present(statements, suppressions)).keys())
         const chosen: Suppression[] = []
         for (const suppression of suppressions) {
-          const scope = scopeOf(suppression)
-          if (known.has(scope)) continue
+          const reach = reachOf(suppression)
+          if (known.has(reach)) continue
           const { organizationId } = suppression
           const more = chosen.filter((each) => each.organizationId === organizationId).length
           const limit = await usage.reached(
@@ -169,19 +176,19 @@ export function postgresSuppressions(
             async () => (await used(statements, organizationId)) + more,
           )
           if (limit !== null) return { added: await write(chosen), limit }
-          known.add(scope)
+          known.add(reach)
           chosen.push(suppression)
         }
         return { added: await write(chosen), limit: null }
       }),
     get: async (id) => (await reads.query<Suppression>(GET, [id]))[0] ?? null,
-    among: async (organizationId, domainId, emails, mode = 'live') => {
+    among: async ({ organizationId, domainId, stream, mode }, emails) => {
       if (emails.length === 0) return new Map()
-      const found = await among({ organizationId, domainId, emails, mode })
+      const found = await among({ organizationId, domainId, stream, mode, emails })
       return new Map(
         emails.flatMap((email) => {
-          const reason = found.get(email)
-          return reason === undefined ? [] : [[email, reason]]
+          const why = found.get(email)
+          return why === undefined ? [] : [[email, why]]
         }),
       )
     },
@@ -194,6 +201,7 @@ export function postgresSuppressions(
         ['email = ?', filter.email],
         ['reason = ?', filter.reason],
         [`domain_id in ('', ?)`, filter.domainId],
+        [`stream <> '' and stream = ?`, filter.stream],
         ['mode = ?', filter.mode],
         ['created_at >= ?', filter.createdAfter],
         ['created_at < ?', filter.createdBefore],
@@ -216,20 +224,19 @@ export function postgresSuppressions(
   }
 }
 
-interface Asked {
-  organizationId: string
-  domainId: string
-  emails: readonly string[]
-  mode: Suppression['mode']
+/** Of one that was not written, because an older node still needs the former index: the first of its address. */
+async function stands({ query }: Queries, { organizationId, email }: Suppression) {
+  const [suppression] = await query<Suppression>(FIND, [organizationId, email])
+  if (suppression === undefined) throw new Error('a suppression was neither written nor found')
+  return { kind: 'exists' as const, suppression }
 }
 
-/** What a suppression applies to: at most one for each. */
-function scopeOf({ organizationId, email, domainId, mode }: Suppression): string {
-  return JSON.stringify([organizationId, email, domainId ?? '', mode])
+interface Asked extends SuppressibleMail {
+  emails: readonly string[]
 }
 
 /** Suppressions → the parameters of ADD. */
-function columnsOf(suppressions: readonly Suppression[]): string[] {
+function columnsOf(suppressions: readonly Suppression[], laneId: number) {
   const texts = (of: (suppression: Suppression) => string | null) => textArray(suppressions.map(of))
   return [
     texts(({ id }) => id),
@@ -241,5 +248,7 @@ function columnsOf(suppressions: readonly Suppression[]): string[] {
     numberArray(suppressions.map(({ createdAt }) => createdAt)),
     texts(({ evidence }) => evidence),
     texts(({ mode }) => mode),
+    laneId,
+    texts(({ stream }) => stream ?? ''),
   ]
 }

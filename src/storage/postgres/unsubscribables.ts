@@ -5,7 +5,7 @@ import type { Reads } from './reads.ts'
 import { suppressOne } from './suppressions.ts'
 
 const GET = `select delivery_id as "deliveryId", organization_id as "organizationId", domain_id as "domainId",
-    message_id as "messageId", sender as "from", email, sent_at::float8 as "sentAt"
+    stream, message_id as "messageId", sender as "from", email, sent_at::float8 as "sentAt"
   from unsubscribables where delivery_id = $1`
 const FIND = 'select is_reported as "isReported" from unsubscribables where delivery_id = $1 for update'
 const MARK_REPORTED = 'update unsubscribables set is_reported = true where delivery_id = $1'

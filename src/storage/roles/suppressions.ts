@@ -1,14 +1,18 @@
 import type { LimitReached } from '../../model/limits.ts'
-import type { Mode } from '../../model/message.ts'
+import type { Message, Mode } from '../../model/message.ts'
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
 import type { Remember } from './idempotency.ts'
 import type { Page, PageRequest, TimeRange } from './paging.ts'
 
 /** Folded address → why Postrider does not send to it. */
-export type SuppressedAddresses = Map<string, SuppressionReason>
+export type SuppressedAddresses = Map<string, WhySuppressed>
+export type WhySuppressed = Pick<Suppression, 'reason' | 'stream'>
+
+/** What decides whether a suppression applies. */
+export type SuppressibleMail = Pick<Message, 'organizationId' | 'domainId' | 'stream' | 'mode'>
 
 export interface Suppressions {
-  /** If there is already one for that address and scope, it stays: `exists` with it. Every change of this role writes
+  /** If there is already one for that address and reach (model/suppression.ts), it stays: `exists` with it. Every change of this role writes
    *  the event of each suppression that was added or removed, if an active webhook receives it. */
   add(
     suppression: Suppression,
@@ -18,10 +22,9 @@ export interface Suppressions {
    *  one beyond it and all later ones are not added. `now`: time of their events (ms UTC). */
   addAll(suppressions: readonly Suppression[], now: number): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
-  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization, in the given
-   *  order, with the reason; of several reasons the first in the alphabet. Suppressions of test keys hold for test mail,
-   *  all others for both. */
-  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Promise<SuppressedAddresses>
+  /** Addresses (folded) → those of them that are suppressed for such mail, in the given order; of several reasons the
+   *  first in the alphabet. Suppressions of test keys hold for test mail, all others for both. */
+  among(mail: SuppressibleMail, emails: readonly string[]): Promise<SuppressedAddresses>
   find(organizationId: string, email: string): Promise<Suppression[]>
   list(
     filter: {
@@ -30,6 +33,8 @@ export interface Suppressions {
       /** Beginning of the address or of its domain, folded; absent or null = all addresses. */
       beginning?: string | null
       reason: SuppressionReason | null
+      /** Only those that name it; absent or null = all. */
+      stream?: string | null
       /** Includes those of the whole organization; absent or null = all domains. */
       domainId?: string | null
       mode?: Mode | null

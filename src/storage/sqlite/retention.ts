@@ -17,8 +17,8 @@ const MESSAGES = `select number, status, tags, created_at as createdAt, size_byt
     max(created_at, coalesce(scheduled_at, 0)) as at
   from messages where organization_id = ? and number > ? order by number limit ?`
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
-    email, sent_at)
-  select d.id, m.organization_id, m.domain_id, m.id, m.sender, d.email, d.last_attempt_at
+    email, sent_at, stream)
+  select d.id, m.organization_id, m.domain_id, m.id, m.sender, d.email, d.last_attempt_at, m.stream
   from messages m join deliveries d on d.message_number = m.number
   where m.number = ? and m.unsubscribe = 1 and m.mode = 'live' and d.unsubscribed_at is null and d.last_attempt_at >= ?
   on conflict do nothing`

@@ -1,8 +1,9 @@
+import { TRANSACTIONAL } from '../../model/message.ts'
 import { suppressionEvent } from '../../model/on-demand-event.ts'
-import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
+import type { Suppression } from '../../model/suppression.ts'
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { endOf, idsOf, MOST_SORTED, toPage } from '../page.ts'
-import type { Suppressions } from '../store.ts'
+import type { SuppressedAddresses, Suppressions, WhySuppressed } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { type Condition, when } from './page.ts'
@@ -11,17 +12,20 @@ import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
-  message_id as messageId, created_at as createdAt, evidence, mode`
-const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id, mode) do nothing`
+const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId,
+  nullif(stream, '') as stream, email, reason,  message_id as messageId, created_at as createdAt, evidence, mode`
+const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode,
+    stream)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint')) do nothing`
 const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?
-  and mode = ?`
+  and mode = ? and stream = ? and (stream <> '' and reason = 'complaint') = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
 // Without the plus, SQLite would create a temporary table of each list for every query. With `min(reason)` it would
-// prepare the statement again for every address; one address has at most four of these rows.
-const REASONS = `select reason from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
-  and +mode in ('live', ?)`
+// prepare the statement again for every address; one address has few of these rows.
+const REASONS = `select reason, nullif(stream, '') as stream from suppressions
+  where organization_id = ? and email = ? and +domain_id in ('', ?) and +mode in ('live', ?)
+    and (+stream in ('', ?) or reason = 'complaint' and ? <> '${TRANSACTIONAL}')`
 // By itself SQLite would read all suppressions of the organization, because their index has the requested order.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
   where organization_id = ? and email = ? order by id`
@@ -39,9 +43,9 @@ export type SuppressInside = (suppression: Suppression, at?: number) => boolean
 export function suppressInside(db: Connection, usage: Usage, onDemand: OnDemandEvents): SuppressInside {
   const add = db.prepare(ADD)
   return (suppression, at = suppression.createdAt) => {
-    const { id, organizationId, domainId, email, reason, messageId, createdAt, evidence, mode } = suppression
+    const { id, organizationId, domainId, email, reason, messageId, createdAt, evidence, mode, stream } = suppression
     const values = [id, organizationId, domainId ?? '', email, reason, messageId, createdAt, evidence, mode]
-    const isNew = add.run(...values).changes === 1
+    const isNew = add.run(...values, stream ?? '').changes === 1
     if (!isNew) return false
     usage.add(organizationId, 'suppressions', 1)
     onDemand.offer(suppressionEvent('added', suppression, at))
@@ -60,7 +64,7 @@ export function sqliteSuppressions(
 ): Suppressions {
   const existing = db.prepare<unknown[], Suppression>(EXISTING)
   const get = db.prepare<unknown[], Suppression>(GET)
-  const reasonsOf = db.prepare<unknown[], SuppressionReason>(REASONS).pluck()
+  const reasonsOf = db.prepare<unknown[], WhySuppressed>(REASONS)
   const find = db.prepare<unknown[], Suppression>(FIND)
   const begins = [ADDRESS_BEGINS, HOST_BEGINS].map((sql) => db.prepare<unknown[], string>(sql).pluck())
   const newestOf = (ids: readonly string[], { sql, values }: Condition, limit: number) => {
@@ -70,8 +74,10 @@ export function sqliteSuppressions(
     return rows
   }
   const remove = db.prepare(REMOVE)
-  const present = ({ organizationId, email, domainId, mode }: Suppression) =>
-    existing.get(organizationId, email, domainId ?? '', mode)
+  const present = ({ organizationId, email, domainId, mode, stream, reason }: Suppression) => {
+    const isWide = stream !== null && reason === 'complaint'
+    return existing.get(organizationId, email, domainId ?? '', mode, stream ?? '', Number(isWide))
+  }
   const reached = ({ organizationId }: Suppression) =>
     usage.reached(organizationId, 'suppressions', 1, () => usage.used(organizationId, 'suppressions'))
   return {
@@ -97,11 +103,11 @@ export function sqliteSuppressions(
         return { added, limit: null }
       }),
     get: async (id) => get.get(id) ?? null,
-    among: async (organizationId, domainId, emails, mode = 'live') => {
+    among: async ({ organizationId, domainId, stream, mode }, emails) => {
       reading.begin()
-      const found = new Map<string, SuppressionReason>()
+      const found: SuppressedAddresses = new Map()
       for (const email of emails) {
-        const [first] = reasonsOf.all(organizationId, email, domainId, mode).sort()
+        const [first] = reasonsOf.all(organizationId, email, domainId, mode, stream, stream).sort(byReason)
         if (first !== undefined) found.set(email, first)
       }
       return found
@@ -113,6 +119,7 @@ export function sqliteSuppressions(
         ...when(filter.email, 'email = ?'),
         ...when(filter.reason, 'reason = ?'),
         ...when(filter.domainId, "domain_id in ('', ?)"),
+        ...when(filter.stream, 'stream = ?'),
         ...when(filter.mode, 'mode = ?'),
         ...when(filter.createdAfter, 'created_at >= ?'),
         ...when(filter.createdBefore, 'created_at < ?'),
@@ -146,8 +153,10 @@ export function sqliteSuppressions(
   }
 }
 
+const byReason = (a: WhySuppressed, b: WhySuppressed) => (a.reason < b.reason ? -1 : Number(a.reason > b.reason))
+
 /** By itself SQLite would read all suppressions of the organization, because their index has the order of the page. */
-function walkOf({ organizationId, email, reason }: Parameters<Suppressions['list']>[0]): Walk {
+function walkOf({ organizationId, email, reason, stream }: Parameters<Suppressions['list']>[0]): Walk {
   const by = (index: string, sql: string, ...values: unknown[]): Walk => ({
     walked: `suppressions indexed by suppressions_${index}`,
     join: '',
@@ -156,5 +165,6 @@ function walkOf({ organizationId, email, reason }: Parameters<Suppressions['list
     values: [organizationId, ...values],
   })
   if (email !== null) return by('by_address', ' and email = ?', email)
+  if (stream != null) return by('by_stream', " and stream <> '' and stream = ?", stream)
   return reason === null ? by('of_organization', '') : by('by_reason', ' and reason = ?', reason)
 }

@@ -5,7 +5,7 @@ import type { SuppressInside } from './suppressions.ts'
 import type { Writer } from './writer.ts'
 
 const GET = `select delivery_id as deliveryId, organization_id as organizationId, domain_id as domainId,
-    message_id as messageId, sender as "from", email, sent_at as sentAt
+    stream, message_id as messageId, sender as "from", email, sent_at as sentAt
   from unsubscribables where delivery_id = ?`
 const MARK_REPORTED = 'update unsubscribables set is_told = 1 where delivery_id = ? and is_told = 0'
 

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import type { Suppression } from '../../../src/model/suppression.ts'
 import { FIRST_USER } from '../../../src/model/user.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
@@ -68,6 +69,30 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     await store.users.setPassword(FIRST_USER, 'newest', 'ses_2')
     expect(sql('select count(*) from operator_password')).toBe('0')
     expect(sql('select id from sessions')).toBe('ses_2')
+  })
+
+  test('suppressions keep to one for each address and domain until the last older node has ended', async () => {
+    const url = await created()
+    const one = await connection(url)
+    const before = MIGRATIONS.findIndex(({ name }) => name === '0076_suppression_streams')
+    await migrate(one, 1, MIGRATIONS.slice(0, before))
+    sql(`insert into suppressions values ('sup_a', 'org_a', '', 'old@x.example', 'unsubscribe', null, 1, null, 'live')`)
+    sql(`insert into nodes (key, name, version, handles_mail, passed, configuration_version, schema)
+      values ('a', 'old', '1', true, 0, 0, ${before})`)
+    const place = testFolder()
+    undo.push(() => place.remove())
+    const store = await openPostgresStore({ url, dataDir: place.folder, now: 3 })
+    undo.push(() => store.close())
+    expect(await store.suppressions.get('sup_a')).toMatchObject({ stream: null })
+    const bulk = suppression('sup_b', 'bulk')
+    expect(await store.suppressions.add(bulk)).toEqual({ kind: 'added' })
+    expect(await store.suppressions.add(suppression('sup_c', 'news'))).toEqual({ kind: 'exists', suppression: bulk })
+    sql(`insert into suppressions values ('sup_d', 'org_a', '', 'ann@x.example', 'manual', null, 1, null, 'live')
+      on conflict (organization_id, email, domain_id, mode) do nothing`)
+    sql(`update nodes set ended_at = now() where name = 'old'`)
+    expect(await migrate(one, 4)).toEqual(['0077_suppression_reaches'])
+    expect(await store.suppressions.add(suppression('sup_c', 'news'))).toEqual({ kind: 'added' })
+    expect((await store.suppressions.find('org_a', 'ann@x.example')).map(({ id }) => id)).toEqual(['sup_b', 'sup_c'])
   })
 
   test('a step waits briefly for a table in use, and again, so that others can use it meanwhile', async () => {
@@ -149,3 +174,8 @@ function newerVersion(undo: (() => unknown)[]): string {
   writeFileSync(file, text.replace(/(MIGRATIONS[^\n]*= \[[^\]]*)\]/, `$1  { name: ${name}, sql: ${step} },\n]`))
   return join(folder, 'src/main.ts')
 }
+
+const suppression = (id: string, stream: string): Suppression => ({
+  ...{ id, organizationId: 'org_a', domainId: null, stream, email: 'ann@x.example', reason: 'unsubscribe' },
+  ...{ messageId: null, createdAt: 3, evidence: null, mode: 'live' },
+})

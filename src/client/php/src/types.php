@@ -881,6 +881,7 @@ namespace Postrider;
  *         stream?: string,
  *         suppressed_at: string,
  *         reason: 'hard_bounce'|'complaint'|'unsubscribe'|'manual',
+ *         suppression_stream: string|null,
  *         test?: true,
  *     },
  * }
@@ -1100,6 +1101,7 @@ namespace Postrider;
  *     email: string,
  *     reason: 'hard_bounce'|'complaint'|'unsubscribe'|'manual',
  *     domain_id: string|null,
+ *     stream: string|null,
  *     message_id: string|null,
  *     created_at: string,
  *     evidence: string|null,
@@ -1503,6 +1505,7 @@ namespace Postrider;
  * }
  * @phpstan-type ExplainAddressQuery array{
  *     to: EmailAddress,
+ *     stream?: string,
  * }
  * @phpstan-type StatsReadQuery array{
  *     from?: Time,
@@ -1524,11 +1527,13 @@ namespace Postrider;
  *     created_before?: Time,
  *     email?: EmailAddress,
  *     reason?: 'hard_bounce'|'complaint'|'unsubscribe'|'manual',
+ *     stream?: string,
  *     q?: string,
  * }
  * @phpstan-type SuppressionsCreateBody array{
  *     email: EmailAddress,
  *     domain_id?: string|null,
+ *     stream?: string|null,
  *     reason?: 'hard_bounce'|'complaint'|'unsubscribe'|'manual',
  * }
  * @phpstan-type RecipientsEraseBody array{
@@ -1542,12 +1547,14 @@ namespace Postrider;
  * }
  * @phpstan-type SuppressionsExportQuery array{
  *     reason?: 'hard_bounce'|'complaint'|'unsubscribe'|'manual',
+ *     stream?: string,
  * }
  * @phpstan-type SuppressionsImportBody array{
  *     csv?: string,
  *     suppressions?: list<array<string, mixed>>,
  *     from?: 'resend'|'postmark'|'sendgrid'|'mailgun'|'ses'|'postal',
  *     reason?: 'hard_bounce'|'complaint'|'unsubscribe'|'manual'|'block',
+ *     stream?: string,
  *     dry_run?: bool,
  * }
  * @phpstan-type TemplatesCreateBody array{

@@ -1100,7 +1100,7 @@ class Suppressions:
     ) -> types.Suppression:
         """Add a suppression.
 
-        For one domain or for the whole organization.
+        For one domain or for the whole organization, and for one stream or for every stream.
 
         Requires the permission `manage`. Test keys can access test records only and get 404 for live ones.
         Without `admin`, a key can access its own domain only.
@@ -1207,13 +1207,13 @@ class Suppressions:
         """Import suppressions.
 
         Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid, Mailgun, SES or Postal. Of
-        our columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` is required.
-        Separators: comma, semicolon or tab. The body can be the CSV itself, with `Content-Type: text/csv`.
-        Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped. `errors`
-        lists the first 100 by line number or by position in the array. Numbers start at one. If the plan’s
-        suppression limit is reached, the import stops with 422 `quota_exceeded`; `details.added` counts the
-        addresses added before that, which remain. Temporary failures are skipped and suppress nothing. At most
-        2000000 characters or 5000 objects; `postrider import suppressions` has no limit.
+        our columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`, `stream`) only `email` is
+        required. Separators: comma, semicolon or tab. The body can be the CSV itself, with `Content-Type:
+        text/csv`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are
+        skipped. `errors` lists the first 100 by line number or by position in the array. Numbers start at one.
+        If the plan’s suppression limit is reached, the import stops with 422 `quota_exceeded`; `details.added`
+        counts the addresses added before that, which remain. Temporary failures are skipped and suppress
+        nothing. At most 2000000 characters or 5000 objects; `postrider import suppressions` has no limit.
 
         Requires the permission `manage`. Test keys can access test records only and get 404 for live ones.
         Without `admin`, a key can access its own domain only.

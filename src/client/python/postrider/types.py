@@ -1366,6 +1366,7 @@ class _MessageSuppressedEventData(_MessageSuppressedEventDataNamed):
     mode: Literal["live", "test"]
     suppressed_at: str
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
+    suppression_stream: Optional[str]
 
 
 class MessageSuppressedEventData(_MessageSuppressedEventData, total=False):
@@ -1703,6 +1704,10 @@ class Suppression(TypedDict):
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
     domain_id: Optional[str]
     """Null = the whole organization."""
+    stream: Optional[str]
+    """Null = every stream. With the reason `complaint`, it also applies to every other stream except
+    `transactional`.
+    """
     message_id: Optional[str]
     """The message that caused the suppression."""
     created_at: str
@@ -2334,8 +2339,13 @@ class EventsStreamQuery(TypedDict, total=False):
     """Start after this event; empty = start with the oldest stored event."""
 
 
-class ExplainAddressQuery(TypedDict):
+class _ExplainAddressQuery(TypedDict):
     to: EmailAddress
+
+
+class ExplainAddressQuery(_ExplainAddressQuery, total=False):
+    stream: str
+    """Stream of the message."""
 
 
 _StatsReadQueryMaybeNamed = TypedDict("_StatsReadQueryMaybeNamed", {"from": 'Time'}, total=False)
@@ -2368,6 +2378,8 @@ class SuppressionsListQuery(TypedDict, total=False):
     """Exclusive; ISO 8601."""
     email: EmailAddress
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
+    stream: str
+    """Only suppressions of this stream, without those of every stream."""
     q: str
     """Beginning of an address or of its domain."""
 
@@ -2380,6 +2392,10 @@ class SuppressionsCreateBody(_SuppressionsCreateBody, total=False):
     domain_id: Optional[str]
     """Absent or null: the whole organization. If the organization has several domains, a key without `admin` can
     only suppress for its own.
+    """
+    stream: Optional[str]
+    """Absent or null: every stream. With the reason `complaint`, it also applies to every other stream except
+    `transactional`.
     """
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
 
@@ -2400,6 +2416,8 @@ class RecipientsErasuresListQuery(TypedDict, total=False):
 
 class SuppressionsExportQuery(TypedDict, total=False):
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
+    stream: str
+    """Only suppressions of this stream, without those of every stream."""
 
 
 _SuppressionsImportBodyMaybeNamed = TypedDict("_SuppressionsImportBodyMaybeNamed", {"from": 'Literal["resend", "postmark", "sendgrid", "mailgun", "ses", "postal"]'}, total=False)
@@ -2412,6 +2430,8 @@ class SuppressionsImportBody(_SuppressionsImportBodyMaybeNamed, total=False):
     """Objects with the CSV’s fields, or as exported from another service."""
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual", "block"]
     """The reason for all entries, for exports that do not include it."""
+    stream: str
+    """The stream of all entries that name none, except hard bounces. Absent: these apply to every stream."""
     dry_run: bool
     """Count only; import nothing."""
 
