@@ -1360,6 +1360,7 @@ export interface MessageSuppressedEvent {
     stream?: string
     suppressed_at: string
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+    /** Stream of the suppression; null = every stream. */
     suppression_stream: string | null
     /** True for a sample event from `POST …/test`. */
     test?: true
@@ -1682,6 +1683,8 @@ export interface SuppressionAddedEvent {
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
     /** Null = the whole organization. */
     domain_id: string | null
+    /** Null = every stream. */
+    stream: string | null
     message_id: string | null
     mode: 'live' | 'test'
     added_at: string
@@ -1715,6 +1718,8 @@ export interface SuppressionRemovedEvent {
     reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
     /** Null = the whole organization. */
     domain_id: string | null
+    /** Null = every stream. */
+    stream: string | null
     message_id: string | null
     mode: 'live' | 'test'
     removed_at: string

@@ -1,5 +1,5 @@
 import { canonicalLocal } from '../mail/address.ts'
-import { type Message, type Mode, TRANSACTIONAL } from './message.ts'
+import type { Message, Mode } from './message.ts'
 
 /** An address that Postrider does not send to, and the reason. */
 export interface Suppression {
@@ -25,11 +25,6 @@ export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce',
 
 /** Streams that a complaint counts for: its own and every other one but `transactional`, or every stream. */
 export type ComplaintScope = 'non_transactional' | 'all'
-
-/** Whether a suppression stops mail of a stream. The stores have the same rule in SQL. */
-export function countsFor({ stream, reason }: Pick<Suppression, 'stream' | 'reason'>, mail: string): boolean {
-  return stream === null || stream === mail || (reason === 'complaint' && mail !== TRANSACTIONAL)
-}
 
 /** What a suppression applies to, as a key. A list has at most one for each. A complaint about a stream counts for others
  *  too, so it is kept beside an unsubscription from the same stream. */

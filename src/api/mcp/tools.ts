@@ -73,12 +73,13 @@ export const TOOLS: readonly Tool[] = [
     name: 'list_suppressions',
     operation: 'suppressions_list',
     description:
-      'Lists addresses to which nothing is sent, with the reason: hard_bounce, complaint, unsubscribe or manual.',
+      'Lists addresses to which Postrider does not send, with the reason (hard_bounce, complaint, unsubscribe or manual) and the stream; null is every stream.',
   },
   {
     name: 'add_suppression',
     operation: 'suppressions_create',
-    description: 'Stops all mail to an address, for one domain or for the whole organization.',
+    description:
+      'Stops mail to an address, for one domain or the whole organization, and for one stream or all of them.',
   },
   {
     name: 'remove_suppression',

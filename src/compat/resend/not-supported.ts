@@ -13,7 +13,7 @@ const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[]
   [
     /^\/topics(?:\/|$)/,
     'Topics',
-    'Send mail of each topic from its own domain: a suppression can apply to one domain.',
+    'Send mail of each topic in its own stream: an unsubscribe applies to the stream of its message.',
   ],
   [
     /^\/(?:automations|events)(?:\/|$)/,

@@ -1367,6 +1367,7 @@ class _MessageSuppressedEventData(_MessageSuppressedEventDataNamed):
     suppressed_at: str
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
     suppression_stream: Optional[str]
+    """Stream of the suppression; null = every stream."""
 
 
 class MessageSuppressedEventData(_MessageSuppressedEventData, total=False):
@@ -1723,6 +1724,8 @@ class _SuppressionAddedEventData(TypedDict):
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
     domain_id: Optional[str]
     """Null = the whole organization."""
+    stream: Optional[str]
+    """Null = every stream."""
     message_id: Optional[str]
     mode: Literal["live", "test"]
     added_at: str
@@ -1763,6 +1766,8 @@ class _SuppressionRemovedEventData(TypedDict):
     reason: Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
     domain_id: Optional[str]
     """Null = the whole organization."""
+    stream: Optional[str]
+    """Null = every stream."""
     message_id: Optional[str]
     mode: Literal["live", "test"]
     removed_at: str

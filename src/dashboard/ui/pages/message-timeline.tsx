@@ -118,7 +118,7 @@ function Recipient({
                   <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
                 </p>
               )}
-              {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} mode={message.mode} />}
+              {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} message={message} />}
             </div>
           )}
           {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { TRANSACTIONAL } from '../../../model/message.ts'
 import { getText, type Json, post, remove, save } from '../kit/api.ts'
 import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
@@ -24,14 +25,17 @@ const REASONS = [
 export default function SuppressionsPage() {
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
-  const { email = '', q = '', reason = '' } = place.value.query
+  const { email = '', q = '', reason = '', stream = '' } = place.value.query
   const pages = usePages('/v1/suppressions', {
     email: email || undefined,
     q: q || undefined,
     reason: reason || undefined,
+    stream: stream || undefined,
   })
   const exportAll = () =>
-    attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
+    attempt(async () => {
+      save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason, stream }))
+    })
   const unsuppress = async ({ id, email, reason }: Json) => {
     const isSure = await confirm({
       name: `Remove the suppression of ${shownAddress(email)}?`,
@@ -69,6 +73,12 @@ export default function SuppressionsPage() {
       phone: 'last',
       show: ({ message_id, reason }) =>
         message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
+    },
+    {
+      name: 'Stream',
+      width: '150px',
+      phone: 'sub',
+      show: streamOf,
     },
     {
       name: 'Scope',
@@ -138,6 +148,13 @@ export default function SuppressionsPage() {
         placeholder="Beginning of an address or domain"
       >
         <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => setQuery({ reason })} />
+        <input
+          type="text"
+          aria-label="Stream"
+          placeholder="Stream"
+          value={stream}
+          onChange={(event) => setQuery({ stream: event.currentTarget.value.trim() })}
+        />
       </Filters>
       <Table
         name="Suppressions"
@@ -146,7 +163,7 @@ export default function SuppressionsPage() {
         keyOf={({ id }) => id}
         {...(mayRemove ? { bulk } : {})}
         whenEmpty={
-          email || q || reason ? (
+          email || q || reason || stream ? (
             <Empty name="No suppressions match" />
           ) : (
             <Empty name="No suppressions">
@@ -162,8 +179,8 @@ export default function SuppressionsPage() {
           <Form
             action="Suppress"
             onCancel={() => setAdding(false)}
-            onSubmit={async ({ email }) => {
-              await post('/v1/suppressions', { email })
+            onSubmit={async ({ email, stream }) => {
+              await post('/v1/suppressions', { email, ...(stream && { stream }) })
               setAdding(false)
               toast(`${email} suppressed`)
               pages.reload()
@@ -172,11 +189,20 @@ export default function SuppressionsPage() {
             <Field name="email" label="Address">
               {(control) => <input {...control} required type="text" inputMode="email" autoComplete="off" />}
             </Field>
+            <Field name="stream" label="Stream" hint="Only mail of this stream. Empty: every stream.">
+              {(control) => <input {...control} type="text" autoComplete="off" />}
+            </Field>
           </Form>
         </Dialog>
       )}
     </>
   )
+}
+
+/** Streams that a suppression applies to (model/suppression.ts), in words. */
+function streamOf({ stream, reason }: Json): string {
+  if (stream === null || (reason === 'complaint' && stream === TRANSACTIONAL)) return 'All streams'
+  return reason === 'complaint' ? `All but ${TRANSACTIONAL}` : stream
 }
 
 /** True for the hash that stands in place of an erased address. */

@@ -9,7 +9,7 @@ export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: (
   const [result, setResult] = useState<Json>()
   const previewed = result?.dry_run && result.added > 0 ? addresses(result.added) : null
   const submit = async (values: Values) => {
-    const body = { reason: values.reason, csv: await chosenText(), dry_run: previewed === null }
+    const body = { reason: values.reason, stream: values.stream, csv: await chosenText(), dry_run: previewed === null }
     setResult(undefined)
     if (body.csv === '') throw new ApiError(400, 'validation_error', 'Choose a file.', { csv: 'Choose a file.' })
     setResult(await post('/v1/suppressions/import', body))
@@ -40,6 +40,13 @@ export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: (
                 <option value="manual">Manual</option>
               </select>
             )}
+          </Field>
+          <Field
+            name="stream"
+            label="Stream"
+            hint="Of entries that name none, except hard bounces. Empty: every stream."
+          >
+            {(control) => <input {...control} type="text" autoComplete="off" />}
           </Field>
         </Form>
       </div>
