@@ -76,12 +76,27 @@ describe('postrider import suppressions', () => {
     )
     const listed = await run('suppression', 'list', '--reason', 'manual')
     expect(listed).toMatchObject({ code: 0, stderr: '' })
-    expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +SOURCE\n2015-09-30T\S+ +left@y\.example +manual +/)
+    expect(listed.stdout).toMatch(
+      /^SINCE +ADDRESS +REASON +STREAM +SOURCE\n2015-09-30T\S+ +left@y\.example +manual +all +/,
+    )
     expect(await run('suppression', 'remove', 'Left@y.example')).toMatchObject({
       code: 0,
       stdout: 'removed suppression of Left@y.example\n',
     })
     expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe('no suppressions\n')
     expect(await run('suppression', 'remove', 'left@y.example')).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test('puts a list into a stream, but not its hard bounces, and refuses a stream that is not configured', async () => {
+    const rows = 'gone@z.example,HardBounce,Recipient\nleft@z.example,ManualSuppression,Recipient\n'
+    const dump = write('dump.csv', `EmailAddress,SuppressionReason,Origin\n${rows}`)
+    const unknown = await run('import', 'suppressions', dump, '--stream', 'news')
+    expect([unknown.code, unknown.stdout]).toEqual([2, ''])
+    expect(unknown.stderr).toContain('stream must be one of: bulk, transactional')
+    expect((await run('import', 'suppressions', dump, '--stream', 'bulk')).stdout).toStartWith('2 added')
+    expect((await run('suppression', 'add', 'left@z.example', '--stream', 'transactional')).code).toBe(0)
+    const { stdout } = await run('suppression', 'list', '--stream', 'bulk')
+    expect(stdout).toMatch(/^SINCE.*\n\S+ +left@z\.example +unsubscribe +bulk .*\n$/)
+    expect((await run('suppression', 'list', '--email', 'gone@z.example')).stdout).toMatch(/ hard_bounce +all /)
   })
 })

@@ -224,9 +224,11 @@ export function postgresSuppressions(
   }
 }
 
-/** Of one that was not written, because an older node still needs the former index: the first of its address. */
-async function stands({ query }: Queries, { organizationId, email }: Suppression) {
-  const [suppression] = await query<Suppression>(FIND, [organizationId, email])
+/** Of one that was not written, because an older node still needs the former index: the one of its address, domain and
+ *  mode. */
+async function stands({ query }: Queries, { organizationId, email, domainId, mode }: Suppression) {
+  const found = await query<Suppression>(FIND, [organizationId, email])
+  const suppression = found.find((each) => each.domainId === domainId && each.mode === mode)
   if (suppression === undefined) throw new Error('a suppression was neither written nor found')
   return { kind: 'exists' as const, suppression }
 }
