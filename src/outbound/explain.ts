@@ -4,7 +4,7 @@ import { parseReplyLine } from '../mail/reply.ts'
 import { meaningOf } from '../mail/status-codes.ts'
 import type { Attempt, Delivery, RelayUse } from '../model/delivery.ts'
 import { iso } from '../model/event.ts'
-import type { Message } from '../model/message.ts'
+import { type Message, TRANSACTIONAL } from '../model/message.ts'
 import { SMARTHOST } from '../model/relay.ts'
 import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
@@ -103,7 +103,8 @@ function whySuppressed(email: string, suppressions: readonly Suppression[]): str
 }
 
 function streamWords({ stream, reason }: Suppression): string {
-  if (stream === null) return ''
+  // A complaint about transactional mail applies to every stream.
+  if (stream === null || (reason === 'complaint' && stream === TRANSACTIONAL)) return ''
   const others = reason === 'complaint' ? ' and every other stream but transactional' : ''
   return `, in the stream ${stream}${others}`
 }

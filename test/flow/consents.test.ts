@@ -93,6 +93,12 @@ test('explain says which stream is stopped, and that others are', async () => {
   expect([reset.would_send, reset.suppressions]).toEqual([true, []])
   expect(reset.explanation.at(-1)).toContain(`Mail of other streams does not go to ${to}, in the stream bulk`)
   expect((await server.ask('GET', `/v1/explain?to=${to}&stream=unknown`)).status).toBe(400)
+  const words = async (stream: string) => {
+    await server.ask('POST', '/v1/suppressions', { email: `${stream}@one.remote.example`, stream, reason: 'complaint' })
+    return (await explained(`${stream}@one.remote.example`, stream)).explanation[0]
+  }
+  expect(await words('bulk')).toContain(', in the stream bulk and every other stream but transactional: the recipient')
+  expect(await words('transactional')).toContain('any domain of the organization: the recipient reported')
   const again = (await server.ask('POST', `/v1/messages/${id}/resend`)).body.id
   const { recipients } = await server.read(`/v1/messages/${again}/explain`)
   expect(recipients[0].explanation[1]).toContain('in the stream bulk: the recipient unsubscribed')

@@ -13,7 +13,7 @@ import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId,
-  nullif(stream, '') as stream, email, reason,  message_id as messageId, created_at as createdAt, evidence, mode`
+  nullif(stream, '') as stream, email, reason, message_id as messageId, created_at as createdAt, evidence, mode`
 const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode,
     stream)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
