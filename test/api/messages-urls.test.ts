@@ -89,7 +89,7 @@ describe('an attachment with a URL', () => {
     ['/%ff', 'image/png', '%ff', 'image/png'],
     ['/', 'application/pdf', 'attachment-1.pdf', 'application/pdf'],
     ['/x/..%2f', 'text/plain', '.._', 'text/plain'],
-    [`/${'%E2%82%AC'.repeat(199)}`, 'image/png', 'attachment-1.png', 'image/png'],
+    [`/${'%E2%82%AC'.repeat(199)}`, 'image/png', '€'.repeat(199), 'image/png'],
     ['/a.pdf', 'binary/octet-stream', 'a.pdf', 'application/pdf'],
     ['/a.pdf', 'application/octet-stream; x=y', 'a.pdf', 'application/pdf'],
     ['/a', 'no type', 'a', 'application/octet-stream'],

@@ -359,7 +359,8 @@ describe('several addresses', () => {
     zone.set('two.test', 'A', ['127.0.0.9'])
     zone.set('two.test', 'AAAA', ['::ffff:127.0.0.1'])
     expect(await post(urlOf('two.test'), request())).toMatchObject({ kind: 'answered' })
-    expect(seen).toHaveLength(2)
+    // A request of an earlier test that ran into its time limit may arrive late.
+    expect(seen.filter(({ url }) => url.includes('two.test'))).toHaveLength(2)
   })
 
   test('one that accepts the connection and stays silent leaves time for the next', async () => {
