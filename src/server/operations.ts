@@ -275,7 +275,7 @@ export function alertChannelsOf(
 }
 
 function messageOperationsOf(deps: OperationsDeps, submission: Submission): Operation[] {
-  const { store, clock, parsing } = deps
+  const { config, store, clock, parsing } = deps
   const whileDownloading = createDownloading()
   return [
     ...messageOperations({
@@ -294,6 +294,7 @@ function messageOperationsOf(deps: OperationsDeps, submission: Submission): Oper
       clock,
       render: submission.render,
       analyze: parsing.analyze,
+      sending: config.sending,
       remoteAttachments: deps.remoteAttachments,
       whileDownloading,
     }),

@@ -40,6 +40,18 @@ const faultsOf = async (body: object) => {
 }
 
 describe('an analysis', () => {
+  test('expects an unsubscribe link where the stream or the message has one, and reports a dead one', async () => {
+    const codesOf = async (fields: object) => {
+      const { body } = await ask({ from, subject: 'Your order', text: 'Stop: %unsubscribe_url%', ...fields })
+      return body.issues.map(({ code }: { code: string }) => code)
+    }
+    expect(await codesOf({})).toContain('unsubscribe_link_dead')
+    expect(await codesOf({ stream: 'bulk', unsubscribe: false })).toContain('unsubscribe_link_dead')
+    for (const fields of [{ stream: 'bulk' }, { unsubscribe: true }])
+      expect(await codesOf(fields)).not.toContain('unsubscribe_link_dead')
+    expect(await faultsOf({ from, text: 'Hi', stream: 'unknown' })).toEqual(['stream'])
+  })
+
   test('returns score, issues, links, figures and what will be sent', async () => {
     const { name } = made.own.domain
     const html = `<!doctype html><p>${TEXT}</p><p><a href="http://${name}/1">Your order</a></p></div>`

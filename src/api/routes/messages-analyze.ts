@@ -11,6 +11,7 @@ import type { RemoteAttachments } from '../../submission/remote-attachments.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
+import { NO_SENDING_CONFIG, requireStream, type SendingConfig } from '../../submission/streams.ts'
 import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { type Operation, operation } from '../operation.ts'
 import {
@@ -30,6 +31,8 @@ export interface AnalyzeDeps {
   /** Template (ID or alias) of the sender's organization, and variables → rendered content. Rejects as a send does. */
   render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
   analyze: Analyze
+  /** Streams; by default those without configuration. */
+  sending?: Pick<SendingConfig, 'streams'>
   remoteAttachments: RemoteAttachments
   /** Limits requests that wait for downloads. Default: one with the default limits. */
   whileDownloading?: WhileDownloading
@@ -37,9 +40,11 @@ export interface AnalyzeDeps {
 
 /** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
 export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
-  const { store, clock, render, analyze, remoteAttachments, whileDownloading = createDownloading() } = deps
+  const { store, clock, render, analyze, sending = NO_SENDING_CONFIG } = deps
+  const { remoteAttachments, whileDownloading = createDownloading() } = deps
   const analyzeRequest = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
+    const stream = requireStream(request.stream, sending)
     const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
     const input = {
       from: request.from.mailbox,
@@ -51,7 +56,8 @@ export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
       attachments: attachments.map(({ content, ...each }) => ({ ...each, sizeBytes: content.byteLength })),
       domain: { status, findings },
       hasUnsubscribe:
-        (request.unsubscribe ?? tracking.unsubscribe) || content.headers.some(([name]) => isUnsubscribeHeader(name)),
+        (request.unsubscribe ?? (stream.unsubscribe || tracking.unsubscribe)) ||
+        content.headers.some(([name]) => isUnsubscribeHeader(name)),
     }
     return analyze(input, content, organizationId)
   }
