@@ -6,6 +6,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { trimBlanks } from '../mail/blanks.ts'
 import { clientOf } from '../net/ip.ts'
+import { visible } from '../net/visible-text.ts'
 import type { ListenerContext } from './context.ts'
 import type { Due } from './deadlines.ts'
 import { LOGIN } from './login.ts'
@@ -207,8 +208,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
       await new Promise<void>((resolve) => loginStep.call(this, line, resolve))
       return null
     }
-    if (!isUtf8(line)) return REPLIES.notUtf8
     const [, verb = '', behind = ''] = /^([a-z]+)(?: (.*))?$/is.exec(line.toString()) ?? []
+    if (!isUtf8(line) && !/^(?:EHLO|HELO)$/i.test(verb)) return REPLIES.notUtf8
     const rest = trimBlanks(behind, ' ')
     switch (verb.toUpperCase()) {
       case 'EHLO':
@@ -249,10 +250,12 @@ export class Conversation<R> extends SMTPConnection implements Due {
     }
   }
 
-  /** Replies to EHLO and HELO carry no enhanced codes. RFC 2034 §3 */
-  #hello(verb: 'EHLO' | 'HELO', name: string): null {
+  /** Any name is accepted, as by Postfix: computers send theirs, with blanks and in any charset. Replies to EHLO and HELO
+   *  carry no enhanced codes. RFC 2034 §3 */
+  #hello(verb: 'EHLO' | 'HELO', spoken: string): null {
     this.#junk++
-    if (!/^[^\x00-\x20\x7f-\x9f]{1,255}$/.test(name)) {
+    const name = visible(spoken.slice(0, LONGEST_NAME))
+    if (name === '') {
       this.send(501, `${verb} requires your hostname`, false)
       return null
     }
@@ -411,6 +414,9 @@ const SLOWEST_BYTES_A_MS = 16
 
 /** Cost of one command in bytes of a turn (turns.ts): about 30 commands per turn over all connections. */
 const COMMAND_BYTES = 65_536
+
+/** Characters of an EHLO name that are kept. RFC 5321 §4.5.3.1.2 */
+const LONGEST_NAME = 255
 
 const CR = 13
 const LF = 10

@@ -10,7 +10,8 @@ export interface SmtpSession {
   protocol: string
 }
 
-/** An envelope address as the client sent it, with the domain as a lower-case A-label, and its two parts. */
+/** An envelope address and its two parts: the local part in the spelling of canonicalLocal, the domain as a lower-case
+ *  A-label or, of a sender, an address literal. */
 export interface EnvelopeAddress {
   address: string
   local: string
@@ -20,7 +21,7 @@ export interface EnvelopeAddress {
 /** A transaction whose mail has arrived completely. */
 export interface IncomingMail<Recipient> {
   session: SmtpSession
-  /** MAIL FROM; null for the null return path. */
+  /** MAIL FROM; null for the null return path, and on a listener with logins, which ignores it. */
   returnPath: EnvelopeAddress | null
   /** In RCPT order, each with the handler's result. */
   recipients: { spoken: EnvelopeAddress; as: Recipient }[]

@@ -10,6 +10,7 @@ import type { SpooledMail } from './spool.ts'
 
 /** One mail transaction, from MAIL to the end of DATA. */
 export interface Transaction<R> {
+  /** Null for the null return path, and on a listener with logins. */
   returnPath: EnvelopeAddress | null
   utf8: boolean
   recipients: { spoken: EnvelopeAddress; as: R }[]
@@ -26,9 +27,11 @@ export async function beginTransaction<R>(
 ): Promise<Transaction<R>> {
   const path = /^FROM:(.*)$/is.exec(rest)?.[1]
   if (path === undefined) throw REPLIES.syntax
-  const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'), { who: 'sender' })
+  const login = context.handler.onLogin !== undefined
+  const of = { who: login ? 'ignored' : 'sender' } as const // our return path replaces that of a submission
+  const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'), of)
   const { messageBytes } = context.settings.limits
-  const utf8 = checkMailParameters(parameters, { messageBytes, login: context.handler.onLogin !== undefined })
+  const utf8 = checkMailParameters(parameters, { messageBytes, login })
   if (!context.memory.mayHold('mail', Number(parameters.get('SIZE') ?? 0))) throw REPLIES.noMemory
   session.protocol = protocolOf(plainProtocol, utf8)
   await context.handler.onMailFrom?.(session, address)

@@ -102,6 +102,23 @@ describe('authentication', () => {
     expect((await looked(other, strangers)).verdicts).toMatchObject({ dkim: 'fail', dmarc: 'fail' })
   })
 
+  test.each(['root@localhost', 'a@my_host', 'a@[192.0.2.1]', 'a@[IPv6:2001:db8::1]', '"a@bank.test"@web1'])(
+    'finds no SPF record for a return path such as %s',
+    async (returnPath) => {
+      const { verdicts } = await looked(mail(BANK), { returnPath, helo: "Ann's PC (home)" })
+      expect(verdicts).toMatchObject({ spf: 'none', dmarc: 'fail' })
+    },
+  )
+
+  test.each(['two words', '<>;()"@', '\\u0007', '[127.0.0.1', 'x'.repeat(255)])(
+    'finds no SPF record for a mail without a return path by the HELO name %p',
+    async (helo) => {
+      const found = await looked(mail(BANK), { returnPath: '', helo })
+      expect(found.verdicts).toMatchObject({ spf: 'none', dmarc: 'fail' })
+      expect(resultsOf(found, 'spf')[0]!.properties).toEqual([['smtp.helo', helo]])
+    },
+  )
+
   test('checks a mail without a return path by the HELO name', async () => {
     const found = await looked(mail(BANK), { returnPath: '' })
     expect(found.verdicts.spf).toBe('pass')

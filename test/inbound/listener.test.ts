@@ -39,6 +39,7 @@ beforeAll(async () => {
   })
   await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { name: 'info', action: WEBHOOK })
   await setup.addRoute({ type: 'pattern', value: 'order-*@ours.test' }, { name: 'orders' })
+  await setup.addRoute({ type: 'address', value: '"a..b"@ours.test' }, { name: 'dots' })
   await setup.addRoute({ type: 'address', value: 'strict@ours.test' }, { authentication: 'dmarc' })
 
   const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-inbound-'))
@@ -102,6 +103,23 @@ async function dialog(lines: readonly string[]): Promise<string[]> {
 }
 
 const GREETING = ['EHLO mx.author.test', 'MAIL FROM:<ann@author.test>']
+
+test.each([
+  ['<abc.@carrier.test>', '<a..b@ours.test>', '"abc."@carrier.test', '"a..b"@ours.test'],
+  ['<"abc."@carrier.test>', '<"a..b"@ours.test>', '"abc."@carrier.test', '"a..b"@ours.test'],
+  ['<..@carrier.test>', '<A..B+x@Ours.test>', '".."@carrier.test', '"A..B+x"@ours.test'],
+  ['<root@localhost>', '<order-..@ours.test>', 'root@localhost', '"order-.."@ours.test'],
+  ['ann@author.test', 'info@ours.test', 'ann@author.test', 'info@ours.test'],
+  ['<a@[192.0.2.7]>', '< info@ours.test. >', 'a@[192.0.2.7]', 'info@ours.test'],
+])('mail from %s to %s reaches its route, with both in one spelling', async (from, to, returnPath, recipient) => {
+  const replies = await dialog([GREETING[0]!, `MAIL FROM:${from}`, `RCPT TO:${to}`, 'DATA', `${MAIL}.`, 'QUIT'])
+  expect(replies[4]).toStartWith('250 2.0.0 inb_')
+  expect(await fresh()).toMatchObject(
+    [{ returnPath, to: [recipient], action: 'webhook' }].map((each) =>
+      recipient === 'info@ours.test' ? each : { ...each, action: 'store' },
+    ),
+  )
+})
 
 describe('a mail library', () => {
   test('delivers a mail to two routes, with tags, over TLS', async () => {

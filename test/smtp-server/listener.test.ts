@@ -66,8 +66,8 @@ test('the protocol names TLS, login and UTF-8 where used', async () => {
   await client.say('DATA')
   await client.say('.')
   expect(submission.taken.map(({ protocol, from, to }) => [protocol, from, to])).toEqual([
-    ['ESMTPSA', 's@sender.example', ['a@test.example']],
-    ['UTF8SMTPSA', 'ö@sender.example', ['ä@test.example']],
+    ['ESMTPSA', null, ['a@test.example']],
+    ['UTF8SMTPSA', null, ['ä@test.example']],
   ])
   await submission.stop()
 })

@@ -181,6 +181,15 @@ describe('the mail of the author', () => {
       }),
     )
 
+  test.each(['root@localhost', 'www-data@web1', 'nobody', 'a..b@example.com', '', 'someone@elsewhere.example'])(
+    'may have %j as its envelope sender, which nothing uses',
+    async (from) => {
+      const raw = mailOf(['From: shop@example.com'])
+      const id = idOf(await relay.handIn({ envelope: { from, to: [ANN] }, raw }))
+      expect(await record(id)).toMatchObject({ from: 'shop@example.com', status: 'queued' })
+    },
+  )
+
   test('gets a Date and a Message-ID only where it has none', async () => {
     const bare = await taken(mailOf(['From: shop@example.com', 'Message-ID:', 'Date: ']))
     const header = withoutSignatures(await rawOf(bare))
