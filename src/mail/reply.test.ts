@@ -47,6 +47,21 @@ describe('the reply reader', () => {
     )
   })
 
+  test.each(['\r\n', '\n', ' \r\n', '\t\r\n', '\r\r\n', '\r\n\r\n \n'])(
+    'skips %j before, in and behind a reply',
+    (empty) => {
+      const withEmpty = empty + said.replaceAll('\n', `\n${empty}`)
+      expect(createReplyReader().push(withEmpty)).toEqual(replies)
+      const reader = createReplyReader()
+      expect([...withEmpty].flatMap((char) => reader.push(char))).toEqual(replies)
+    },
+  )
+
+  test('counts empty lines for each reply on its own', () => {
+    const reader = createReplyReader()
+    for (let n = 0; n < 10; n++) expect(reader.push(`${'\r\n'.repeat(20)}250 OK\r\n`)).toHaveLength(1)
+  })
+
   test('returns nothing for half a line or an unfinished reply', () => {
     const reader = createReplyReader()
     expect(reader.push('250-one\r\n25')).toEqual([])
@@ -57,7 +72,11 @@ describe('the reply reader', () => {
 
   test.each([
     ['HTTP/1.1 400 Bad Request\r\n', 'not_a_reply'],
-    ['\r\n', 'not_a_reply'],
+    [' 250 OK\r\n', 'not_a_reply'],
+    ['\0\r\n', 'not_a_reply'],
+    ['\r\n'.repeat(21), 'too_long'],
+    [`250-one\r\n${' \n'.repeat(21)}`, 'too_long'],
+    [' '.repeat(70_000), 'too_long'],
     ['250-one\r\n550 two\r\n', 'codes_differ'],
     [`250 ${'x'.repeat(70_000)}`, 'too_long'],
     [`${'250-drip\r\n'.repeat(7_000)}`, 'too_long'],

@@ -51,14 +51,16 @@ export function parseReplyLine(line: string): ReplyLine | null {
 }
 
 /** Creates the reader of one connection's replies. Lines end in CRLF or LF. `push` returns the replies completed by the
- *  chunk, often none. `maxBytes` limits one reply with all its lines (default 64 KiB: RFC 5321 asks for 512 per line,
- *  so over a hundred lines; it stops a peer that sends `250-` forever). Throws ReplyFault on an invalid line, on two
- *  codes within one reply, and beyond maxBytes; every later push throws it again. */
+ *  chunk, often none. Empty lines are skipped, as by Postfix and curl, at most 20 for each reply. `maxBytes` limits one
+ *  reply with all its lines (default 64 KiB: RFC 5321 asks for 512 per line, so over a hundred lines; it stops a peer
+ *  that sends `250-` forever). Throws ReplyFault on an invalid line, on two codes within one reply, and beyond a limit;
+ *  every later push throws it again. */
 export function createReplyReader(options: { maxBytes?: number } = {}): ReplyReader {
   const maxBytes = options.maxBytes ?? 65_536
   let pending = '' // the unfinished line; never searched again, so a slow peer costs linear time
   let sizeBytes = 0 // of the unfinished reply, this line included
   let lines: ReplyLine[] = []
+  let emptyLines = 0 // since the last whole reply
   let fault: ReplyFault | null = null
 
   return {
@@ -81,6 +83,10 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
 
         const text = pending.endsWith('\r\n') ? pending.slice(0, -2) : pending.slice(0, -1)
         pending = ''
+        if (EMPTY_LINE.test(text)) {
+          if (++emptyLines > MAX_EMPTY_LINES) throw fail('too_long', text)
+          continue
+        }
         const line = parseReplyLine(text)
         if (line === null) throw fail('not_a_reply', text)
         if (lines[0] !== undefined && lines[0].code !== line.code) throw fail('codes_differ', text)
@@ -89,6 +95,7 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
         replies.push(joinLines(lines, line.code))
         lines = []
         sizeBytes = 0
+        emptyLines = 0
       }
       return replies
     },
@@ -105,6 +112,8 @@ export function formatReply(reply: Reply): string {
   return [reply.code, reply.enhanced, text].filter((part) => part !== null && part !== '').join(' ')
 }
 
+const MAX_EMPTY_LINES = 20
+const EMPTY_LINE = /^[ \t\r]*$/
 const REPLY_LINE = /^([2-5]\d\d)(?:([ \t-])(.*))?$/s
 const ENHANCED = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\w.])[:]?[ \t]*/
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g

@@ -63,6 +63,23 @@ const at =
   (cue: Cue, _line: string, number: number): Move | null =>
     cue === where && (connection === undefined || connection === number) ? move : null
 
+test('empty lines around replies change nothing, also on a connection that carries two mails', async () => {
+  const mx = await raw({
+    script: (cue) => {
+      if (cue === 'EHLO') return '\r\n250-mx.raw.test\r\n\r\n250 PIPELINING\r\n'
+      if (cue === 'MAIL') return '\r\n250 2.1.0 ok\r\n \r\n'
+      if (cue === 'DATA') return '354 go ahead\r\n'
+      return cue === 'DOT' ? '250 2.0.0 queued\r\n\r\n' : null
+    },
+  })
+  const via = transport()
+  for (const _ of [1, 2]) {
+    const { answer } = await offer(via, peer(mx))
+    expect(answer).toEqual({ kind: 'reply', stage: 'content', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } })
+  }
+  expect(mx.connections()).toBe(1)
+})
+
 test('a mail is sent in one connection, one group of commands and one write, and is accepted', async () => {
   const mx = await raw()
   const { answer, transcript } = await offer(transport(), peer(mx))
