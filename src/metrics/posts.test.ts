@@ -6,8 +6,8 @@ import { createRegistry } from './registry.ts'
 test('posts are counted by kind and answer', () => {
   const registry = createRegistry()
   const answers: PostResult[] = [
-    { kind: 'answered', status: 204, retryAfterSeconds: null, excerpt: '', durationMs: 20 },
-    { kind: 'answered', status: 503, retryAfterSeconds: 5, excerpt: 'later', durationMs: 20 },
+    { kind: 'answered', status: 204, retryAfterSeconds: null, location: null, excerpt: '', durationMs: 20 },
+    { kind: 'answered', status: 503, retryAfterSeconds: 5, location: null, excerpt: 'later', durationMs: 20 },
     { kind: 'no_answer', error: 'timeout', durationMs: 30_000 },
     { kind: 'blocked', reason: 'private', durationMs: 1 },
   ]

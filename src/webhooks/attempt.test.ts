@@ -34,7 +34,7 @@ async function attempted(
     post: async (...request) => {
       requests.push(request)
       now += TOOK_MS
-      return { retryAfterSeconds: null, excerpt: '', durationMs: TOOK_MS, ...result } as PostResult
+      return { retryAfterSeconds: null, location: null, excerpt: '', durationMs: TOOK_MS, ...result } as PostResult
     },
     clock: { now: () => now, sleep: async () => {} },
     random: { bytes: (size) => new Uint8Array(size), fraction: () => 0.5 },
@@ -112,6 +112,13 @@ test('the fifth failure is the last, and a manual attempt after it is a single o
 })
 
 // threat: flapping-webhook-endpoints
+test('a redirect says where it leads', async () => {
+  const location = 'https://login.example/start?…'
+  const { attempt, status } = await attempted({ kind: 'answered', status: 307, location })
+  expect(attempt.error).toBe('HTTP 307 to https://login.example/start?… (redirects are not followed)')
+  expect(status).toBe('pending')
+})
+
 test('Retry-After counts with 429 and 503 only', async () => {
   expect((await answered(429, 1, 90)).waitSeconds).toBe(90)
   expect((await answered(503, 1, 90)).waitSeconds).toBe(90)

@@ -22,7 +22,7 @@ export interface JudgeMeans {
 
 /** Number and start (ms UTC) of an attempt, and the result of its POST → the verdict.
  *
- *    2xx                  delivered
+ *    2xx                  delivered, even if the body does not end
  *    3xx, 4xx, 5xx        failed attempt; redirects are not followed
  *    429, 503             the same, and their Retry-After is honoured
  *    410                  the same, and `isGone`
@@ -62,7 +62,10 @@ function errorText(result: PostResult): string | null {
       return result.error
     case 'answered':
       if (isSuccess(result.status)) return null
-      if (result.status >= 300 && result.status < 400) return `HTTP ${result.status} (redirects are not followed)`
+      if (result.status >= 300 && result.status < 400) {
+        const to = result.location === null ? '' : ` to ${result.location}`
+        return `HTTP ${result.status}${to} (redirects are not followed)`
+      }
       return `HTTP ${result.status}`
   }
 }

@@ -23,7 +23,7 @@ async function open(txt: Lookup<string>, from = 'tls@acme.test') {
     post: async (url, { headers, body }) => {
       const report = JSON.parse(gunzipSync(body as Uint8Array).toString())
       posts.push({ url, type: headers['Content-Type'], report })
-      return { kind: 'answered', status: 200, retryAfterSeconds: null, excerpt: '', durationMs: 1 }
+      return { kind: 'answered', status: 200, retryAfterSeconds: null, location: null, excerpt: '', durationMs: 1 }
     },
     reporter: { organization: 'Acme', contact: 'tls@acme.test', submitter: 'mail.acme.test' },
     from,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { EXCERPT_BYTES, excerptOf, retryAfterSeconds } from './answer-excerpt.ts'
+import { EXCERPT_BYTES, excerptOf, redirectTarget, retryAfterSeconds } from './answer-excerpt.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -17,6 +17,25 @@ test('a character cut off at the end is dropped, and bytes that are not UTF-8 ar
 test('a compressed body has no excerpt', () => {
   expect(excerptOf(bytes('packed'), 'gzip')).toBe('')
   expect(excerptOf(bytes('plain'), 'Identity')).toBe('plain')
+})
+
+test.each([
+  ['https://login.example/start', 'https://login.example/start'],
+  ['https://user:secret@login.example:8443/a?state=secret&code=1#token=secret', 'https://login.example:8443/a?…'],
+  ['/login', 'https://hook.example/login'],
+  ['?retry=1', 'https://hook.example/in/t0ken?…'],
+  ['//b\u00fccher.example/\u00fc', 'https://xn--bcher-kva.example/%C3%BC'],
+  ['http://hook.example/in', 'http://hook.example/in'],
+  ['https://a.example/\u001b[31m\u202egnp', 'https://a.example/%1B[31m%E2%80%AEgnp'],
+  [`https://a.example/${'a'.repeat(2_000)}`, `https://a.example/${'a'.repeat(482)}`],
+  [`https://a.example/${'a'.repeat(2_048)}`, null],
+  ['javascript:alert(1)', null],
+  ['data:text/html,x', null],
+  ['https://', null],
+  ['', null],
+  [undefined, null],
+])('a redirect to %p leads to %p', (value, expected) => {
+  expect(redirectTarget(value, 'https://me:secret@hook.example/in/t0ken?key=secret')).toBe(expected)
 })
 
 const now = Date.UTC(2026, 0, 1)

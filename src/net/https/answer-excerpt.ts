@@ -15,6 +15,19 @@ export function excerptOf(bytes: Uint8Array, contentEncoding?: string): string {
 
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
+/** Location header and the requested URL → where the redirect leads, in ASCII, at most 500 characters. It has no user,
+ *  query or fragment, since gateways put tokens there; `?…` stands for a query. Null without a header, and for one that is
+ *  no http(s) URL or over 2,048 characters. Never throws. RFC 9110 §10.2.2 */
+export function redirectTarget(value: string | undefined, requested: string): string | null {
+  if (value === undefined || value === '' || value.length > LONGEST_LOCATION) return null
+  const url = URL.parse(value, requested)
+  if (url === null || !/^https?:$/.test(url.protocol)) return null
+  return `${url.origin}${url.pathname}`.slice(0, SHOWN_LOCATION) + (url.search === '' ? '' : '?…')
+}
+
+const LONGEST_LOCATION = 2_048
+const SHOWN_LOCATION = 500
+
 /** Retry-After as seconds or as an HTTP date → whole seconds from `now` (ms UTC), 0 for a date that has passed.
  *  Null without the header or with anything else. RFC 9110 §10.2.3 */
 export function retryAfterSeconds(value: string | undefined, now: number): number | null {

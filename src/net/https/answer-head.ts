@@ -133,9 +133,9 @@ const FIRST_COUNTS = new Set(['content-type', 'content-length', 'etag', 'locatio
 
 function framingOf(status: number, fields: readonly Field[]): { framing: Framing; isCoded: boolean } | string {
   const codings = fields.filter(({ name }) => name === 'transfer-encoding').flatMap(({ value }) => list(value))
-  const lengths = fields.filter(({ name }) => name === 'content-length')
-  if (lengths.length > 1 || (lengths.length > 0 && codings.length > 0)) return ANSWER_FAULTS.lengths
-  const length = lengths[0]?.value ?? null
+  const lengths = fields.filter(({ name }) => name === 'content-length').flatMap(({ value }) => value.split(','))
+  const [length = null, ...others] = new Set(lengths.map(trimmed)) // equal ones are one: RFC 9110 §8.6
+  if (others.length > 0 || (length !== null && codings.length > 0)) return ANSWER_FAULTS.lengths
   if (length !== null && !/^\d{1,15}$/.test(length)) return ANSWER_FAULTS.lengths
   if (status === 204 || status === 304) return { framing: { kind: 'length', bytes: 0 }, isCoded: false }
   if (length !== null) return { framing: { kind: 'length', bytes: Number(length) }, isCoded: false }

@@ -25,6 +25,8 @@ export interface AnswerReader {
   push(bytes: Uint8Array): Reading
   /** The peer closed the connection: a response whose body ends there, or a fault. */
   end(): Reading
+  /** The response as far as it was received, not to be reused; null before the end of its head. */
+  cut(): Answer | null
   /** True if any byte was received. */
   hasBegun(): boolean
   /** Size in bytes of a body that needs a reservation of memory: its length, or the wanted size if the length is
@@ -53,12 +55,18 @@ export function createAnswerReader(keepBytes: number, judge?: JudgeHead): Answer
   let trailerBytes = 0
   let isSkipped = false
 
+  const cut = (): Answer | null => {
+    if (answered === null) return null
+    const { status, headers, isCoded } = answered
+    return { status, headers, body: body.bytes(), isWhole: false, isCoded, canReuse: false }
+  }
+
   const answer = (rest: number): Reading => {
-    if (answered === null) return fault(ANSWER_FAULTS.notHttp)
-    const { status, headers, framing, isCoded, keepsAlive } = answered
+    const received = cut()
+    if (answered === null || received === null) return fault(ANSWER_FAULTS.notHttp)
     const isWhole = !body.isFull()
-    const canReuse = isWhole && !isSkipped && keepsAlive && rest === 0 && framing.kind !== 'close'
-    return { kind: 'answer', answer: { status, headers, body: body.bytes(), isWhole, isCoded, canReuse } }
+    const canReuse = isWhole && !isSkipped && answered.keepsAlive && rest === 0 && answered.framing.kind !== 'close'
+    return { kind: 'answer', answer: { ...received, isWhole, canReuse } }
   }
 
   const begin = (framing: Framing): boolean => {
@@ -144,6 +152,7 @@ export function createAnswerReader(keepBytes: number, judge?: JudgeHead): Answer
       return read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     },
     end: () => (state === 'close' ? answer(0) : fault(ANSWER_FAULTS.closed)),
+    cut,
     hasBegun: () => reads > 0,
     largeBytes: () => {
       const announced = answered?.framing.kind === 'length' ? answered.framing.bytes : null
@@ -172,7 +181,8 @@ function createLineBuffer() {
         whole = bytes.subarray(at, end)
         return
       }
-      if (held.length === 0) held = Buffer.allocUnsafe(ANSWER_LIMITS.lineBytes.most)
+      const needed = size + end - at
+      if (needed > held.length) held = Buffer.concat([held.subarray(0, size)], Math.max(512, 2 * needed))
       bytes.copy(held, size, at, end)
       size += end - at
     },

@@ -19,6 +19,8 @@ export interface WireRequest {
   keepBytes: number
   /** Aborts at the deadline of the whole request. */
   signal: AbortSignal
+  /** The head is enough: a body that breaks off or does not end before the deadline leaves an answer that is not whole. */
+  headDecides?: boolean
   /** Called before each received chunk is parsed, for the supervisor of the thread. */
   onWork?: () => void
   /** The response is a file. */
@@ -132,7 +134,7 @@ function connectionOver(socket: net.Socket): Connection {
     isUsable: () => isUsable,
     close,
     onUnusable: () => {},
-    exchange: ({ head, body, keepBytes, signal, onWork = ignore, file }) =>
+    exchange: ({ head, body, keepBytes, signal, onWork = ignore, file, headDecides = false }) =>
       new Promise((resolve) => {
         const reader = createAnswerReader(keepBytes, file?.judge)
         let sending = NOTHING_SENT
@@ -145,7 +147,11 @@ function connectionOver(socket: net.Socket): Connection {
           if (!canReuse) close()
           resolve(exchanged)
         }
-        const onTimeout = () => settle({ kind: 'no_answer', error: 'timeout' })
+        const fail = (error: string) => {
+          const answer = headDecides ? reader.cut() : null
+          settle(answer === null ? { kind: 'no_answer', error } : { kind: 'answered', answer })
+        }
+        const onTimeout = () => fail('timeout')
         const enter = async (sizeBytes: number) => {
           hasEntered = true
           socket.pause()
@@ -157,7 +163,7 @@ function connectionOver(socket: net.Socket): Connection {
             onWork()
             const reading = reader.push(bytes)
             if (reading.kind === 'answer') settle({ kind: 'answered', answer: reading.answer })
-            else if (reading.kind === 'fault') settle({ kind: 'no_answer', error: reading.error })
+            else if (reading.kind === 'fault') fail(reading.error)
             const largeBytes = hasEntered || reading.kind !== 'more' ? null : reader.largeBytes()
             if (largeBytes !== null) void enter(largeBytes)
           },
@@ -165,7 +171,7 @@ function connectionOver(socket: net.Socket): Connection {
             const reading = reader.end()
             if (reading.kind === 'answer') settle({ kind: 'answered', answer: reading.answer })
             else if (!reader.hasBegun() && error === 'connection closed') settle({ kind: 'closed_unused' })
-            else settle({ kind: 'no_answer', error })
+            else fail(error)
           },
         }
         signal.addEventListener('abort', onTimeout, { once: true })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import tls from 'node:tls'
 import type { Lookup, Resolver } from '../dns/resolver.ts'
 import { type PostTarget, parsePostTarget } from '../webhook-url.ts'
-import { excerptOf } from './answer-excerpt.ts'
+import { excerptOf, redirectTarget } from './answer-excerpt.ts'
 import type { Answer, JudgeHead } from './answer-reader.ts'
 import { type Connection, type Exchanged, openConnection, type WireRequest } from './connection.ts'
 import { createIdleConnections } from './idle-connections.ts'
@@ -25,7 +25,8 @@ export interface ExchangeJob {
 }
 
 /** Result of a request, small (unless it is a file) and without data that still needs parsing. `answered`: any status,
- *  including redirects, which are not followed. `headers` are by lower-case name; with an excerpt only Retry-After.
+ *  including redirects, which are not followed. `headers` are by lower-case name; with an excerpt only Retry-After and
+ *  the target of a redirect (redirectTarget) as Location, and a body that does not end may be missing.
  *  `text` is null if the whole body was requested and was longer than `maxBytes`, encoded, or not UTF-8. `file` is the
  *  body of a 200 that was requested as a file, else null; one that is too large, compressed or without a length gives
  *  `no_answer`. `blocked`: no connection was opened. `error` is one of a few short phrases. */
@@ -85,11 +86,12 @@ export function createExchange(options: ExchangeOptions): { exchange: Exchange; 
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), job.timeoutMs)
     const file = job.as === 'file' ? { judge: judgeFile(job.maxBytes), enter } : undefined
-    const request = { target, head, body, keepBytes: job.maxBytes, signal: timeout.signal, onWork, file }
+    const headDecides = job.as === 'excerpt'
+    const request = { target, head, body, keepBytes: job.maxBytes, signal: timeout.signal, onWork, file, headDecides }
     const connectMs = Math.min(CONNECT_LIMITS.connectMs, job.timeoutMs / 2)
     try {
       const outcome = await sendTo(target, options, (ip) => sender.send(ip, request, connectMs), timeout.signal)
-      return outcome.kind === 'answered' ? resultOf(outcome.answer, job.as) : outcome
+      return outcome.kind === 'answered' ? resultOf(outcome.answer, job) : outcome
     } finally {
       clearTimeout(timer)
     }
@@ -118,12 +120,13 @@ const codingOf = ({ headers, isCoded }: Pick<Answer, 'headers' | 'isCoded'>) =>
   isCoded ? 'unknown' : headers.get('content-encoding')
 const isPlain = (coding = 'identity') => coding.toLowerCase() === 'identity'
 
-function resultOf(answer: Answer, as: ExchangeJob['as']): ExchangeResult {
+function resultOf(answer: Answer, { as, url }: ExchangeJob): ExchangeResult {
   const { status, headers, body, isWhole } = answer
   const coding = codingOf(answer)
   if (as === 'excerpt') {
     const retryAfter = headers.get('retry-after')?.slice(0, RETRY_AFTER_CHARACTERS)
-    const said: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+    const location = status >= 300 && status < 400 ? redirectTarget(headers.get('location'), url) : null
+    const said = { ...(retryAfter && { 'retry-after': retryAfter }), ...(location && { location }) }
     return { kind: 'answered', status, headers: said, text: excerptOf(body, coding), file: null }
   }
   const whole = { kind: 'answered', status, headers: Object.fromEntries(headers) } as const
