@@ -67,12 +67,24 @@ export function createListener(options: {
     return made
   }
 
+  /** Bun (1.4.5) closes the connection when further bytes arrive before a response: pipelined requests (RFC 9112 §9.3.2),
+   *  trailers, a line end behind the body. One turn later it has seen all bytes of the same read. A request that changes
+   *  something waits for that, so that nothing is done whose response could not be sent. Of pipelined requests over TLS,
+   *  Bun reports nothing in time: the first one is done and its response is lost. */
+  const handle = async (request: Request): Promise<Response> => {
+    if (!READ_ONLY.has(request.method)) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      if (request.signal.aborted) return new Response(null, { status: 400 }) // nobody receives it
+    }
+    return options.fetch(request)
+  }
+
   const { refuse = plainRefusal } = options
   const turns = createTurnLimiter()
   const answer = (request: Request) => {
     if (!isBadHost(request.headers.get('host'))) {
       const bytes = bodyBytes(request)
-      return turns.isCrowded(bytes) ? refuse(request, 'crowded') : turns.enter(bytes, () => options.fetch(request))
+      return turns.isCrowded(bytes) ? refuse(request, 'crowded') : turns.enter(bytes, () => handle(request))
     }
     const response = refuse(request, 'host')
     response.headers.set('connection', 'close') // a proxy may split the connection into requests differently
@@ -154,6 +166,8 @@ export function createListener(options: {
     },
   }
 }
+
+const READ_ONLY = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** What Bun may hold of the body before anybody reads it. It discards the body of a GET or HEAD (1.4.5). */
 function bodyBytes({ method, headers }: Request): number {
