@@ -80,7 +80,7 @@ function* itemsOf(value: string): Generator<Item> {
 }
 
 /** Offset behind the quoted string that starts at `at`; -1 if it never ends. */
-function endOfQuoted(value: string, at: number): number {
+export function endOfQuoted(value: string, at: number): number {
   for (let end = at + 1; end < value.length; end++) {
     if (value[end] === '\\') end++
     else if (value[end] === '"') return end + 1
@@ -88,7 +88,8 @@ function endOfQuoted(value: string, at: number): number {
   return -1
 }
 
-function endOfComment(value: string, at: number): number {
+/** The same for a comment, which may contain others. */
+export function endOfComment(value: string, at: number): number {
   let depth = 0
   for (let end = at; end < value.length; end++) {
     const char = value[end]

@@ -19,6 +19,46 @@ describe('the one mailbox of a header', () => {
     expect(formatMailbox(onlyMailbox(value)!)).toBe(expected)
   })
 
+  // Each is one mailbox by RFC 5322 §3.4 and §4.4, or by every mail library.
+  test.each([
+    ['app@d.example (Cron Daemon)', 'Cron Daemon <app@d.example>'],
+    ['My Shop (no reply) <app@d.example>', '"My Shop (no reply)" <app@d.example>'],
+    ['=?utf-8?q?Shop=2C_Inc=2E?= <app@d.example>', '"Shop, Inc." <app@d.example>'],
+    ['Shop <app@d.example> (no reply)', 'Shop <app@d.example>'],
+    ['(a (nested \\) one)) app@d.example', 'app@d.example'],
+    ['app@d.example (a) (b)', 'app@d.example'],
+    ['Shop <app(x)@(y)d.example(z)>', 'Shop <app@d.example>'],
+    ['app @ d.example', 'app@d.example'],
+    ['Shop  Inc\t< app @d.example >', 'Shop Inc <app@d.example>'],
+    ['app@d.example,', 'app@d.example'],
+    [', "Shop, Inc" <app@d.example> ,, ', '"Shop, Inc" <app@d.example>'],
+    ['"a (b" <app@d.example> (c)', '"a (b" <app@d.example>'],
+    ['"a @ b"@d.example (c)', '"a @ b"@d.example'],
+    ['app@d.example (=?utf-8?q?Caf=C3=A9?=)', 'Café <app@d.example>'],
+  ])('%s is one: %s', (value, expected) => {
+    expect(formatMailbox(onlyMailbox(value)!)).toBe(expected)
+  })
+
+  test.each([
+    'app@d.example (x), b@d.example',
+    'app@d.example, (b@d.example)',
+    'app@d.example (b@d.example)',
+    'a@b.example (x, y) <app@d.example> (z)',
+    '(x) a@b.example, <app@d.example>',
+    'a@b.example (x) app@d.example',
+    'app@b.example(x).d.example',
+    'app(x)y@d.example',
+    'us (x): app@d.example;',
+    'app@d.example (never closed',
+    '"never closed <app@d.example> (x)',
+    '<@b.example:app@d.example> (x)',
+    'app@b.example @d.example',
+    '=?utf-8?q?app=40b.example?= @d.example',
+    'app@d.example;',
+    '(x)',
+    ',',
+  ])('%p is not one', (value) => expect(onlyMailbox(value)).toBeNull())
+
   test.each(['', 'a@b.example, c@d.example', 'x:a@b.example;', 'a', '<a@b.example> c@d.example', 'a@b@c.example'])(
     '%p is not exactly one',
     (value) => expect(onlyMailbox(value)).toBeNull(),

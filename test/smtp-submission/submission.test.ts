@@ -190,6 +190,20 @@ describe('the mail of the author', () => {
     },
   )
 
+  test.each([
+    'shop@example.com (Cron Daemon)',
+    'My Shop (no reply) <shop@example.com>',
+    '=?utf-8?q?Shop=2C_Inc=2E?= <shop@example.com>',
+    'Shop <shop@example.com> (no\r\n reply)',
+    '(Cron\r\n\t(root)) shop@example.com',
+    '"Shop \\"A\\""\r\n <shop@example.com>,',
+    'Shop  Inc. < shop @example.com >',
+  ])('with From %j has one author, and keeps its spelling', async (from) => {
+    const id = await taken(mailOf([`From: ${from}`]))
+    expect((await record(id)).from).toContain('shop@example.com')
+    expect(await rawOf(id)).toContain(`From: ${from}\r\n`)
+  })
+
   test('gets a Date and a Message-ID only where it has none', async () => {
     const bare = await taken(mailOf(['From: shop@example.com', 'Message-ID:', 'Date: ']))
     const header = withoutSignatures(await rawOf(bare))
