@@ -75,9 +75,10 @@ export async function withStore<T>(
   }
 }
 
-/** True if the config names a database that commands can open: PostgreSQL, or a file that exists. */
+/** True if the config names a database that commands can open: PostgreSQL, or a file that exists. Throws the system error
+ *  of a folder that this user may not look into. */
 export function hasDatabase({ dataDir, database }: Config): boolean {
-  return database.url !== '' || existsSync(join(dataDir, DATABASE_FILE))
+  return database.url !== '' || statSync(join(dataDir, DATABASE_FILE), { throwIfNoEntry: false }) !== undefined
 }
 
 /** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { EncryptionKeyUnusable } from '../storage/encryption.ts'
 import { StoreMismatch } from '../storage/errors.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
-import { CommandFailure, configFailure, EXIT, toFailure, usageFault } from './failure.ts'
+import { CommandFailure, configFailure, EXIT, storeFailure, toFailure, usageFault } from './failure.ts'
 
 const coded = (message: string, code: string) => Object.assign(new Error(message), { code })
 const faults = [
@@ -27,10 +30,46 @@ test.each<[string, unknown, string, number]>([
   ['a newer store', new StoreMismatch('newer'), 'newer', 1],
   ['a damaged store', new StoreDamaged('damaged'), 'damaged', 1],
   ['a store in use', new StoreUnavailable('in use'), 'in use', 1],
-  ['a database error', coded('disk I/O error', 'SQLITE_IOERR'), 'database error: disk I/O error (SQLITE_IOERR)', 1],
+  [
+    'a database error',
+    coded('disk I/O error', 'SQLITE_IOERR'),
+    'database error: disk I/O error (SQLITE_IOERR). The disk failed: see the kernel log (dmesg)',
+    1,
+  ],
+  [
+    'a full disk',
+    coded('full', 'SQLITE_FULL'),
+    'database error: full (SQLITE_FULL). The disk is full: free some space',
+    1,
+  ],
+  [
+    'an extended code',
+    coded('bad', 'SQLITE_CORRUPT_INDEX'),
+    'database error: bad (SQLITE_CORRUPT_INDEX). The file is damaged: restore a backup (postrider restore)',
+    1,
+  ],
+  ['a rare code', coded('misuse', 'SQLITE_MISUSE'), 'database error: misuse (SQLITE_MISUSE)', 1],
   ['a system error without a file', coded('EACCES: permission denied', 'EACCES'), 'EACCES: permission denied', 1],
+  [
+    'no descriptor',
+    coded('EMFILE: x', 'EMFILE'),
+    'EMFILE: x (too many open files. Raise the limit (ulimit -n, or LimitNOFILE of the unit))',
+    1,
+  ],
   ['a missing file', Object.assign(coded('ENOENT: stat', 'ENOENT'), { path: '/a' }), '/a: no such file or folder', 1],
-  ['another system error', Object.assign(coded('EIO: read', 'EIO'), { path: '/a' }), 'EIO: read', 1],
+  [
+    'a full device',
+    Object.assign(coded('ENOSPC: x', 'ENOSPC'), { path: '/a' }),
+    '/a: no space left on the device. Free some space',
+    1,
+  ],
+  [
+    'a read-only mount',
+    Object.assign(coded('EROFS: x', 'EROFS'), { path: '/a' }),
+    '/a: the file system is read-only. Mount it writable',
+    1,
+  ],
+  ['another system error', Object.assign(coded('ESTALE: read', 'ESTALE'), { path: '/a' }), 'ESTALE: read', 1],
 ])('%s is printed', (_, thrown, message, code) => {
   const failure = toFailure(thrown)
   expect([failure?.message, failure?.code as number]).toEqual([message, code])
@@ -51,4 +90,54 @@ test('faults of the config have a line each', () => {
     { path: 'hostname', place: 'config.toml', message: 'missing' },
   ] as never)
   expect([message.split('\n').length, code as number]).toEqual([2, 2])
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'postrider-failure-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const NOBODY = 65534
+
+/** What a user without rights is told. */
+function asNobody(thrown: Error, dataDir: string): string {
+  chmodSync(folder, 0o755)
+  process.seteuid?.(NOBODY)
+  try {
+    const failure = storeFailure(thrown, dataDir)
+    return failure instanceof CommandFailure ? failure.message : String(failure)
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
+// Only root may act as another user.
+test.skipIf(process.getuid?.() !== 0)('a data directory of another user says who is who and what to do', () => {
+  const dataDir = join(folder, 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  writeFileSync(join(dataDir, 'postrider.db'), '', { mode: 0o600 })
+  const gid = process.getegid?.()
+  const facts = `permission denied: this process has uid ${NOBODY} and gid ${gid}, ${dataDir} belongs to uid 0 and gid 0 (mode 700)`
+  const advice = `Run it as the owner (in a container: --user 0:0), or change the owner: chown -R ${NOBODY}:${gid} ${dataDir}`
+  for (const code of [
+    'EACCES',
+    'EPERM',
+    'SQLITE_CANTOPEN',
+    'SQLITE_CANTOPEN_ISDIR',
+    'SQLITE_READONLY_DIRECTORY',
+    'SQLITE_PERM',
+  ]) {
+    expect(asNobody(coded('x', code), dataDir)).toBe(`data_dir ${dataDir}: ${facts}. ${advice}`)
+  }
+  // The parent forbids it to look.
+  expect(asNobody(coded('x', 'EACCES'), join(dataDir, 'inner'))).toContain(`${dataDir} belongs to uid 0`)
+  // The folder is fine, a file in it is not.
+  chmodSync(dataDir, 0o777)
+  const path = join(dataDir, 'postrider.db')
+  const denied = Object.assign(coded('x', 'EACCES'), { path })
+  expect(asNobody(denied, dataDir)).toContain(`${path} belongs to uid 0 and gid 0 (mode 600). Run it as the owner`)
+  expect(asNobody(coded('unable to open', 'SQLITE_CANTOPEN'), dataDir)).toContain(`${path} belongs to uid 0`)
+  // The owner took the rights from itself.
+  chownSync(path, NOBODY, NOBODY)
+  chmodSync(path, 0o400)
+  expect(asNobody(denied, dataDir)).toEndWith(`Give the owner its rights: chmod u+rwX ${path}`)
+  chmodSync(path, 0o600)
+  expect(asNobody(denied, dataDir)).toEndWith('With SELinux, mount the volume of a container with :Z')
 })

@@ -1,9 +1,13 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EncryptionKeyUnusable } from '../storage/encryption.ts'
 import { DatabaseUnusable, StoreMismatch, StoreMoved } from '../storage/errors.ts'
+import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
+import { accessAdvice } from './access-advice.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
 export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, replaced: 4, interrupted: 130 } as const
@@ -42,25 +46,59 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   const isStore = thrown instanceof StoreUnavailable || thrown instanceof StoreDamaged
   if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
-  if (code.startsWith('SQLITE_')) return new CommandFailure(`database error: ${thrown.message} (${code})`)
+  const code = codeOf(thrown)
+  if (code.startsWith('SQLITE_')) return new CommandFailure(databaseMessage(thrown, code))
   return SYSTEM_ERROR.test(code) ? new CommandFailure(systemMessage(thrown, code)) : null
 }
 
-/** A system error in plain words if it names a file and has a common cause; else its own message. */
+const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : '')
+
+/** An error of SQLite with what to do, if its code has a common cause (sqlite.org/rescode.html). */
+function databaseMessage(error: Error, code: string): string {
+  const advice = SQLITE_ADVICE[code.split('_')[1] ?? '']
+  return `database error: ${error.message} (${code})${advice === undefined ? '' : `. ${advice}`}`
+}
+
+const SQLITE_ADVICE: Readonly<Record<string, string>> = {
+  FULL: 'The disk is full: free some space',
+  IOERR: 'The disk failed: see the kernel log (dmesg)',
+  BUSY: 'Another process uses the database: wait for it or stop it',
+  LOCKED: 'Another process uses the database: wait for it or stop it',
+  READONLY: 'The file or its file system is read-only: check its owner, its mode and the mount',
+  CANTOPEN: 'Check that the folder exists, its owner and its mode',
+  PERM: 'Check the owner and the mode of the file',
+  CORRUPT: 'The file is damaged: restore a backup (postrider restore)',
+  NOTADB: 'The file is not a database: restore a backup (postrider restore)',
+  NOMEM: 'The machine is out of memory',
+}
+
+/** A system error in plain words if it has a common cause, with its file if it names one; else its own message. */
 function systemMessage(error: Error, code: string): string {
   const words = SYSTEM_WORDS[code]
-  return words !== undefined && 'path' in error && typeof error.path === 'string'
-    ? `${error.path}: ${words}`
-    : error.message
+  if (!('path' in error) || typeof error.path !== 'string') {
+    return words === undefined ? error.message : `${error.message} (${words})`
+  }
+  if (isDenied(code)) return `${error.path}: ${accessAdvice(error.path)}`
+  return words === undefined ? error.message : `${error.path}: ${words}`
 }
+
+/** Whether the user of the process lacks a right, or may lack it. */
+const isDenied = (code: string) =>
+  /^(?:EACCES|EPERM|SQLITE_(?:CANTOPEN|PERM|READONLY_(?:CANTINIT|DIRECTORY)))/.test(code)
 
 const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
-  EACCES: 'permission denied',
   EISDIR: 'is a folder',
   ENOTDIR: 'is not a folder',
   EEXIST: 'exists already',
+  ENOSPC: 'no space left on the device. Free some space',
+  EDQUOT: 'disk quota exceeded. Free some space or raise the quota',
+  EROFS: 'the file system is read-only. Mount it writable',
+  EIO: 'the disk failed. See the kernel log (dmesg)',
+  EMFILE: 'too many open files. Raise the limit (ulimit -n, or LimitNOFILE of the unit)',
+  ENFILE: 'too many open files on this machine. Raise fs.file-max (sysctl)',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'name too long',
 }
 
 /** Error of opening the store → the failure to print, which names the database or the data directory. Returns a bug
@@ -69,7 +107,20 @@ export function storeFailure(thrown: unknown, dataDir: string): unknown {
   const failure = toFailure(thrown)
   if (failure === null) return thrown
   const place = thrown instanceof DatabaseUnusable ? 'database.url' : `data_dir ${dataDir}`
+  if (thrown instanceof Error && isDenied(codeOf(thrown)) && !('path' in thrown)) {
+    return new CommandFailure(`${place}: ${accessAdvice(deniedIn(dataDir))}`, failure.code)
+  }
   return new CommandFailure(`${place}: ${failure.message}`, failure.code)
+}
+
+/** The data directory, or the database in it if only that cannot be opened. */
+function deniedIn(dataDir: string): string {
+  try {
+    closeSync(openSync(dataDir, 'r'))
+    return join(dataDir, DATABASE_FILE)
+  } catch {
+    return dataDir
+  }
 }
 
 /** Codes of system errors, such as EACCES, ENOSPC and EADDRINUSE (errno(3)). */
