@@ -23,6 +23,7 @@ const FIELDS = [
   'locale',
   'headers',
   'attachments',
+  'calendar',
   'metadata',
   'tags',
   'scheduled_at',
