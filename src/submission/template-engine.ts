@@ -1,4 +1,6 @@
-import { filters, Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { Escaped } from './template-escaped.ts'
+import { escapeOnce, htmlOf } from './template-escaping.ts'
 import { boundTags, RenderTag } from './template-tags.ts'
 import { BoundedContext, boundOperators, boundWork, chargeTo, spell, WORK, type WorkBudget } from './template-work.ts'
 
@@ -55,10 +57,11 @@ const MAX_BRACKETS = 20
  *  machine. */
 const RENDER_MS = 2_000
 
-const HTML = createEngine((value, context) => escapeHtml.call({ context }, spell(value, context)))
+const HTML = createEngine(htmlOf)
+escapeOnce(HTML)
 const PLAIN = createEngine(spell)
 
-/** Text → parsed text; with `html`, output is escaped unless its last filter is `raw`. Throws TemplateFault. */
+/** Text → parsed text; with `html`, output is escaped once unless its last filter is `raw`. Throws TemplateFault. */
 export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   const engine = kind === 'html' ? HTML : PLAIN
   return withTemplateFaults(() => {
@@ -91,7 +94,7 @@ export function createFilling(
   }
   return (text, { layout, partials } = NO_PARTS) => {
     const body = render(text, {}, partials)
-    return layout === null ? body : render(layout, { content: new RenderedContent(body) }, partials)
+    return layout === null ? body : render(layout, { content: new Escaped(body, body) }, partials)
   }
 }
 
@@ -103,27 +106,12 @@ function nodesOf(alias: string, partials: ParsedParts['partials'], engine: Liqui
   return found.nodes
 }
 
-/** A rendered text for a layout, which is not escaped again. */
-class RenderedContent {
-  readonly #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  toString(): string {
-    return this.#text
-  }
-}
-
-const escapeHtml = filters.escape as unknown as (this: { context: BoundedContext }, text: string) => string
 type Write = (value: unknown, context: BoundedContext) => string
 
 function createEngine(write: Write): Liquid {
   const engine = new Liquid({
     outputEscape(this: { context: BoundedContext }, value: unknown) {
-      if (!(value instanceof RenderedContent)) return write(value, this.context)
-      return spell(String(value), this.context)
+      return write(value, this.context)
     },
     operators: boundOperators,
     strictVariables: true,

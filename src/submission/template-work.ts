@@ -9,6 +9,7 @@ import {
   type Operators,
   toValueSync,
 } from 'liquidjs'
+import { Escaped, plainOf } from './template-escaped.ts'
 
 /** Cost limits of templates. A template is a program by a tenant that may run beside other work, so everything it does
  *  is charged to one budget, in characters: reading, creating and writing cost their length, each step a hundred.
@@ -96,7 +97,9 @@ export class BoundedContext extends Context {
   }
 
   override readProperty(...[of, key]: Parameters<Context['readProperty']>): unknown {
-    const value = super.readProperty(of, key)
+    // Texts have properties too: their size. The library's type omits them.
+    const from = of instanceof Escaped ? (of.text as unknown as typeof of) : of
+    const value = super.readProperty(from, key instanceof Escaped ? key.text : key)
     this.memoryLimit.use(Array.isArray(value) ? STEP + value.length : STEP)
     return value
   }
@@ -182,7 +185,7 @@ function paidOperator(name: string, compare: OperatorHandler): OperatorHandler {
     const context = operands.at(-1)
     if (context instanceof Context) for (const operand of operands.slice(0, -1)) charge(operand, context)
     if (name === 'contains') requireShort(operands[1], name)
-    return yield Reflect.apply(compare, this, operands)
+    return yield Reflect.apply(compare, this, operands.map(plainOf))
   }
 }
 
@@ -196,6 +199,7 @@ function requireShort(argument: unknown, name: string): void {
 function charge(value: unknown, context: Context): void {
   const limit = context.memoryLimit
   if (typeof value === 'string') limit.use(value.length)
+  else if (value instanceof Escaped) limit.use(value.text.length)
   else if (Array.isArray(value)) {
     for (const element of value) {
       limit.use(STEP)
