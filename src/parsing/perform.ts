@@ -10,6 +10,7 @@ import { previewTemplate } from '../submission/preview.ts'
 import {
   fillTemplate,
   type ParsedTemplate,
+  parseNewTexts,
   parseTemplateTexts,
   type TemplateParts,
   usesIn,
@@ -128,7 +129,7 @@ function factsOf(
   { texts, as: { kind, at } }: Extract<ParsingJob, { kind: 'template_parse' }>,
   parts: TemplateParts | undefined,
 ): ParsingAnswers['template_parse'] {
-  const parsed = parseTemplateTexts(texts, kind, at)
+  const parsed = parseNewTexts(texts, kind, at)
   return { variables: variablesIn(parsed, parts), uses: usesIn(parsed) }
 }
 

@@ -1,7 +1,14 @@
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { TemplateKind, TemplateTexts } from '../model/template.ts'
 import { bodyFault, subjectFault } from './checks.ts'
-import { createFilling, type ParsedParts, type ParsedText, parseText, TemplateFault } from './template-engine.ts'
+import {
+  createFilling,
+  type ParsedParts,
+  type ParsedText,
+  parseText,
+  requireKnownDates,
+  TemplateFault,
+} from './template-engine.ts'
 import type { WorkBudget } from './template-work.ts'
 
 /** Renders a template with variables to subject, html and text. Only `html` is escaped. */
@@ -33,14 +40,28 @@ export interface Rendered {
 const FIELDS: readonly TemplateField[] = ['subject', 'html', 'text']
 
 /** Texts → parsed texts. Throws one `validation_error` for all faults; `details` has `line` and `column` of the first,
- *  both from 1, null for a fault of the whole text. `at` precedes the names of fields: `locales.de.`. */
-export function parseTemplateTexts(texts: TemplateTexts, kind: TemplateKind = 'message', at = ''): ParsedTemplate {
+ *  both from 1, null for a fault of the whole text. */
+export function parseTemplateTexts(texts: TemplateTexts): ParsedTemplate {
+  return parseAll(texts, parseStored, '')
+}
+
+/** The same for texts that a user saves: stricter than for those that are stored already. `at` precedes the names of
+ *  fields: `locales.de.`. */
+export function parseNewTexts(texts: TemplateTexts, kind: TemplateKind, at: string): ParsedTemplate {
+  return parseAll(texts, (field, source) => parseNew(field, source, kind), at)
+}
+
+function parseAll(
+  texts: TemplateTexts,
+  parse: (field: TemplateField, source: string) => ParsedText,
+  at: string,
+): ParsedTemplate {
   const parsed: ParsedTemplate = { subject: null, html: null, text: null }
   const wrong: { field: string; fault: TemplateFault }[] = []
   for (const field of FIELDS) {
     const source = texts[field]
     try {
-      if (source !== null) parsed[field] = parseField(field, source, kind)
+      if (source !== null) parsed[field] = parse(field, source)
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error
       wrong.push({ field: at + field, fault: error })
@@ -50,9 +71,15 @@ export function parseTemplateTexts(texts: TemplateTexts, kind: TemplateKind = 'm
   return parsed
 }
 
-function parseField(field: TemplateField, source: string, kind: TemplateKind): ParsedText {
+function parseStored(field: TemplateField, source: string): ParsedText {
   const parsed = parseText(source, field === 'html' ? 'html' : 'plain')
   if (field === 'subject' && parsed.renders.length > 0) throw wholeFault('a subject cannot render a partial')
+  return parsed
+}
+
+function parseNew(field: TemplateField, source: string, kind: TemplateKind): ParsedText {
+  const parsed = parseStored(field, source)
+  requireKnownDates(parsed)
   if (kind === 'layout' && !parsed.isFrame) throw wholeFault('a layout needs {{ content }} exactly once')
   return parsed
 }

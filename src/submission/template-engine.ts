@@ -1,4 +1,5 @@
 import { Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { dateFaultIn, formatDates } from './template-dates.ts'
 import { Escaped } from './template-escaped.ts'
 import { escapeOnce, htmlOf } from './template-escaping.ts'
 import { boundTags, RenderTag } from './template-tags.ts'
@@ -74,6 +75,15 @@ export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   })
 }
 
+/** Throws TemplateFault for a literal format or time zone of `date` that does not exist. Only new texts need this: in
+ *  those that are stored, the format prints as it is written. */
+export function requireKnownDates({ nodes }: ParsedText): void {
+  const fault = dateFaultIn(nodes)
+  if (fault === null) return
+  const [line = null, column = null] = fault.node.token.getPosition()
+  throw new TemplateFault(fault.message, { line, column, variable: null })
+}
+
 /** Renders texts in sequence with shared variables and one budget; also charges a given work budget. Throws
  *  TemplateFault for a missing variable without default, a filter that fails, a missing partial, and an exhausted
  *  budget. */
@@ -126,6 +136,7 @@ function createEngine(write: Write): Liquid {
     locale: 'en-US',
   })
   boundTags(engine)
+  formatDates(engine)
   boundWork(engine)
   return engine
 }

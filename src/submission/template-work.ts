@@ -3,7 +3,6 @@ import {
   defaultOperators,
   type Emitter,
   type FilterImplOptions,
-  filters,
   type Liquid,
   type Template as Node,
   type Operators,
@@ -129,9 +128,10 @@ export function spell(value: unknown, context: Context): string {
   return textOf(value)
 }
 
-/** Charges every filter for its input and output, and every block for its steps. */
+/** Charges every filter of the engine for its input and output, and every block for its steps. */
 export function boundWork(liquid: Liquid): void {
-  for (const [name, filter] of Object.entries(filters)) {
+  for (const [name, filter] of Object.entries(liquid.filters)) {
+    if (filter === undefined) continue
     if (UNAVAILABLE.test(name)) liquid.unregisterFilter(name)
     else if (typeof filter === 'function') liquid.registerFilter(name, paidFilter(name, filter))
     else liquid.registerFilter(name, { raw: filter.raw, handler: paidFilter(name, filter.handler) })
