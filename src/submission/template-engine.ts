@@ -1,4 +1,5 @@
 import { Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { computeDecimals } from './template-arithmetic.ts'
 import { dateFaultIn, formatDates } from './template-dates.ts'
 import { Escaped } from './template-escaped.ts'
 import { escapeOnce, htmlOf } from './template-escaping.ts'
@@ -137,6 +138,7 @@ function createEngine(write: Write): Liquid {
   })
   boundTags(engine)
   formatDates(engine)
+  computeDecimals(engine)
   boundWork(engine)
   return engine
 }

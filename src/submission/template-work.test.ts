@@ -22,7 +22,7 @@ test.each([
   ["{{ word | append: 'xyz' }}", 555],
   ["{{ word | prepend: 'xyz' }}", 555],
   ["{{ word | replace: 'a', 'xyz' }}", 551],
-  ["{{ 0 | date: '%Y' }}", 5_214],
+  ["{{ 0 | date: '%Y' }}", 5_337],
   ['{{ user | json }}', 1_016],
   ['{% for each in list %}{{ each }}{% endfor %}', 1_215],
   ["{% if word == 'abcdefgh' %}y{% endif %}", 517],

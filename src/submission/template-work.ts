@@ -6,6 +6,7 @@ import {
   type Liquid,
   type Template as Node,
   type Operators,
+  toValue,
   toValueSync,
 } from 'liquidjs'
 import { Escaped, plainOf } from './template-escaped.ts'
@@ -221,10 +222,11 @@ function isPlain(value: object): value is Record<string, unknown> {
 
 const NO_TEXT = 'an object cannot be output as text: use one of its fields, or the json filter'
 
-function textOf(value: unknown): string {
+function textOf(given: unknown): string {
+  const value = toValue(given) // `nil`, `empty` and `blank` are objects of Liquid
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.map(textOf).join('')
-  if (typeof value === 'object' && isPlain(value)) throw new Error(NO_TEXT)
+  if (typeof value === 'object' && !(value instanceof Escaped)) throw new Error(NO_TEXT)
   return String(value)
 }
