@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { expectCostUnder } from '../../test/support/cpu-cost.ts'
+import { textFromHtml } from './html-text.ts'
+
+const around = (hidden: string) => textFromHtml(`<body>${hidden}<p>Hello</p></body>`)
+
+describe('hidden preview text', () => {
+  test.each([
+    '<div style="display:none">Preview</div>',
+    '<DIV STYLE="DISPLAY : NONE !important">Preview</DIV>',
+    "<span class='preheader' style='color:transparent;display:none;height:0;mso-hide:all'>Preview</span>",
+    '<div style="max-height:0;overflow:hidden">Preview</div>',
+    '<div style="max-height:0px; mso-hide:all; font-size:1px">Preview</div>',
+    '<span style="font-size:0;line-height:0">Preview</span>',
+    '<div style="font-size:0px">Preview <b>and more</b></div>',
+    '<div style="opacity:0">Preview</div>',
+    '<td style="opacity:0.0">Preview</td>',
+    '<p style="visibility:hidden">Preview</p>',
+    '<div hidden>Preview</div>',
+    '<div id=x hidden="">Preview</div>',
+    '<div style="display:none"><div>Preview</div> and <span>more</span></div>',
+    '<div style=display:none>Preview<a href="https://a.test">link</a><img alt="Preview" src=x></div>',
+    '<table><tr><td style="display:none">Preview</td></tr></table>',
+    '<img alt="Preview" style="display:none" src="x">',
+    '<my-part style="display:none">Preview</my-part>',
+    '<div style="display:none">Preview<style>.a{}</style>&zwnj;&nbsp;&zwnj;&nbsp;</div>',
+    '<div style="display:&#110;one">Preview</div>',
+    `<div>${'&zwnj;&nbsp;'.repeat(50)}${'&#847; &#8203;'.repeat(50)}</div>`,
+  ])('does not appear: %p', (hidden) => expect(around(hidden)).toBe('Hello'))
+})
+
+describe('text that a reader sees', () => {
+  test.each([
+    ['that only some screens hide', '<div class="hide-mobile">Shown</div>'],
+    [
+      'that a style sheet shows',
+      '<style>@media (max-width:600px){.only{display:block!important;max-height:none}}</style><div class="a only" style="display:none;max-height:0">Shown</div>',
+    ],
+    [
+      'with a font size inside a size of 0',
+      '<td style="font-size:0px;padding:10px"><div style="font-size:13px">Shown</div></td>',
+    ],
+    ['with a class inside a size of 0', '<div style="font-size:0"><div class="column">Shown</div></div>'],
+    ['that only Outlook hides', '<div style="mso-hide:all">Shown</div>'],
+    ['with another opacity', '<div style="opacity:0.05">Shown</div>'],
+    ['in a box that does not cut', '<div style="max-height:0">Shown</div>'],
+    ['in a box with a height', '<div style="max-height:200px;overflow:hidden">Shown</div>'],
+    ['behind a word in another attribute', '<div title="display:none hidden" data-hidden="a">Shown</div>'],
+    ['behind a hidden image', '<img style="display:none" src="x" alt=""><div>Shown</div>'],
+    ['behind a hidden line break', '<br style="display:none">Shown<br>'],
+    ['behind a hidden paragraph without end', '<p style="display:none">Preview<div>Shown</div>'],
+    [
+      'behind a hidden element that its cell ends',
+      '<table><tr><td><div style="display:none">Preview</td><td>Shown</td></tr></table>',
+    ],
+    [
+      'behind nested hidden elements',
+      '<div style="display:none"><div style="display:none">P</div><div>P</div></div>Shown',
+    ],
+  ])('stays: text %s', (_, shown) => expect(around(shown)).toContain('Shown'))
+
+  test('costs linear time also where much is hidden', async () => {
+    const pieces = [
+      '<div style="display:none">',
+      '<p style="opacity:0" class="a">',
+      '<style>.a{',
+      '<style',
+      '<b hidden ',
+      '<td style="font-size:0;',
+      '<i style="max-height:0000',
+    ]
+    for (const piece of pieces) {
+      const html = piece.repeat(Math.floor(524_288 / piece.length))
+      await expectCostUnder(2_000, () => textFromHtml(html), 1)
+    }
+  })
+})
