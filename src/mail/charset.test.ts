@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeCharset } from './charset.ts'
+import { decodeWords } from './encoded-words.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
@@ -28,7 +29,28 @@ describe('bytes in a charset', () => {
   test.each(['x-none', 'base64', 'hex', 'binary', 'ucs2-none', 'cp0', '__proto__'])(
     '%s is not supported',
     (charset) => {
-      expect(decodeCharset(latin1('a'), charset)).toBeNull()
+      expect(decodeCharset(latin1('\xfc'), charset)).toBeNull()
     },
   )
+
+  test.each([
+    'utf8mb4',
+    'cp65001',
+    'x-utf-8',
+    '8bit',
+    'unicode-2-0-utf-8',
+    'utf-8-bom',
+    'utf8_general_ci',
+    '7bit',
+    'text',
+    'UTF8-MAC',
+    '_iso-8859-1',
+  ])('valid UTF-8 is read under the unknown name %s', (charset) => {
+    expect(decodeCharset(latin1('Gr\xc3\xbc\xc3\x9fe'), charset)).toBe('Grüße')
+    expect(decodeCharset(latin1('Gr\xfc\xdfe \xc3\xbc'), charset)).toBeNull()
+    expect(decodeWords(`a =?${charset}?Q?Gr=C3=BC?= =?${charset}?B?w59l?=`)).toBe('a Grüße')
+    expect(decodeWords(`a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`)).toBe(
+      `a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`,
+    )
+  })
 })

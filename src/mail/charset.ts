@@ -1,7 +1,8 @@
 import { decodeUtf7 } from './utf7.ts'
 
-/** Bytes in a named charset → text; null if the platform does not support the charset. Malformed bytes become U+FFFD.
- *  Invalid ASCII is read as UTF-8, and failing that as windows-1252. A byte order mark is removed. Never throws. */
+/** Bytes in a named charset → text. Malformed bytes become U+FFFD. Invalid ASCII is read as UTF-8, and failing that as
+ *  windows-1252. Under a name that the platform does not support, valid UTF-8 is UTF-8; null for anything
+ *  else. A byte order mark is removed. Never throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
   const label = charsetLabel(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
@@ -11,18 +12,12 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   if (name === 'iso-2022-kr' || name === 'csiso2022kr') return decoded(eightBit(bytes, SHIFTED_BY_SO), 'euc-kr')
   if (name === 'hz-gb-2312' || name === 'hz') return decoded(eightBit(bytes, SHIFTED_BY_TILDE), 'gbk')
   if (name === 'iso-2022-jp') return decoded(withoutIdleEscapes(bytes), name)
-  return decoded(bytes, name, label)
-}
-
-/** Whether decodeCharset supports the charset. */
-export function isCharset(charset: string): boolean {
-  return decodeCharset(NOTHING, charset) !== null
+  return decoded(bytes, name, label) ?? utf8Of(bytes)
 }
 
 // Names of ASCII that the WHATWG list omits or maps to windows-1252.
 const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default', 'unknown'])
 const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
-const NOTHING = new Uint8Array(0)
 const WINDOWS = new TextDecoder('windows-1252')
 const STRICT = new TextDecoder('utf-8', { fatal: true })
 
@@ -121,9 +116,13 @@ function tableDecoderOf(label: string): Decode | null {
 }
 
 function guessed(bytes: Uint8Array): string {
+  return utf8Of(bytes) ?? WINDOWS.decode(bytes)
+}
+
+function utf8Of(bytes: Uint8Array): string | null {
   try {
     return STRICT.decode(bytes)
   } catch {
-    return WINDOWS.decode(bytes)
+    return null
   }
 }

@@ -1,27 +1,27 @@
-import { decodeCharset, isCharset } from './charset.ts'
+import { decodeCharset } from './charset.ts'
 
-/** Header value → the same with encoded words decoded: B and Q in any supported charset, white space between neighbours
- *  removed, characters and base64 groups split across words of one charset joined. Words in an unsupported charset and
- *  lookalikes stay unchanged. Control characters hidden in a word become a space, so that no value gains a line end.
+/** Header value → the same with encoded words decoded: B and Q in any charset that decodeCharset reads, white space between neighbours
+ *  removed, characters and base64 groups split across words of one charset joined. Words that it cannot
+ *  read and lookalikes stay unchanged. Control characters hidden in a word become a space, so that no value gains a line end.
  *  Words beyond the budget stay unchanged. Linear, never throws. RFC 2047 §4, §6.2, RFC 2231 §5 */
 export function decodeWords(value: string, budget: WordBudget = { left: Number.POSITIVE_INFINITY }): string {
   if (!value.includes('=?')) return value
   let decoded = ''
-  let run: Run = { charset: '', pieces: [] } // none yet
+  let run: Run = { charset: '', pieces: [], source: '' } // none yet
   let end = 0 // end of the processed part
   for (const word of value.matchAll(WORD)) {
     if (--budget.left < 0) break
     const [whole, label = '', encoding = '', text = ''] = word
     const charset = label.replace(/\*.*$/s, '').toLowerCase()
-    if (!isCharset(charset)) continue // unknown: it stays in the surrounding text
     const piece = { isBase64: /b/i.test(encoding), text }
     const between = value.slice(end, word.index)
     const isAdjacent = run.pieces.length > 0 && between.trim() === ''
     if (isAdjacent && run.charset === charset) {
       run.pieces.push(piece)
+      run.source += between + whole
     } else {
       decoded += textOf(run) + (isAdjacent ? '' : between)
-      run = { charset, pieces: [piece] }
+      run = { charset, pieces: [piece], source: whole }
     }
     end = word.index + whole.length
   }
@@ -37,6 +37,8 @@ export interface WordBudget {
 interface Run {
   charset: string
   pieces: { isBase64: boolean; text: string }[]
+  /** The words as they stand in the value. */
+  source: string
 }
 
 // Wider than the RFC, which forbids spaces and question marks inside a word and more than 75 characters: all occur.
@@ -44,7 +46,7 @@ const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=
 
 function textOf(run: Run): string {
   if (run.pieces.length === 0) return ''
-  return (decodeCharset(bytesOf(run), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
+  return (decodeCharset(bytesOf(run), run.charset) ?? run.source).replace(/[\x00-\x1f\x7f]+/g, ' ')
 }
 
 /** base64 that ends inside a group of four continues in the next word. */

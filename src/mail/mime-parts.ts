@@ -131,7 +131,8 @@ export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
   }
 }
 
-/** Content of a leaf as text with LF line ends; latin1 if the charset is unknown. `format=flowed` stays unchanged. */
+/** Content of a leaf as text with LF line ends; latin1 if the charset is unknown and they are not UTF-8.
+ *  `format=flowed` stays unchanged. */
 export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudget): string {
   const bytes = contentOf(part)
   const charset = partParameter(part, 'content-type', 'charset', words) ?? ''
