@@ -5,10 +5,6 @@ import { bytesOfBase64 } from './transfer-decoding.ts'
 export const UNPACK_LIMITS = {
   /** Of each layer. The largest reports of real reporters have some megabytes. */
   bytes: 10_000_000,
-  /** Unpacked bytes per packed byte. XML of thousands of equal records reaches about 50. */
-  ratio: 100,
-  /** Always allowed: very short reports pack well too. */
-  freeBytes: 100_000,
   /** For example gzip in a zip, in base64 without its header field. */
   layers: 3,
   /** Entries of a zip that are looked at; further ones are refused. */
@@ -123,14 +119,12 @@ const END_RECORD = Buffer.from([0x50, 0x4b, 5, 6])
 const [STORED, DEFLATED] = [0, 8]
 
 function inflated(packed: Uint8Array): Uint8Array {
-  const { bytes, ratio, freeBytes } = UNPACK_LIMITS
-  const most = Math.min(bytes, Math.max(freeBytes, ratio * packed.byteLength))
   try {
-    return inflateRawSync(packed, { maxOutputLength: most })
+    return inflateRawSync(packed, { maxOutputLength: UNPACK_LIMITS.bytes })
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
     throw new DamagedReport('the compressed data is damaged or truncated')
   }
 }
 
-const tooLarge = () => new DamagedReport('the report unpacks to more than 10 MB or to more than 100 times its size')
+const tooLarge = () => new DamagedReport('the report unpacks to more than 10 MB')
