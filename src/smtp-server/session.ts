@@ -27,7 +27,7 @@ export interface IncomingMail<Recipient> {
   recipients: { spoken: EnvelopeAddress; as: Recipient }[]
   sizeBytes: number
   receivedAt: number
-  /** The complete mail: CR LF line ends only, dots unstuffed, no NUL, no line over 64 KiB. Small mail is in memory;
+  /** The complete mail: CR LF line ends only, dots unstuffed, no NUL, no line over 1 MiB. Small mail is in memory;
    *  large mail stays in a file until this call. Call it once and release the result soon. */
   read: () => Promise<Uint8Array<ArrayBuffer>>
   /** Use it instead of `read` to pass mail to a thread: large mail stays in its file. */

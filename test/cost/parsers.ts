@@ -63,7 +63,7 @@ export interface Parser {
 
 const MAIL = 25_000_000
 const HEADER = 262_144 // SCAN_LIMITS.headerBytes
-const LINE = 65_536 // SCAN_LIMITS.lineBytes
+const LINE = 65_536 // SCAN_LIMITS.headerLineBytes, and the text of a notice
 const BODY = 1_048_576
 const HTML = 2_097_152
 
