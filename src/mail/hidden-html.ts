@@ -96,14 +96,11 @@ function shownClasses(html: string): ReadonlySet<string> {
   const shown = new Set<string>()
   for (const [, sheet = ''] of html.matchAll(/<style[^<>]{0,200}>([^<]*)/gi)) {
     for (const rule of sheet.split('}')) {
-      const open = rule.lastIndexOf('{')
-      if (
-        open < 0 ||
-        !/display\s*:\s*(?!none|\s)|max-height\s*:\s*(?!0|\s)|opacity\s*:\s*(?!0|\s)/i.test(rule.slice(open))
-      )
-        continue
-      for (const [, name] of rule.slice(0, open).matchAll(/\.([\w-]+)/g)) shown.add(name!) // the pattern has one group
+      if (!SHOWING.test(rule)) continue
+      for (const [, name] of rule.matchAll(/\.([a-z_][\w-]*)/gi)) shown.add(name!) // the pattern has one group
     }
   }
   return shown
 }
+
+const SHOWING = /display\s*:\s*(?!none|\s)|max-height\s*:\s*(?!0|\s)|opacity\s*:\s*(?!0|\s)/i
