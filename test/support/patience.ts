@@ -3,8 +3,9 @@
 /** The limit of a test in milliseconds. scripts/run-tests.ts multiplies it on a slow machine. */
 export const TEST_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 300_000)
 
-/** The limit of one wait of a test, so that its message appears before the test is ended. */
-export const PATIENCE_MS = 0.8 * TEST_LIMIT_MS
+/** The limit of one wait of a test, so that its message appears before the test is ended. An integer, as time limits of
+ *  processes must be. */
+export const PATIENCE_MS = Math.floor(0.8 * TEST_LIMIT_MS)
 
 /** Polls until it holds: every 2 ms at first, then more and more rarely, every 10 ms after a second. Throws after
  *  PATIENCE_MS. */
