@@ -176,6 +176,7 @@ export const TENANTS: Threat[] = [
   },
   { id: 'link-of-blanks', asset: 'delivery', attack: 'an address of blanks in a tracked link' },
   { id: 'content-id-brackets', asset: 'availability', attack: 'a Content-ID of brackets in stored mail' },
+  { id: 'seven-bit-cost', asset: 'availability', attack: 'submitted or forwarded mail that is costly to re-encode' },
   { id: 'analysis-cost', asset: 'availability', attack: 'HTML or CSS that is costly to analyze' },
   {
     id: 'analysis-budget',
