@@ -115,7 +115,7 @@ export function createOperator(deps: {
       signingKeys: SigningKey[],
       signedAt: number,
       recipientParts = NO_RECIPIENT_PARTS,
-    ) => Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts })),
+    ) => Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }).parts),
     recipientParts: async () =>
       createRecipientParts({
         verp: createVerp(await store.secret('verp', random.bytes(32))),

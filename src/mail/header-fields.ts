@@ -35,6 +35,13 @@ export function readHeaderFields(raw: Uint8Array): { fields: HeaderField[]; body
   return { fields: withField(fields, bytes, start, bytes.length), bodyAt: bytes.length }
 }
 
+/** Mail → offset behind its header section and empty line; its length when there is no body. One search for four
+ *  bytes. */
+export function endOfHead(raw: Uint8Array): number {
+  const at = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).indexOf('\r\n\r\n')
+  return at < 0 ? raw.byteLength : at + 4
+}
+
 /** Bytes with CR line ends only → the same with LF; all others unchanged. */
 export function withLineFeeds(raw: Uint8Array): Buffer {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)

@@ -11,7 +11,7 @@ import { runJob } from '../os/job-isolation.ts'
 import type { Random } from '../os/random.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
 import { type Addresses, findAddresses, findHosts, type Route, routeOf, withoutAddress } from './mx.ts'
-import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
+import { internalFault, isHostTrouble, needsSevenBit, outcomeOf, unpreparable } from './outcome.ts'
 import type { Preparer } from './prepare.ts'
 import type { Relay } from './relays/relay.ts'
 import { simulatedOutcome } from './sandbox.ts'
@@ -21,7 +21,7 @@ import { familiesOf, type Peer, peerName, peerOf, relayPeer, sourceFor } from '.
 import type { Answer } from './smtp/reply.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createTranscript, type Transcript } from './smtp/transcript.ts'
-import type { Offered, Transport } from './smtp/transport.ts'
+import type { Offer, Offered, Transport } from './smtp/transport.ts'
 import { toWire, type WireMail } from './smtp/wire-mail.ts'
 import { type HostPolicy, hostPolicy, policyWords } from './tls/host-policy.ts'
 import { skippedSession, tlsSessionOf } from './tls/tls-session.ts'
@@ -129,8 +129,9 @@ async function tryOnce(context: AttemptContext): Promise<Tried> {
 
   const prepared = await tools.preparer.prepare(job, marks.working).catch((error: Error) => error)
   if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), context)
+  if (prepared.changes !== null) context.transcript.note(prepared.changes)
   if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), context)
-  const mail = toWire(prepared)
+  const mail = toWire(prepared.parts)
   if (relay === null) return tryHosts(context, mail, { relay, domain, ...route! })
   return tryHosts({ ...context, mayConnect: () => true }, mail, { relay, domain: null, hosts: [relay.host] })
 }
@@ -156,7 +157,7 @@ async function tryHosts(
   mail: WireMail,
   route: { relay: Relay | null; domain: string | null; hosts: readonly string[]; authentic?: boolean },
 ): Promise<Tried> {
-  const { job, marks, tools, transcript } = context
+  const { job, tools, transcript } = context
   const { settings } = tools
   const { relay, domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
@@ -184,15 +185,7 @@ async function tryHosts(
       const reached =
         relay === null ? peerOf(host, address, proof, settings.deliveryPort) : relayPeer(relay, address, proof)
       const peer = source === undefined ? reached : { ...reached, source }
-      const offered = await tools.transport.offer({
-        peer,
-        destination,
-        envelope,
-        mail,
-        transcript,
-        budgetMs,
-        onCommit: marks.committing,
-      })
+      const offered = await offer({ peer, destination, envelope, mail, transcript, budgetMs }, context)
       const session = domain === null ? null : tlsSessionOf(offered, peer, policy.name, job.mtaSts)
       if (session !== null) context.tlsSessions.push(session)
       const outcome = outcomeOf(offered.answer, peerName(peer))
@@ -205,6 +198,23 @@ async function tryHosts(
     }
   }
   return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), context)
+}
+
+/** Offers the mail; if the server lacks 8BITMIME, then in its 7-bit form, signed for it. */
+async function offer(
+  asked: Omit<Offer, 'onCommit'>,
+  { job, marks, tools, transcript }: AttemptContext,
+): Promise<Offered> {
+  const onCommit = marks.committing
+  const offered = await tools.transport.offer({ ...asked, onCommit })
+  if (!needsSevenBit(offered.answer)) return offered
+  transcript.note('the server does not support 8-bit mail (8BITMIME)')
+  const { parts, changes } = await tools.preparer.prepare({ ...job, isSevenBit: true }, marks.working)
+  if (changes !== null) transcript.note(changes)
+  const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
+  const again = await tools.transport.offer({ ...asked, mail: toWire(parts, true), budgetMs, onCommit })
+  const { tlsTrouble = again.tlsTrouble } = offered
+  return { ...again, startedMs: offered.startedMs, ...(tlsTrouble && { tlsTrouble }) }
 }
 
 /** The operator chose the relay, so no recipient domain's policy applies to it. */
@@ -233,8 +243,11 @@ const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
   temporary: 'DNS lookup failed',
 }
 
-/** Prefers the last reply, or without any reply the last fault. */
+/** Prefers the last reply, or without any reply the last fault. A host that may take the mail later is preferred to one
+ *  that cannot. */
 function moreInformative(before: Tried | null, now: Tried): Tried {
+  if (before?.outcome.kind === 'deferred' && now.offered?.answer.kind === 'unfit') return before
+  if (before?.offered?.answer.kind === 'unfit' && now.outcome.kind === 'deferred') return now
   return before?.offered?.answer.kind === 'reply' && now.offered?.answer.kind !== 'reply' ? before : now
 }
 

@@ -31,7 +31,7 @@ export interface AttemptJob {
   sandbox: boolean
 }
 
-/** Input of a mail: fields or finished MIME. The same four values always give the same bytes, for every attempt and for
+/** Input of a mail: fields or finished MIME. The same five values always give the same bytes, for every attempt and for
  *  the raw view. */
 export interface Unprepared {
   content: Uint8Array
@@ -39,10 +39,16 @@ export interface Unprepared {
   signedAt: number
   /** As in AttemptJob. */
   recipientParts: RecipientParts
+  /** In the form for a server without 8BITMIME. */
+  isSevenBit?: boolean
 }
 
-/** Signature headers and the composed mail, to be sent one after the other. */
-export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
+export interface Prepared {
+  /** To be sent one after the other. */
+  parts: [signatures: Uint8Array, mail: Uint8Array]
+  /** What became of the author's finished mail, for the transcript; null if it is unchanged. */
+  changes: string | null
+}
 
 /** Route of a delivery, with its destination's limits. */
 export interface JobRoute {

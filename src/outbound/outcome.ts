@@ -31,12 +31,19 @@ export function outcomeOf(answer: Answer, peerName: string): Outcome {
 }
 
 /** Whether another host of the domain may succeed: true for faults and temporary replies that do not concern the
- *  recipient, and for a host that refuses us before mail. Not for a connection lost after the final dot: another host
- *  could deliver the mail a second time. */
+ *  recipient, for a host that refuses us before mail, and for one without SMTPUTF8. Not for a connection lost after the
+ *  final dot: another host could deliver the mail a second time. */
 export function isHostTrouble(answer: Answer, outcome: Outcome): boolean {
   if (outcome.kind === 'deferred') return !outcome.aboutRecipient
+  if (answer.kind === 'unfit') return answer.code === NO_SMTPUTF8
   return outcome.kind === 'bounced' && answer.kind === 'reply' && isBeforeMail(answer.stage)
 }
+
+/** Whether the server takes the mail only in its 7-bit form. */
+export const needsSevenBit = (answer: Answer) => answer.kind === 'unfit' && answer.code === NO_8BITMIME
+
+const NO_SMTPUTF8 = '5.6.7' // RFC 6531 §3.5
+const NO_8BITMIME = '5.6.3' // RFC 6152 §3
 
 /** A remote server's reply to a later relay, from a report → the bounce, classified as if the reply had come to our
  *  RCPT. Never throws. */

@@ -50,7 +50,7 @@ test('a mail that cannot be composed rejects and delays no other', async () => {
   const broken = preparer.prepare({ ...mailOf('a.example', 10), content: new Uint8Array([1, 2, 3]) })
   const whole = preparer.prepare(mailOf('a.example', 10))
   await expect(broken).rejects.toThrow()
-  expect((await whole).length).toBe(2)
+  expect((await whole).parts.length).toBe(2)
 })
 
 test('up to six mails of a turn are composed, then signed', async () => {

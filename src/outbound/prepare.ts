@@ -6,6 +6,7 @@ import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
+import { type Composed, finishedMail } from './finished-mail.ts'
 import type { Prepared, Unprepared } from './job.ts'
 import { createSharedMails, type SharedMail } from './shared-mails.ts'
 import type { SignRsa } from './system-rsa.ts'
@@ -45,9 +46,9 @@ export function createPreparer(
     keys.set(pem, key)
     return key
   }
-  const sign = (mail: Uint8Array, { signingKeys, signedAt }: Unprepared): Prepared => {
+  const sign = ({ mail, changes }: Composed, { signingKeys, signedAt }: Unprepared): Prepared => {
     const withKeys = signingKeys.map(({ privateKeyPem, ...key }) => ({ ...key, privateKey: keyOf(privateKeyPem) }))
-    return [signDkim(mail, withKeys, signedAt, signKey), mail]
+    return { parts: [signDkim(mail, withKeys, signedAt, signKey), mail], changes }
   }
   const laneOf = (domain: string): Lane => {
     const known = lanes.get(domain)
@@ -75,7 +76,7 @@ export function createPreparer(
   }
   const end = ({ lane, spentMs }: Waiting) => onCost?.(lane.domain, spentMs)
   const composeSome = () => {
-    const composed: { waiting: Waiting; shared: SharedMail; mail: Uint8Array }[] = []
+    const composed: { waiting: Waiting; shared: SharedMail; mail: Composed }[] = []
     const endsAt = now() + COMPOSE_MS
     do {
       const lane = nextOf(lanes)
@@ -141,14 +142,15 @@ function nextOf(lanes: ReadonlyMap<string, Lane>): Lane | null {
   return next
 }
 
-/** A finished mail goes out as its author wrote it, Date included. Other mail is composed with its signing date and the
- *  recipient's own links. */
-function mailOf({ content, signedAt, recipientParts }: Unprepared): Uint8Array {
+/** A finished mail goes out with its author's Date, and in 7-bit ASCII if we sign it (finished-mail.ts). Other mail is
+ *  composed with its signing date and the recipient's own links, always in 7-bit ASCII. */
+function mailOf(job: Unprepared): Composed {
+  const { content, signedAt, recipientParts } = job
+  const { mail, changes } = isMime(content)
+    ? finishedMail(unpackMime(content), { isOurs: job.signingKeys.length > 0, isSevenBit: job.isSevenBit === true })
+    : { mail: compose({ ...contentFor(content, recipientParts), dateAt: signedAt }), changes: null }
   const { fields } = recipientParts
-  const mail = isMime(content)
-    ? unpackMime(content)
-    : compose({ ...contentFor(content, recipientParts), dateAt: signedAt })
-  return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
+  return { mail: fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail]), changes }
 }
 
 function contentFor(packed: Uint8Array, { tracking, secrets }: RecipientParts): MailContent {

@@ -1,8 +1,9 @@
+import type { Composed } from './finished-mail.ts'
 import type { Prepared, Unprepared } from './job.ts'
 
 /** A mail that recipients of a message may share. Each step runs once; if it throws, it runs again for the next one. */
 export interface SharedMail {
-  composed(compose: () => Uint8Array): Uint8Array
+  composed(compose: () => Composed): Composed
   signed(sign: () => Prepared): Prepared
 }
 
@@ -31,12 +32,12 @@ const MOST = 8
 const MOST_BYTES = 65_536
 
 function createMail(onLarge = () => {}): SharedMail {
-  let composed: Uint8Array | null = null
+  let composed: Composed | null = null
   let signed: Prepared | null = null
   return {
     composed: (compose) => {
       composed ??= compose()
-      if (composed.byteLength > MOST_BYTES) onLarge()
+      if (composed.mail.byteLength > MOST_BYTES) onLarge()
       return composed
     },
     signed: (sign) => {
@@ -52,6 +53,7 @@ const isOfAll = ({ recipientParts: { fields, tracking, secrets } }: Unprepared) 
 function isSame(a: Unprepared, b: Unprepared): boolean {
   return (
     a.signedAt === b.signedAt &&
+    a.isSevenBit === b.isSevenBit &&
     a.content.byteLength === b.content.byteLength &&
     a.signingKeys.length === b.signingKeys.length &&
     a.signingKeys.every((key, at) => {

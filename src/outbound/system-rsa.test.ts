@@ -119,7 +119,7 @@ test('signs a mail to the same bytes with and without the library', () => {
   const before = createPreparer().prepareNow(job)
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   for (let i = 0; i < 10; i++) expect(preparer.prepareNow(job)).toEqual(before)
-  expect(Buffer.from(before[1])).toEqual(Buffer.from(compose(content)))
+  expect(Buffer.from(before.parts[1])).toEqual(Buffer.from(compose(content)))
 })
 
 function pemOf(key: KeyObject): string {

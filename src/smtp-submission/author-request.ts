@@ -25,13 +25,6 @@ export function readAuthorRequest(head: Uint8Array, recipients: readonly Mailbox
   return { request: requestOf(written, recipients), idempotencyKey: written.idempotencyKey }
 }
 
-/** Mail → offset behind its header section and empty line; its length when there is no body. One search for four
- *  bytes. */
-export function endOfHead(raw: Uint8Array): number {
-  const at = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).indexOf('\r\n\r\n')
-  return at < 0 ? raw.byteLength : at + 4
-}
-
 /** Envelope recipients that no header names become Bcc. */
 function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): SubmissionRequest {
   const inTo = addressedIn(written.to)
@@ -57,7 +50,7 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     requireTls: false,
     stream: written.stream,
     unsubscribe: written.unsubscribe,
-    // The author's mail goes out unchanged, whatever the domain's tracking settings.
+    // The author's links go out as written, whatever the domain's tracking settings.
     trackOpens: false,
     trackClicks: false,
     template: null,

@@ -202,7 +202,7 @@ const openTestStore = ({ dataDir, limits, onEvents = () => {} }: AssemblyOptions
 function composeHere(): Compose {
   const preparer = createPreparer()
   return async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }).parts)
 }
 
 function apiOptionsOf({ pages, log, isReady, clientAddress, ...rest }: AssemblyOptions) {

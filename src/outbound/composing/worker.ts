@@ -10,7 +10,7 @@ serveThread((post) => {
   lowerThreadPriority(CONTENT_NICE)
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   return servePool<ComposeJob, Uint8Array>(post, (job, { handOver }) => {
-    const parts = preparer.prepareNow(job)
+    const { parts } = preparer.prepareNow(job)
     const mail = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
     let at = 0
     for (const part of parts) {

@@ -43,31 +43,32 @@ export async function offerMail(
 /** Block size of a large mail; a small one goes out in one write, dot included. */
 const BLOCK_BYTES = 262_144
 
-/** Whether the server's extensions rule out this mail. RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.5 */
+/** Whether the server's extensions rule out this mail, in this form. RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.5 */
 function misfit({ extensions }: Session, envelope: Envelope, mail: WireMail): Answer | null {
   const limit = extensions.maxSizeBytes
   if (limit !== null && mail.sizeBytes > limit) {
     const message = `the message has ${mail.sizeBytes} bytes, but the server accepts at most ${limit}`
     return { kind: 'unfit', code: '5.3.4', message }
   }
-  if (needsSmtpUtf8(envelope, mail)) {
-    if (extensions.smtpUtf8) return null
+  if (hasUtf8Address(envelope) && !extensions.smtpUtf8) {
     return { kind: 'unfit', code: '5.6.7', message: 'the server does not support non-ASCII addresses (SMTPUTF8)' }
   }
-  if (mail.isEightBit && !extensions.eightBitMime) {
+  if (mail.isEightBit && !extensions.eightBitMime && !mail.isSevenBitForm) {
     return { kind: 'unfit', code: '5.6.3', message: 'the server does not support 8-bit mail (8BITMIME)' }
   }
   return null
 }
 
-function needsSmtpUtf8(envelope: Envelope, mail: WireMail): boolean {
-  return mail.hasUtf8Headers || NON_ASCII.test(envelope.recipient) || NON_ASCII.test(envelope.returnPath)
+/** Only an address needs SMTPUTF8. Without it, UTF-8 headers go as they are, as Postfix sends them. */
+function hasUtf8Address(envelope: Envelope): boolean {
+  return NON_ASCII.test(envelope.recipient) || NON_ASCII.test(envelope.returnPath)
 }
 
 function mailParameters({ extensions }: Session, envelope: Envelope, mail: WireMail): string {
   const size = extensions.size ? ` SIZE=${mail.sizeBytes}` : ''
   const body = mail.isEightBit && extensions.eightBitMime ? ' BODY=8BITMIME' : ''
-  return size + body + (needsSmtpUtf8(envelope, mail) ? ' SMTPUTF8' : '')
+  const isAnnounced = hasUtf8Address(envelope) || (mail.hasUtf8Headers && extensions.smtpUtf8)
+  return size + body + (isAnnounced ? ' SMTPUTF8' : '')
 }
 
 function path(address: string): string {

@@ -32,10 +32,11 @@ test('treats CR and LF in two parts as one line end', () => {
   expect(sent('a\r', '\nb\r\n')).toBe('a\r\nb\r\n.\r\n')
 })
 
-test('detects 8-bit bytes, and whether they are in the headers', () => {
+test('detects 8-bit bytes, and UTF-8 in the headers', () => {
   expect(wire('A: b\r\n\r\nx\r\n')).toMatchObject({ isEightBit: false, hasUtf8Headers: false })
   expect(wire('A: b\r\n\r\n\xe9\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: false })
-  expect(wire('A: \xe9\r\n\r\nx\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: true })
+  expect(wire('A: \xe9\r\n\r\nx\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: false })
+  expect(wire('A: \xc3\xa9\r\n\r\nx\r\n')).toMatchObject({ isEightBit: true, hasUtf8Headers: true })
 })
 
 test('for any bytes, only the last three end the mail and no bare CR, LF or NUL remains', () => {

@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 
 /** A mail in its form after DATA, and the facts that MAIL FROM must announce. */
 export interface WireMail {
@@ -8,15 +8,17 @@ export interface WireMail {
   sizeBytes: number
   /** Contains bytes above 127: needs 8BITMIME (RFC 6152). */
   isEightBit: boolean
-  /** The header section contains bytes above 127: needs SMTPUTF8 (RFC 6531). */
+  /** The header section is UTF-8 beyond ASCII: announced as SMTPUTF8 where offered (RFC 6531). */
   hasUtf8Headers: boolean
+  /** In its 7-bit form: what is still above 127 cannot be encoded, and goes to a server without 8BITMIME as it is. */
+  isSevenBitForm: boolean
 }
 
 /** Parts of a mail (signature headers, then the composed mail) → its wire form, in one pass and one allocation for
  *  clean mail, which ours is. No byte sequence can end the mail early or be read as two mails by a lenient server: a
  *  bare CR or LF becomes CRLF, NUL is removed, a missing final CRLF is added, leading dots are doubled (RFC 5321
  *  §2.3.8, §4.5.2). A repair may break a signature but never harms a receiver. Never throws. */
-export function toWire(parts: readonly Uint8Array[]): WireMail {
+export function toWire(parts: readonly Uint8Array[], isSevenBitForm = false): WireMail {
   const sizeBytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
   const bytes = Buffer.allocUnsafe(sizeBytes + END.byteLength)
   let at = 0
@@ -26,8 +28,9 @@ export function toWire(parts: readonly Uint8Array[]): WireMail {
   }
   bytes.set(END, at)
   const isEightBit = !isAscii(bytes)
-  const hasUtf8Headers = isEightBit && !isAscii(bytes.subarray(0, headerEnd(bytes)))
-  const rest = { isEightBit, hasUtf8Headers }
+  const headers = bytes.subarray(0, isEightBit ? headerEnd(bytes) : 0)
+  const hasUtf8Headers = !isAscii(headers) && isUtf8(headers)
+  const rest = { isEightBit, hasUtf8Headers, isSevenBitForm }
 
   const fault = firstFault(bytes.subarray(0, sizeBytes))
   if (fault === 'none' && endsInCrlf(bytes, sizeBytes)) return { bytes, sizeBytes, ...rest }
