@@ -1,31 +1,39 @@
 import { decodeCharset } from './charset.ts'
 
-/** Header value → the same with encoded words decoded: B and Q in any charset that decodeCharset reads, white space between neighbours
- *  removed, characters and base64 groups split across words of one charset joined. Words that it cannot
- *  read and lookalikes stay unchanged. Control characters hidden in a word become a space, so that no value gains a line end.
- *  Words beyond the budget stay unchanged. Linear, never throws. RFC 2047 §4, §6.2, RFC 2231 §5 */
+/** Header value → the same with encoded words decoded: B and Q in any charset that decodeCharset reads, white space between
+ *  neighbours removed, characters and base64 groups split across words of one charset joined. Words that it cannot read
+ *  stay unchanged, with the white space around them, and so do lookalikes. Control characters hidden in a word become a
+ *  space, so that no value gains a line end. Words beyond the budget stay unchanged. Linear, never throws. RFC 2047 §4,
+ *  §6.2, RFC 2231 §5 */
 export function decodeWords(value: string, budget: WordBudget = { left: Number.POSITIVE_INFINITY }): string {
   if (!value.includes('=?')) return value
   let decoded = ''
-  let run: Run = { charset: '', pieces: [], source: '' } // none yet
+  let run = null as Run | null // assigned in the loop, which the compiler does not follow
   let end = 0 // end of the processed part
+  let isRead = false // whether the last run was
+  const close = ({ before, source, ...words }: Run) => {
+    const text = textOf(words)
+    const isJoined = isRead && text !== null && before.trim() === ''
+    decoded += (isJoined ? '' : before) + (text ?? source)
+    isRead = text !== null
+  }
   for (const word of value.matchAll(WORD)) {
     if (--budget.left < 0) break
     const [whole, label = '', encoding = '', text = ''] = word
     const charset = label.replace(/\*.*$/s, '').toLowerCase()
     const piece = { isBase64: /b/i.test(encoding), text }
-    const between = value.slice(end, word.index)
-    const isAdjacent = run.pieces.length > 0 && between.trim() === ''
-    if (isAdjacent && run.charset === charset) {
+    const before = value.slice(end, word.index)
+    if (run?.charset === charset && before.trim() === '') {
       run.pieces.push(piece)
-      run.source += between + whole
+      run.source += before + whole
     } else {
-      decoded += textOf(run) + (isAdjacent ? '' : between)
-      run = { charset, pieces: [piece], source: whole }
+      if (run !== null) close(run)
+      run = { before, charset, pieces: [piece], source: whole }
     }
     end = word.index + whole.length
   }
-  return decoded + textOf(run) + value.slice(end)
+  if (run !== null) close(run)
+  return decoded + value.slice(end)
 }
 
 /** Remaining encoded words to decode in one mail; below 0 when it has more. */
@@ -33,24 +41,28 @@ export interface WordBudget {
   left: number
 }
 
-/** Adjacent words of one charset, whose bytes must be decoded together. */
-interface Run {
+/** Words of one charset, whose bytes must be decoded together. */
+interface Words {
   charset: string
   pieces: { isBase64: boolean; text: string }[]
-  /** The words as they stand in the value. */
+}
+
+/** Adjacent words, as they stand in the value, and what precedes them behind the words before. */
+interface Run extends Words {
+  before: string
   source: string
 }
 
 // Wider than the RFC, which forbids spaces and question marks inside a word and more than 75 characters: all occur.
 const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=/gi
 
-function textOf(run: Run): string {
-  if (run.pieces.length === 0) return ''
-  return (decodeCharset(bytesOf(run), run.charset) ?? run.source).replace(/[\x00-\x1f\x7f]+/g, ' ')
+/** Null if nothing reads the charset. */
+function textOf(words: Words): string | null {
+  return decodeCharset(bytesOf(words), words.charset)?.replace(/[\x00-\x1f\x7f]+/g, ' ') ?? null
 }
 
 /** base64 that ends inside a group of four continues in the next word. */
-function bytesOf({ pieces }: Run): Uint8Array {
+function bytesOf({ pieces }: Words): Uint8Array {
   const bytes: Uint8Array[] = []
   let open: string[] = []
   let length = 0

@@ -57,28 +57,27 @@ export default function SuppressionsPage() {
   const columns: Column<Json>[] = [
     {
       name: 'Address',
-      width: '34%',
+      width: '26%',
       phone: 'top-left',
       show: ({ email }) => <span class="strong">{shownAddress(email)}</span>,
       by: ({ email }) => email,
     },
     {
       name: 'Reason',
-      width: '140px',
+      width: '230px',
       phone: 'sub',
-      show: ({ reason }) => <Chip word={reason} tone={REASON_TONES[reason]} />,
+      show: (row) => (
+        <span class="row">
+          <Chip word={row.reason} tone={REASON_TONES[row.reason]} />
+          <span class="muted ellipsis">{streamOf(row)}</span>
+        </span>
+      ),
     },
     {
       name: 'Source',
       phone: 'last',
       show: ({ message_id, reason }) =>
         message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
-    },
-    {
-      name: 'Stream',
-      width: '150px',
-      phone: 'sub',
-      show: streamOf,
     },
     {
       name: 'Scope',
@@ -88,7 +87,7 @@ export default function SuppressionsPage() {
     },
     {
       name: 'Added',
-      width: '120px',
+      width: '100px',
       show: ({ created_at }) => <Time at={created_at} />,
       by: ({ created_at }) => created_at,
     },
@@ -201,8 +200,8 @@ export default function SuppressionsPage() {
 
 /** Streams that a suppression applies to (model/suppression.ts), in words. */
 function streamOf({ stream, reason }: Json): string {
-  if (stream === null || (reason === 'complaint' && stream === TRANSACTIONAL)) return 'All streams'
-  return reason === 'complaint' ? `All but ${TRANSACTIONAL}` : stream
+  if (stream === null || (reason === 'complaint' && stream === TRANSACTIONAL)) return ''
+  return reason === 'complaint' ? `all but ${TRANSACTIONAL}` : stream
 }
 
 /** True for the hash that stands in place of an erased address. */
