@@ -64,7 +64,7 @@ export default function SuppressionsPage() {
     },
     {
       name: 'Reason',
-      width: '230px',
+      width: '212px',
       phone: 'sub',
       show: (row) => (
         <span class="row">
