@@ -547,14 +547,15 @@ describe('on a socket', () => {
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const inner = 'GET /smuggled HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n'
     const body = inner.repeat(500)
-    const answer = await talk(port, [
-      `POST /v1/things HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: first\r\nContent-Length: ${body.length}\r\n\r\n`,
-      body,
-      'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: second\r\nConnection: close\r\n\r\n',
-    ])
+    const first = (connection: string) =>
+      `POST /v1/things HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: first\r\nConnection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n`
+    const answer = await talk(port, [first('close'), body])
     expect(answer).toStartWith('HTTP/1.1 401 ')
     expect(answer).toContain('"request_id":"first"')
     expect(answer).not.toContain('smuggled')
+    // The connection may end instead when another request comes before the response (listener.ts).
+    const second = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: second\r\nConnection: close\r\n\r\n'
+    expect(await talk(port, [first('keep-alive'), body, second])).not.toContain('smuggled')
   })
 
   const NO_REQUESTS: [what: string, status: string, bytes: string][] = [
