@@ -58,6 +58,7 @@ export const MADE: Record<string, [sites: number, as: SecretKindId[] | string]> 
   'storage/encryption.ts': [1, 'a nonce of encryption'],
   'storage/erased-address.ts': [3, ['installation_secret']],
   'storage/objects/contents.ts': [2, 'an object for trying out'],
+  'storage/objects/signature.ts': [1, 'a signature with the configured key of a bucket'],
   'storage/open.ts': [2, 'the name of a folder in a bucket'],
   'storage/postgres/instance.ts': [1, 'the ID of the installation'],
   'storage/postgres/start.ts': [1, 'the ID of a process'],
@@ -67,7 +68,7 @@ export const MADE: Record<string, [sites: number, as: SecretKindId[] | string]> 
     ['mailed_password_link', 'shown_password_link', 'mailed_invitation', 'shown_invitation'],
   ],
   'submission/user-mail.ts': [3, ['installation_secret']],
-  'webhooks/sign.ts': [3, ['webhook_secret', 'previous_webhook_secret', 'route_secret']],
+  'webhooks/sign.ts': [4, ['webhook_secret', 'previous_webhook_secret', 'route_secret']],
 }
 
 /** Kinds that nobody makes: a person or a file gives them. */
