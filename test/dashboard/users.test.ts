@@ -93,7 +93,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await press(page, 'Done')
     await page.getByRole('button', { name: 'Actions of Otto' }).click()
     await press(page, 'Disable')
-    await page.getByRole('row', { name: /Otto.*operator.*Disabled/ }).waitFor()
+    await page.getByRole('row', { name: /Otto.*Operator when verified.*Disabled/ }).waitFor()
     expect((await server().store().users.findByEmail('otto@sender.example'))?.disabledAt).not.toBeNull()
     expect(await axeFaults(page)).toEqual([])
   })
