@@ -8,6 +8,13 @@ export function mentionsUnsubscribe(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0
 }
 
+/** How often the placeholder stands in the text; at most `limit` + 1. */
+export function countPlaceholders(text: string, limit: number): number {
+  let count = 0
+  for (const _ of text.matchAll(PLACEHOLDER)) if (++count > limit) break
+  return count
+}
+
 /** Text or HTML → the same with `link` in every place of the placeholder. Linear. */
 export function withUnsubscribeLink(text: string, link: string): string {
   return text.replace(PLACEHOLDER, () => link)

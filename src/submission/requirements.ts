@@ -1,6 +1,6 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
-import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
+import { countPlaceholders } from '../mail/unsubscribe-placeholder.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { Mode } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
@@ -30,7 +30,7 @@ export function requireOwnDomain(request: GivenRequest, domain: Domain | null): 
 
 /** Refuses content with the placeholder for an unsubscribe link where no link can take its place, with
  *  `validation_error`: without `unsubscribe`, and in a finished mail, which goes out as it is. A recipient who follows a
- *  dead link reports the mail as spam instead. */
+ *  dead link reports the mail as spam instead. Also refuses a body that repeats it more than MOST_PLACEHOLDERS times. */
 export function requireUnsubscribeLink(request: SubmissionRequest, unsubscribe: boolean): void {
   const { mime, template } = request
   if (mime !== null && SPELLINGS.some((spelling) => hasText(mime.bytes, spelling))) {
@@ -38,12 +38,17 @@ export function requireUnsubscribeLink(request: SubmissionRequest, unsubscribe: 
       { field: 'body', message: 'must not contain %unsubscribe_url%: SMTP submission does not replace it' },
     ])
   }
-  if (unsubscribe) return
-  const field = (['html', 'text'] as const).find((name) => mentionsUnsubscribe(request[name] ?? ''))
+  const most = unsubscribe ? MOST_PLACEHOLDERS : 0
+  const field = (['html', 'text'] as const).find((name) => countPlaceholders(request[name] ?? '', most) > most)
   if (field === undefined) return
-  const message = 'contains %unsubscribe_url%, but unsubscribe is off: set unsubscribe to true'
+  const message = unsubscribe
+    ? `contains %unsubscribe_url% more than ${MOST_PLACEHOLDERS} times`
+    : 'contains %unsubscribe_url%, but unsubscribe is off: set unsubscribe to true'
   throw invalid([{ field: template === null ? field : 'template_id', message }])
 }
+
+/** Ours. A link is eight times as long, and each recipient gets another: without a limit, 25 MB would become 200. */
+const MOST_PLACEHOLDERS = 1_000
 
 /** In a mail that may have many megabytes. */
 const SPELLINGS = ['%unsubscribe_url%', '%UNSUBSCRIBE_URL%']

@@ -96,6 +96,9 @@ test('no dead unsubscribe link is delivered: without a link in its place, the me
   expect([filled.status, filled.body.error.field]).toEqual([400, 'template_id'])
   await expect(handIn({}, 'Stop: %UNSUBSCRIBE_URL%')).rejects.toThrow('550 5.6.0')
 
+  const many = await server.send({ html: '%unsubscribe_url% '.repeat(1_001), unsubscribe: true })
+  expect([many.status, many.body.error.field]).toEqual([400, 'html'])
+
   for (const body of [{ html, text: 'x' }, used]) {
     const sent = await server.send({ ...body, unsubscribe: true })
     const [raw] = await arrived(sent.body.id)
