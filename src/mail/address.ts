@@ -99,8 +99,9 @@ const NON_ASCII = /[^\x00-\x7f]/
 const SPECIALS = /[()<>[\]:;@\\,"]/
 /** An address and the comment that names its owner. RFC 5322 §4.4 calls it obsolete; cron and others still write it. */
 const COMMENTED = /^([^\s"(]+)[ \t]*\(([^()@]*)\)$/
-/** A quoted string, text between two of them, or a quote that never closes. */
-const PIECE = /"((?:[^"\\]|\\.)*)"|[^"]+|"/gs
+/** A quoted string, or text between two of them. One that never closes extends to the end: failing there would make each
+ *  quote in it be tried again. */
+const PIECE = /"((?:[^"\\]|\\.?)*)("|$)|[^"]+/gs
 // RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3, except white space beyond ASCII, which no mail server uses.
 const ATEXT = String.raw`[A-Za-z0-9!#$%&'*+\-/=?^_\x60{|}~]|[^\x00-\x7f\s]`
 const DOT_STRING = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
@@ -132,10 +133,13 @@ function addrSpec(name: string | null, text: string): Mailbox | null {
 
 /** Text beside an address → the display name, empty if there is none; null if the text may name another address. */
 function displayName(text: string): string | null {
-  const outsideQuotes = text.replace(PIECE, (piece, inner) => (inner === undefined ? piece : ''))
+  let name = ''
+  let outsideQuotes = ''
+  for (const [piece, inner, end] of text.matchAll(PIECE)) {
+    if (end === '') return null
+    if (inner === undefined) outsideQuotes += piece
+    name += inner === undefined ? piece.replace(/[ \t]+/g, ' ') : inner.replace(/\\(.)/gs, '$1').replace(/\t/g, ' ')
+  }
   const isList = outsideQuotes.includes('@') && /[,;]/.test(outsideQuotes)
-  if (isList || /[<>"]/.test(outsideQuotes)) return null
-  return text.replace(PIECE, (piece, inner) =>
-    inner === undefined ? piece.replace(/[ \t]+/g, ' ') : inner.replace(/\\(.)/gs, '$1').replace(/\t/g, ' '),
-  )
+  return isList || /[<>]/.test(outsideQuotes) ? null : name
 }
