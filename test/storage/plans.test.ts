@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
+import { STATEMENTS } from '../../src/storage/sql.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { toSqlite } from '../../src/storage/sqlite/translate.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.ts'
 
@@ -11,7 +13,7 @@ const MAY_SCAN = [
   /from organizations order by id$/, // it returns all of them
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
   /from alert_channels order by channel$/, // one row for each configured channel
-  /from alerts a indexed by alerts_open/, // the partial index of open alerts, which are few
+  /from alerts a where a\.state <> 'resolved'|from alerts a join alert_notices/, // the partial index of open alerts, which are few
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
   /from dkim_keys indexed by dkim_keys_pending/, // the partial index of pending keys, which are few
   /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
@@ -37,6 +39,7 @@ const MAY_SORT = [
   /from invitations where organization_id/, // of one organization, at most 200
   /from dkim_keys/, // keys of one domain, or pending ones
   /from dedicated_addresses order by/, // few
+  /from warmup_days where address in/, // the days of a warm-up, of each configured address
   /join attempts a/, // attempts of one message
   /join reports r/, // reports of one message
   /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
@@ -368,6 +371,7 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
   }) as Connection['prepare']
   const store = storeOn(db, openEncryption(':memory:', db))
   await use(store)
+  for (const { text, sqlite } of STATEMENTS) statements.add(toSqlite(sqlite ?? text).text)
   const plans = [...statements].map((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null)
     const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]))

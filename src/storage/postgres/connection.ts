@@ -2,7 +2,7 @@ import { type ReservedSQL, SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
 import { withinDeadline } from '../../os/within.ts'
 import type { DatabaseAddress } from './address.ts'
-import { decodeTexts, encodeTexts } from './texts.ts'
+import { decodeRows, encodeTexts } from './texts.ts'
 
 /** One connection to the server that accepts writes. Not a pool: a writing lane must be able to end its connection
  *  and to ask a new one what became of the statement. */
@@ -124,6 +124,7 @@ export function driverOptions(
     idleTimeout: 0,
     maxLifetime: 0,
     connectionTimeout: CONNECT_MS / 1000,
+    bigint: true, // decodeRows makes numbers of them; texts they would be else
     connection: { application_name: name },
   }
 }
@@ -146,7 +147,7 @@ class OneConnection implements Connection {
   async query<Row>(text: string, values: readonly unknown[] = [], deadlineMs = DEADLINE_MS): Promise<Row[]> {
     // The driver's array has further properties.
     const rows = [...(await this.#ask<Row[]>(text, values, deadlineMs))]
-    decodeTexts(rows as object[])
+    decodeRows(rows as object[])
     return rows
   }
 

@@ -2,18 +2,23 @@ import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
 import { createErasureKey, findingErased } from '../erased-address.ts'
+import { addressRestRecords } from '../records/address-rests.ts'
+import { alertRecords } from '../records/alerts.ts'
+import { canaryRecords } from '../records/canaries.ts'
+import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { mtaStsRecords } from '../records/mta-sts.ts'
+import { relayRecords } from '../records/relays.ts'
+import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
-import { postgresAddressRests } from './address-rests.ts'
-import { postgresAlerts } from './alerts.ts'
 import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
 import { postgresBlockedLinks } from './blocked-links.ts'
-import { postgresCanaries } from './canaries.ts'
 import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
-import { postgresDedicatedAddresses } from './dedicated-addresses.ts'
+import { postgresDatabase } from './database.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { postgresDomains } from './domains.ts'
@@ -33,7 +38,6 @@ import { postgresInvitations } from './invitations.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
-import { postgresMtaSts } from './mta-sts.ts'
 import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
 import { postgresOrganizations } from './organizations.ts'
@@ -42,7 +46,6 @@ import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
-import { postgresRelays } from './relays.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSessions } from './sessions.ts'
@@ -52,10 +55,8 @@ import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
 import { postgresSuppressions } from './suppressions.ts'
 import { postgresTemplates } from './templates.ts'
-import { postgresTlsSessions } from './tls-sessions.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresUsers } from './users.ts'
-import { postgresWarmups } from './warmups.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -136,6 +137,7 @@ function rolesOf(
     leases,
   } = parts
   const { due, queues } = distribution
+  const database = postgresDatabase(reads, writer)
   const remember = rememberInside
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
@@ -151,12 +153,12 @@ function rolesOf(
       lane,
       isNamed: fanOut.isNamed,
     }),
-    addressRests: postgresAddressRests(reads, writer),
-    dedicatedAddresses: postgresDedicatedAddresses(reads, writer),
-    warmups: postgresWarmups(reads, writer),
-    alerts: postgresAlerts(reads, writer),
-    canaries: postgresCanaries(reads, writer),
-    relays: postgresRelays(reads, writer),
+    addressRests: addressRestRecords(database),
+    dedicatedAddresses: dedicatedAddressRecords(database),
+    warmups: warmupRecords(database),
+    alerts: alertRecords(database),
+    canaries: canaryRecords(database),
+    relays: relayRecords(database),
     blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
     apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
     users: postgresUsers(reads, writer),
@@ -214,8 +216,8 @@ function rolesOf(
     certificates: postgresCertificates(reads, writer, encryption),
     queues: postgresQueues(reads),
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
-    mtaSts: postgresMtaSts(reads, writer),
-    tlsSessions: postgresTlsSessions(reads, writer),
+    mtaSts: mtaStsRecords(database),
+    tlsSessions: tlsSessionRecords(database),
     policyReports: postgresPolicyReports(reads, writer),
     idempotency: postgresIdempotency(reads, writer),
     auditLog: postgresAuditLog(reads, writer, recorder),

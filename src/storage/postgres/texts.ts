@@ -20,12 +20,20 @@ export function encodeTexts(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' ? encodeText(value) : value))
 }
 
-/** Decodes the texts of rows, in place. Arrays in rows stay as they are. */
-export function decodeTexts(rows: readonly object[]): void {
+/** Decodes the texts of rows, in place, and makes numbers of big integers. Ours are times and counts: one of 2^53 or
+ *  more throws a RangeError. Arrays in rows stay as they are. */
+export function decodeRows(rows: readonly object[]): void {
   for (const row of rows as Record<string, unknown>[]) {
     for (const column in row) {
       const value = row[column]
-      if (typeof value === 'string' && value.includes(ESCAPE)) row[column] = decodeText(value)
+      if (typeof value === 'bigint') row[column] = toNumber(value)
+      else if (typeof value === 'string' && value.includes(ESCAPE)) row[column] = decodeText(value)
     }
   }
+}
+
+function toNumber(integer: bigint): number {
+  const number = Number(integer)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${integer} is more than a number can hold`)
+  return number
 }

@@ -5,21 +5,26 @@ import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { createErasureKey, findingErased } from '../erased-address.ts'
+import { addressRestRecords } from '../records/address-rests.ts'
+import { alertRecords } from '../records/alerts.ts'
+import { canaryRecords } from '../records/canaries.ts'
+import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { mtaStsRecords } from '../records/mta-sts.ts'
+import { relayRecords } from '../records/relays.ts'
+import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
-import { sqliteAddressRests } from './address-rests.ts'
-import { sqliteAlerts } from './alerts.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
 import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
-import { sqliteCanaries } from './canaries.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
 import { createCounters } from './counters.ts'
-import { sqliteDedicatedAddresses } from './dedicated-addresses.ts'
+import { sqliteDatabase } from './database.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
@@ -47,14 +52,12 @@ import { createLateCopy, type LateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
-import { sqliteMtaSts } from './mta-sts.ts'
 import { SQLITE_NODES } from './nodes.ts'
 import { organizationCache, sqliteOrganizations } from './organizations.ts'
 import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
-import { sqliteRelays } from './relays.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
@@ -68,11 +71,9 @@ import { sqliteStats } from './stats.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteTemplates } from './templates.ts'
-import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteUsers } from './users.ts'
-import { sqliteWarmups } from './warmups.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
@@ -155,6 +156,7 @@ export function storeOn(
     later: () => ({ fanOut, late, quality, cleaning }),
   })
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
+  const database = sqliteDatabase(db, writer, reading)
   const taking = takeWithin(reserve, writer)
   const due = {
     deliveries: createDueIndex(),
@@ -198,12 +200,12 @@ export function storeOn(
     organizations: sqliteOrganizations(db, writer, organizations, foreign),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
-    addressRests: sqliteAddressRests(db, writer),
-    dedicatedAddresses: sqliteDedicatedAddresses(db, writer),
-    warmups: sqliteWarmups(db, writer),
-    alerts: sqliteAlerts(db, writer),
-    canaries: sqliteCanaries(db, writer),
-    relays: sqliteRelays(db, writer),
+    addressRests: addressRestRecords(database),
+    dedicatedAddresses: dedicatedAddressRecords(database),
+    warmups: warmupRecords(database),
+    alerts: alertRecords(database),
+    canaries: canaryRecords(database),
+    relays: relayRecords(database),
     blockedLinks: sqliteBlockedLinks(db, writer, blocked),
     apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     users: sqliteUsers(db, writer),
@@ -271,8 +273,8 @@ export function storeOn(
     held: sqliteHeld(db, writer, due, { fanOut, onDemand }),
     stats: sqliteStats(db),
     quality,
-    mtaSts: sqliteMtaSts(db, writer),
-    tlsSessions: sqliteTlsSessions(db, writer),
+    mtaSts: mtaStsRecords(database),
+    tlsSessions: tlsSessionRecords(database),
     policyReports: sqlitePolicyReports(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),

@@ -49,7 +49,7 @@ describeWithPostgres('the driver', () => {
   test('values return as they were sent', async () => {
     const values = {
       small: -5,
-      big: '9007199254740993',
+      big: Number.MAX_SAFE_INTEGER,
       text: `quote ' " \\ {} ü 𝄞`,
       bytes: Buffer.from([0, 255, 10, 92]),
       none: null,
@@ -60,6 +60,10 @@ describeWithPostgres('the driver', () => {
       Object.values(values),
     )
     expect(row).toEqual(values)
+  })
+
+  test('an integer that a number cannot hold is an error', () => {
+    expect(connection.query('select $1::bigint', ['9007199254740993'])).rejects.toThrow(RangeError)
   })
 
   test('arrays return as they were sent, also with null, quotes and bytes', async () => {

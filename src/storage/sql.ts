@@ -1,0 +1,67 @@
+/** One text of SQL for both databases: statements, and pieces of work made of them. SQLite performs a piece of work
+ *  at once inside the group that the writer commits (sqlite/database.ts), PostgreSQL statement by statement in a
+ *  transaction (postgres/database.ts). */
+
+/** A statement in PostgreSQL's text, with parameters $1, $2, …; `Row` is what it returns. SQLite runs the same text
+ *  translated (sqlite/translate.ts) or, where it has to differ, a text of its own. */
+export interface Statement<Row = never> {
+  readonly text: string
+  /** SQLite's text, with the same parameters; null = translated. */
+  readonly sqlite: string | null
+  /** Never set: it carries the type. */
+  readonly row?: Row
+}
+
+/** What a parameter can be. A list belongs to `= any($1::text[])`. */
+export type Value = string | number | boolean | Uint8Array | null | readonly string[] | readonly number[]
+
+/** Every statement that was declared, for the tests that prepare them all and list those that differ. */
+export const STATEMENTS: Statement<unknown>[] = []
+
+/** Text → the statement. `sqlite`: its text for SQLite where the translation does not do; say why beside it. */
+export function sql<Row = never>(text: string, sqlite: string | null = null): Statement<Row> {
+  const statement: Statement<Row> = { text, sqlite }
+  STATEMENTS.push(statement)
+  return statement
+}
+
+/** One statement of a piece of work, which gets its rows or the number of rows that it wrote. */
+export interface Step {
+  readonly statement: Statement<unknown>
+  readonly values: readonly Value[]
+  readonly wants: 'rows' | 'count'
+}
+
+/** A piece of work: a generator of statements, which may run more than once and has no effect outside the database. */
+export type Work<T> = Generator<Step, T, unknown>
+
+/** The rows of a statement. */
+export function* rows<Row>(statement: Statement<Row>, ...values: Value[]): Work<Row[]> {
+  return (yield { statement, values, wants: 'rows' }) as Row[] // what both runners give for 'rows'
+}
+
+/** The first row of a statement; null if there is none. */
+export function* row<Row>(statement: Statement<Row>, ...values: Value[]): Work<Row | null> {
+  return (yield* rows(statement, ...values))[0] ?? null
+}
+
+/** Runs a statement that writes → how many rows it wrote or deleted. */
+export function* run(statement: Statement, ...values: Value[]): Work<number> {
+  return (yield { statement, values, wants: 'count' }) as number // what both runners give for 'count'
+}
+
+/** A database as the roles of the store use it. Everything rejects with StoreUnavailable while the database does not
+ *  respond, and then nothing was written. */
+export interface Database {
+  /** The rows of a statement that reads. */
+  rows<Row>(statement: Statement<Row>, ...values: Value[]): Promise<Row[]>
+  /** The first of them; null if there is none. */
+  row<Row>(statement: Statement<Row>, ...values: Value[]): Promise<Row | null>
+  /** Runs one statement that writes; resolves once that is durable. */
+  run(statement: Statement, ...values: Value[]): Promise<void>
+  /** The same → how many rows it wrote or deleted. */
+  count(statement: Statement, ...values: Value[]): Promise<number>
+  /** Performs a piece of work in a transaction → its result, once that is durable. Rejects with what the work throws,
+   *  and then nothing was written. */
+  write<T>(work: () => Work<T>): Promise<T>
+}

@@ -1,0 +1,75 @@
+import type { Database, Statement, Step, Value, Work } from '../sql.ts'
+import type { Connection } from './driver.ts'
+import type { Reading } from './reading.ts'
+import { toSqlite } from './translate.ts'
+import type { Writer } from './writer.ts'
+
+/** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. */
+export function sqliteDatabase(db: Connection, writer: Writer, reading: Reading): Database {
+  const prepare = preparing(db)
+  const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
+    const prepared = prepare(statement)
+    if (!prepared.isReading) throw new Error(`a read writes: ${statement.text}`)
+    reading.begin()
+    return prepared.rows(values) as Row[] // the type that the statement was declared with
+  }
+  const step = ({ statement, values, wants }: Step) =>
+    wants === 'rows' ? prepare(statement).rows(values) : prepare(statement).run(values)
+  return {
+    rows: async (statement, ...values) => read(statement, values),
+    row: async (statement, ...values) => read(statement, values)[0] ?? null,
+    run: (statement, ...values) =>
+      writer.write(() => {
+        prepare(statement).run(values)
+      }),
+    count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
+    write: (work) => writer.write(() => perform(work(), step)),
+  }
+}
+
+/** A statement of ours as the driver's. */
+interface Prepared {
+  isReading: boolean
+  rows(values: readonly Value[]): unknown[]
+  run(values: readonly Value[]): number
+}
+
+/** Connection → what prepares a statement when it is used first. */
+function preparing(db: Connection): (statement: Statement<unknown>) => Prepared {
+  const known = new Map<Statement<unknown>, Prepared>()
+  return (statement) => {
+    const before = known.get(statement)
+    if (before !== undefined) return before
+    const prepared = prepareIn(db, statement)
+    known.set(statement, prepared)
+    return prepared
+  }
+}
+
+function prepareIn(db: Connection, { text, sqlite }: Statement<unknown>): Prepared {
+  const translated = toSqlite(sqlite ?? text)
+  const driven = db.prepare<unknown[], Record<string, unknown>>(translated.text)
+  const bound = (values: readonly Value[]) => translated.order.map((index) => boundValue(values[index]))
+  return {
+    isReading: driven.readonly,
+    rows: (values) => {
+      const rows = driven.all(...bound(values))
+      for (const name of translated.booleans)
+        for (const row of rows) if (row[name] !== null) row[name] = row[name] !== 0
+      return rows
+    },
+    run: (values) => driven.run(...bound(values)).changes,
+  }
+}
+
+function boundValue(value: Value | undefined): unknown {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return Array.isArray(value) ? JSON.stringify(value) : value
+}
+
+/** Performs the steps one after the other → the result. Throws what a step or the work throws. */
+function perform<T>(work: Work<T>, execute: (step: Step) => unknown): T {
+  let next = work.next()
+  while (next.done !== true) next = work.next(execute(next.value))
+  return next.value
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../src/storage/postgres/open.ts'
+import { STATEMENTS } from '../../src/storage/sql.ts'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import '../../src/storage/sqlite/open.ts' // declares all statements
+import { toSqlite } from '../../src/storage/sqlite/translate.ts'
+import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
+
+/** Statements that differ between the databases, by their beginning, with the reason. */
+const DIFFERENT = [
+  ['select 1 as queued from delivery_queue', 'SQLite has no table of the queue: the state stands in the message'],
+] as const
+
+test('the statements with a text of their own for SQLite are these', () => {
+  const different = STATEMENTS.filter(({ sqlite }) => sqlite !== null).map(({ text }) => text)
+  expect(different.filter((text) => !DIFFERENT.some(([beginning]) => text.startsWith(beginning)))).toEqual([])
+  for (const [beginning] of DIFFERENT) expect(different.filter((text) => text.startsWith(beginning))).toHaveLength(1)
+})
+
+test('each statement fits the schema of SQLite', () => {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, 0)
+  for (const { text, sqlite } of STATEMENTS) expect(() => db.prepare(toSqlite(sqlite ?? text).text)).not.toThrow()
+  expect(() => db.prepare('select misspelt from alerts')).toThrow()
+  db.close()
+})
+
+describeWithPostgres('on PostgreSQL', () => {
+  let server: TestPostgres
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.stop())
+
+  test('each statement fits the schema', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-statements-'))
+    const url = await server.createDatabase('statements')
+    const store = await openPostgresStore({ url, dataDir, now: 0 })
+    const prepare = (text: string, number: number) => `prepare s${number} as ${text};`
+    for (let from = 0; from < STATEMENTS.length; from += 50) {
+      const some = STATEMENTS.slice(from, from + 50).map(({ text }, number) => prepare(text, number))
+      expect(server.psql(some.join('\n'), 'statements')).toBe('')
+    }
+    expect(() => server.psql(prepare('select misspelt from alerts', 0), 'statements')).toThrow('misspelt')
+    await store.close()
+    rmSync(dataDir, { recursive: true })
+  })
+})
