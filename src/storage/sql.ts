@@ -25,19 +25,31 @@ export function sql<Row = never>(text: string, sqlite: string | null = null): St
   return statement
 }
 
-/** One statement of a piece of work, which gets its rows or the number of rows that it wrote. */
-export interface Step {
-  readonly statement: Statement<unknown>
-  readonly values: readonly Value[]
-  readonly wants: 'rows' | 'count'
-}
+/** Tables of settings that the process has in memory. */
+export type SettingsKind =
+  | 'apiKey'
+  | 'blockedLink'
+  | 'domain'
+  | 'erasure'
+  | 'inboundRoute'
+  | 'organization'
+  | 'qualityAlert'
+  | 'webhook'
+
+/** One step of a piece of work: a statement, which gets its rows or the number of rows that it wrote; a note that
+ *  settings changed; or what only one database does, with what its runner has. */
+export type Step =
+  | { readonly wants: 'rows'; readonly statement: Statement<unknown>; readonly values: readonly Value[] }
+  | { readonly wants: 'count'; readonly statement: Statement<unknown>; readonly values: readonly Value[] }
+  | { readonly wants: 'changed'; readonly kind: SettingsKind; readonly ids: readonly string[] }
+  | { readonly wants: 'native'; readonly perform: (transaction: never) => unknown }
 
 /** A piece of work: a generator of statements, which may run more than once and has no effect outside the database. */
 export type Work<T> = Generator<Step, T, unknown>
 
 /** The rows of a statement. */
 export function* rows<Row>(statement: Statement<Row>, ...values: Value[]): Work<Row[]> {
-  return (yield { statement, values, wants: 'rows' }) as Row[] // what both runners give for 'rows'
+  return (yield { wants: 'rows', statement, values }) as Row[] // what both runners give for 'rows'
 }
 
 /** The first row of a statement; null if there is none. */
@@ -47,8 +59,20 @@ export function* row<Row>(statement: Statement<Row>, ...values: Value[]): Work<R
 
 /** Runs a statement that writes → how many rows it wrote or deleted. */
 export function* run(statement: Statement, ...values: Value[]): Work<number> {
-  return (yield { statement, values, wants: 'count' }) as number // what both runners give for 'count'
+  return (yield { wants: 'count', statement, values }) as number // what both runners give for 'count'
 }
+
+/** Notes that the work writes or deletes these settings: everybody who has them in memory reads them again. */
+export function* changed(kind: SettingsKind, ...ids: string[]): Work<void> {
+  yield { wants: 'changed', kind, ids }
+}
+
+/** What a piece of work writes besides records of its own. */
+export type WriteKind =
+  /** Settings: one such work after the other, over all nodes. */
+  | 'settings'
+  /** Settings and events. */
+  | 'settings and events'
 
 /** A database as the roles of the store use it. Everything rejects with StoreUnavailable while the database does not
  *  respond, and then nothing was written. */
@@ -63,5 +87,5 @@ export interface Database {
   count(statement: Statement, ...values: Value[]): Promise<number>
   /** Performs a piece of work in a transaction → its result, once that is durable. Rejects with what the work throws,
    *  and then nothing was written. */
-  write<T>(work: () => Work<T>): Promise<T>
+  write<T>(work: () => Work<T>, kind?: WriteKind): Promise<T>
 }

@@ -10,7 +10,7 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 
 /** Statements that may scan a whole table, with the reason for each. */
 const MAY_SCAN = [
-  /from organizations order by id$/, // it returns all of them
+  /from (organizations|api_keys)( order by id)?$/, // it returns all of them; on PostgreSQL once for each start
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
   /from alert_channels order by channel$/, // one row for each configured channel
   /from alerts a where a\.state <> 'resolved'|from alerts a join alert_notices/, // the partial index of open alerts, which are few

@@ -1,15 +1,16 @@
+import type { ApiKey } from '../../model/api-key.ts'
 import type { BlockedLink } from '../../model/blocked-link.ts'
 import type { Domain } from '../../model/domain.ts'
 import type { Organization } from '../../model/organization.ts'
 import type { QualityAlert } from '../../model/quality.ts'
 import type { Encryption } from '../encryption.ts'
-import { apiKeyMirror, type MirroredKey } from './api-keys.ts'
-import { blockedLinkMirror } from './blocked-links.ts'
+import { API_KEYS, type ApiKeyRow, toApiKey } from '../records/api-keys.ts'
+import { BLOCKED_LINKS } from '../records/blocked-links.ts'
+import { ORGANIZATIONS } from '../records/organizations.ts'
 import { domainMirror } from './domains.ts'
 import { erasureMirror } from './erasures.ts'
 import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
-import type { Mirror } from './mirror.ts'
-import { organizationMirror } from './organizations.ts'
+import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import { qualityAlertMirror } from './quality.ts'
 import type { Reads } from './reads.ts'
 import { type MirroredWebhook, webhookMirror } from './webhooks.ts'
@@ -29,15 +30,33 @@ export interface Mirrors {
 
 export function createMirrors(encryption: Encryption): Mirrors {
   return {
-    organization: organizationMirror(),
+    organization: createMirror(readerOf<Organization>(ORGANIZATIONS.text)),
     apiKey: apiKeyMirror(),
     domain: domainMirror(encryption),
-    blockedLink: blockedLinkMirror(),
+    blockedLink: createMirror(readerOf<BlockedLink>(BLOCKED_LINKS.text)),
     erasure: erasureMirror(),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
     qualityAlert: qualityAlertMirror(),
   }
+}
+
+/** An API key, and its secret's hash in hex. */
+export interface MirroredKey {
+  id: string
+  key: ApiKey
+  secretHash: string
+}
+
+function apiKeyMirror(): Mirror<MirroredKey> {
+  const read = readerOf<ApiKeyRow & { secretHash: Uint8Array }>(API_KEYS.text)
+  return createMirror(async (queries, ids) =>
+    (await read(queries, ids)).map(({ secretHash, ...row }) => ({
+      id: row.id,
+      key: toApiKey(row),
+      secretHash: Buffer.from(secretHash).toString('hex'),
+    })),
+  )
 }
 
 /** Reads all of them. */

@@ -4,18 +4,20 @@ import type { Encryption } from '../encryption.ts'
 import { createErasureKey, findingErased } from '../erased-address.ts'
 import { addressRestRecords } from '../records/address-rests.ts'
 import { alertRecords } from '../records/alerts.ts'
+import { apiKeyRecords } from '../records/api-keys.ts'
+import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
+import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
-import { postgresApiKeys } from './api-keys.ts'
 import { postgresAuditLog } from './audit-log.ts'
-import { postgresBlockedLinks } from './blocked-links.ts'
 import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
 import { postgresDatabase } from './database.ts'
@@ -27,20 +29,19 @@ import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresFactors } from './factors.ts'
-import { postgresForwardTargets } from './forward-targets.ts'
 import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
+import { postgresInside } from './inside.ts'
 import { postgresInvitations } from './invitations.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
 import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
-import { postgresOrganizations } from './organizations.ts'
 import { openParts, type Parts } from './parts.ts'
 import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQuality } from './quality.ts'
@@ -137,14 +138,15 @@ function rolesOf(
     leases,
   } = parts
   const { due, queues } = distribution
-  const database = postgresDatabase(reads, writer)
+  const database = postgresDatabase(reads, writer, lane)
+  const inside = postgresInside(usage)
   const remember = rememberInside
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   return {
     snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
-    organizations: postgresOrganizations(reads, writer, mirrors.organization),
+    organizations: organizationRecords(database, mirrors.organization.get),
     domains: postgresDomains(reads, writer, {
       mirror: mirrors.domain,
       encryption,
@@ -159,8 +161,8 @@ function rolesOf(
     alerts: alertRecords(database),
     canaries: canaryRecords(database),
     relays: relayRecords(database),
-    blockedLinks: postgresBlockedLinks(reads, writer, mirrors.blockedLink),
-    apiKeys: postgresApiKeys(reads, writer, { remember, usage }),
+    blockedLinks: blockedLinkRecords(database),
+    apiKeys: apiKeyRecords(database, inside),
     users: postgresUsers(reads, writer),
     factors: postgresFactors(reads, writer, encryption),
     invitations: postgresInvitations(reads, writer),
@@ -199,7 +201,7 @@ function rolesOf(
       },
     ),
     templates: postgresTemplates(reads, writer, { remember, usage }),
-    forwardTargets: postgresForwardTargets(reads, writer, usage),
+    forwardTargets: forwardTargetRecords(database, inside),
     webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),
     inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage, lane }),
     inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),

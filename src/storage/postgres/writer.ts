@@ -1,20 +1,10 @@
 import { StoreUnavailable } from '../errors.ts'
+import type { SettingsKind } from '../sql.ts'
 import { textArray } from './arrays.ts'
 import type { Group, MailLane } from './group.ts'
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import type { Statements, Transactions } from './transactions.ts'
-
-/** Tables of settings that every node has in memory. */
-export type SettingsKind =
-  | 'apiKey'
-  | 'blockedLink'
-  | 'domain'
-  | 'erasure'
-  | 'inboundRoute'
-  | 'organization'
-  | 'qualityAlert'
-  | 'webhook'
 
 /** The statements of a change of settings. */
 export interface SettingsStatements extends Statements {

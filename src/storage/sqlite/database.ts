@@ -1,11 +1,16 @@
-import type { Database, Statement, Step, Value, Work } from '../sql.ts'
+import type { Database, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
 import type { Connection } from './driver.ts'
 import type { Reading } from './reading.ts'
 import { toSqlite } from './translate.ts'
 import type { Writer } from './writer.ts'
 
-/** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. */
-export function sqliteDatabase(db: Connection, writer: Writer, reading: Reading): Database {
+/** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. `forget`
+ *  drops what is in memory of settings, so that the next change of the same group sees this one. */
+export function sqliteDatabase(
+  db: Connection,
+  writer: Writer,
+  { reading, forget }: { reading: Reading; forget: (kind: SettingsKind) => void },
+): Database {
   const prepare = preparing(db)
   const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
     const prepared = prepare(statement)
@@ -13,8 +18,12 @@ export function sqliteDatabase(db: Connection, writer: Writer, reading: Reading)
     reading.begin()
     return prepared.rows(values) as Row[] // the type that the statement was declared with
   }
-  const step = ({ statement, values, wants }: Step) =>
-    wants === 'rows' ? prepare(statement).rows(values) : prepare(statement).run(values)
+  const execute = (step: Step) => {
+    if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
+    if (step.wants === 'count') return prepare(step.statement).run(step.values)
+    if (step.wants === 'changed') return forget(step.kind)
+    return (step.perform as () => unknown)() // of inside.ts
+  }
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
@@ -23,20 +32,20 @@ export function sqliteDatabase(db: Connection, writer: Writer, reading: Reading)
         prepare(statement).run(values)
       }),
     count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
-    write: (work) => writer.write(() => perform(work(), step)),
+    write: (work) => writer.write(() => perform(work(), execute)),
   }
 }
 
 /** A statement of ours as the driver's. */
-interface Prepared {
+export interface Prepared<Row> {
   isReading: boolean
-  rows(values: readonly Value[]): unknown[]
+  rows(values: readonly Value[]): Row[]
   run(values: readonly Value[]): number
 }
 
 /** Connection → what prepares a statement when it is used first. */
-function preparing(db: Connection): (statement: Statement<unknown>) => Prepared {
-  const known = new Map<Statement<unknown>, Prepared>()
+function preparing(db: Connection): (statement: Statement<unknown>) => Prepared<unknown> {
+  const known = new Map<Statement<unknown>, Prepared<unknown>>()
   return (statement) => {
     const before = known.get(statement)
     if (before !== undefined) return before
@@ -46,17 +55,22 @@ function preparing(db: Connection): (statement: Statement<unknown>) => Prepared 
   }
 }
 
-function prepareIn(db: Connection, { text, sqlite }: Statement<unknown>): Prepared {
+/** Prepares a statement. Throws what the driver throws if it does not fit the schema. */
+export function prepareIn<Row>(db: Connection, { text, sqlite }: Statement<Row>): Prepared<Row> {
   const translated = toSqlite(sqlite ?? text)
   const driven = db.prepare<unknown[], Record<string, unknown>>(translated.text)
-  const bound = (values: readonly Value[]) => translated.order.map((index) => boundValue(values[index]))
+  const expected = Math.max(-1, ...translated.order) + 1
+  const bound = (values: readonly Value[]) => {
+    if (values.length !== expected) throw new Error(`${values.length} values instead of ${expected}: ${text}`)
+    return translated.order.map((index) => boundValue(values[index]))
+  }
   return {
     isReading: driven.readonly,
     rows: (values) => {
       const rows = driven.all(...bound(values))
       for (const name of translated.booleans)
         for (const row of rows) if (row[name] !== null) row[name] = row[name] !== 0
-      return rows
+      return rows as Row[] // the type that the statement was declared with
     },
     run: (values) => driven.run(...bound(values)).changes,
   }

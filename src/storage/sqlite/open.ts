@@ -7,19 +7,22 @@ import type { Encryption } from '../encryption.ts'
 import { createErasureKey, findingErased } from '../erased-address.ts'
 import { addressRestRecords } from '../records/address-rests.ts'
 import { alertRecords } from '../records/alerts.ts'
+import { apiKeyRecords } from '../records/api-keys.ts'
+import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
+import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
+import type { SettingsKind } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
-import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
-import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
@@ -39,13 +42,13 @@ import { sqliteFactors } from './factors.ts'
 import { createFanOut, type FanOut, onDemandEvents } from './fan-out.ts'
 import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
-import { sqliteForwardTargets } from './forward-targets.ts'
 import { sqliteHeld } from './held.ts'
 import { rememberInside, sqliteIdempotency } from './idempotency.ts'
 import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
+import { sqliteInside } from './inside.ts'
 import { sqliteInvitations } from './invitations.ts'
 import { createLargeContents } from './large-contents.ts'
 import { createLateCopy, type LateCopy } from './late-copy.ts'
@@ -53,7 +56,6 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { SQLITE_NODES } from './nodes.ts'
-import { organizationCache, sqliteOrganizations } from './organizations.ts'
 import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
@@ -63,6 +65,7 @@ import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
 import { sqliteSessions } from './sessions.ts'
+import { blockedLinkCache, keyCache, organizationCache } from './settings.ts'
 import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
@@ -156,7 +159,7 @@ export function storeOn(
     later: () => ({ fanOut, late, quality, cleaning }),
   })
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
-  const database = sqliteDatabase(db, writer, reading)
+  const database = sqliteDatabase(db, writer, { reading, forget: forgetting(caches, () => quality) })
   const taking = takeWithin(reserve, writer)
   const due = {
     deliveries: createDueIndex(),
@@ -175,6 +178,7 @@ export function storeOn(
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
+  const inside = sqliteInside({ remember, usage, append, onDemand })
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
@@ -193,11 +197,15 @@ export function storeOn(
   const removeContent = removeContentInside(db, { parts, storedBytes })
   const secret = sqliteSecrets(db, writer, encryption)
   const erased = erasedOrganizations(db, foreign)
+  const current = (id: string) => {
+    foreign.glance()
+    return organizations.get(id)
+  }
   const erasureKey = createErasureKey(secret)
 
   return {
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
-    organizations: sqliteOrganizations(db, writer, organizations, foreign),
+    organizations: organizationRecords(database, current),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
     addressRests: addressRestRecords(database),
@@ -206,8 +214,8 @@ export function storeOn(
     alerts: alertRecords(database),
     canaries: canaryRecords(database),
     relays: relayRecords(database),
-    blockedLinks: sqliteBlockedLinks(db, writer, blocked),
-    apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
+    blockedLinks: blockedLinkRecords(database),
+    apiKeys: apiKeyRecords(database, inside),
     users: sqliteUsers(db, writer),
     factors: sqliteFactors(db, writer, encryption),
     invitations: sqliteInvitations(db, writer),
@@ -256,7 +264,7 @@ export function storeOn(
       usage,
       storedBytes,
     }),
-    forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
+    forwardTargets: forwardTargetRecords(database, inside),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
       dueIndex: due.inboundDeliveries,
@@ -318,6 +326,24 @@ function createCaches(
   }
 }
 
+/** → What drops the settings of a kind from memory. */
+function forgetting(
+  caches: ReturnType<typeof createCaches>,
+  quality: () => { drop(): void },
+): (kind: SettingsKind) => void {
+  const of: Record<SettingsKind, { drop(): void } | null> = {
+    apiKey: caches.keys,
+    blockedLink: caches.blocked,
+    domain: caches.domains,
+    erasure: null,
+    inboundRoute: caches.routes,
+    organization: caches.organizations,
+    qualityAlert: { drop: () => quality().drop() },
+    webhook: caches.webhooks,
+  }
+  return (kind) => of[kind]?.drop()
+}
+
 /** What follows each step of a transaction in memory. `later`: parts that themselves need the writer. */
 function memoryOf(
   caches: ReturnType<typeof createCaches>,
@@ -329,7 +355,7 @@ function memoryOf(
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
-  const { usage, storedBytes, domains, blocked, webhooks, routes, counters, kinds } = caches
+  const { organizations, usage, storedBytes, keys, domains, blocked, webhooks, routes, counters, kinds } = caches
   return {
     beginning: reading.end,
     begun: () => {
@@ -347,7 +373,7 @@ function memoryOf(
     undone: () => {
       const { fanOut, late, quality, cleaning } = later()
       for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality, cleaning]) each.drop()
-      for (const each of [domains, blocked, webhooks, routes]) each.drop()
+      for (const each of [organizations, keys, domains, blocked, webhooks, routes]) each.drop()
       late.undone()
     },
   }

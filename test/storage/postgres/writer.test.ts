@@ -2,13 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createEncryption, KEY_BYTES } from '../../../src/storage/encryption.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
+import { postgresDatabase } from '../../../src/storage/postgres/database.ts'
+import type { MailLane } from '../../../src/storage/postgres/group.ts'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { createMirrors, loadMirrors } from '../../../src/storage/postgres/mirrors.ts'
 import { registerNode } from '../../../src/storage/postgres/nodes.ts'
-import { postgresOrganizations } from '../../../src/storage/postgres/organizations.ts'
 import { createReads, type Reads } from '../../../src/storage/postgres/reads.ts'
 import { createTransactions } from '../../../src/storage/postgres/transactions.ts'
 import { createWriter } from '../../../src/storage/postgres/writer.ts'
+import { organizationRecords } from '../../../src/storage/records/organizations.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -20,6 +22,10 @@ describeWithPostgres('changes of settings', () => {
   })
   afterAll(() => postgres.stop())
 
+  /** Organizations write no events. */
+  const withoutMail: Pick<MailLane, 'perform'> = {
+    perform: () => Promise.reject(new Error('no lane')),
+  }
   /** Organizations of two nodes, and the reads of the first, which fail while `isBroken`. */
   const openNodes = async (database: string) => {
     const address = parseDatabaseUrl(await postgres.createDatabase(database))
@@ -60,7 +66,7 @@ describeWithPostgres('changes of settings', () => {
         announce: async () => {},
       })
       return {
-        organizations: postgresOrganizations(reads, writer, mirrors.organization),
+        organizations: organizationRecords(postgresDatabase(reads, writer, withoutMail), mirrors.organization.get),
         close: async () => {
           await transactions.close()
           reads.close()

@@ -1,0 +1,37 @@
+import type { Event } from '../model/event.ts'
+import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
+import type { OnDemandEvent } from '../model/on-demand-event.ts'
+import { type Plan, UNLIMITED } from '../model/organization.ts'
+import type { Work } from './sql.ts'
+import type { Remember } from './store.ts'
+
+/** What a piece of work writes beside its own records, in the same transaction. */
+export interface Inside {
+  /** Writes the record of an idempotent request; nothing without one. Throws AlreadyRemembered. */
+  remember(record: Remember | undefined): Work<void>
+  usage: UsageInside
+  /** Writes an event, counts it, and writes a delivery for each webhook that subscribed to it. */
+  append(event: Event): Work<void>
+  /** Writes the event if an active webhook receives it. */
+  offer(event: OnDemandEvent): Work<void>
+}
+
+/** Counters and limits of the plans of organizations. */
+export interface UsageInside {
+  planOf(organizationId: string): Plan
+  /** `period`: a month, a day, or '' for all time. */
+  used(organizationId: string, counter: UsageCounter, period?: string): Work<number>
+  add(organizationId: string, counter: UsageCounter, by: number, period?: string): Work<void>
+}
+
+/** Counters that both databases write as they change. */
+export type UsageCounter = 'stored_bytes' | 'suppressions' | 'confirmation_mails' | 'test_messages' | 'forwards'
+
+/** The limit of the plan that one more record would exceed; null if there is none. `present`, the number of records,
+ *  is read for limited plans only. */
+export function* limitReached(plan: Plan, name: LimitName, present: () => Work<number>): Work<LimitReached | null> {
+  const limit = plan[PLAN_LIMITS[name].of]
+  if (limit === UNLIMITED) return null
+  const used = yield* present()
+  return used + 1 > limit ? { kind: 'limit', name, limit, used } : null
+}

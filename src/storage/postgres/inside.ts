@@ -1,0 +1,31 @@
+import type { Inside } from '../inside.ts'
+import type { Work } from '../sql.ts'
+import type { Transaction } from './database.ts'
+import type { Additions } from './group.ts'
+import { rememberInside } from './idempotency.ts'
+import type { Usage } from './usage.ts'
+
+/** What works write beside their own records. */
+export function postgresInside(usage: Usage): Inside {
+  return {
+    remember: (record) => native(({ statements }) => rememberInside(statements, record)),
+    usage: {
+      planOf: usage.planOf,
+      used: (organizationId, counter, period) =>
+        native(({ statements }) => usage.used(statements, organizationId, counter, period)),
+      add: (organizationId, counter, by, period) =>
+        native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
+    },
+    append: (event) => native(async ({ add }) => additions(add).append(event)),
+    offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
+  }
+}
+
+function* native<T>(perform: (transaction: Transaction) => Promise<T>): Work<T> {
+  return (yield { wants: 'native', perform }) as T // what the runner gives for it
+}
+
+function additions(add: Additions | null): Additions {
+  if (add === null) throw new Error('an event in a work that is not declared so')
+  return add
+}

@@ -1,0 +1,37 @@
+import { type BlockedLink, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
+import { rangeOf, toPage } from '../page.ts'
+import { changed, type Database, row, run, sql } from '../sql.ts'
+import type { BlockedLinks } from '../store.ts'
+
+const COLUMNS = 'id, kind, value, reason, created_at as "createdAt"'
+const ADD = sql('insert into blocked_links (id, kind, value, reason, created_at) values ($1, $2, $3, $4, $5)')
+const PRESENT = sql<{ isKnown: boolean; count: number }>(`select
+    exists (select 1 from blocked_links where value = $1)::boolean as "isKnown", count(*) as count
+  from blocked_links`)
+const GET = sql<BlockedLink>(`select ${COLUMNS} from blocked_links where id = $1`)
+const LIST = sql<BlockedLink>(`select ${COLUMNS} from blocked_links
+  where id < $1 and created_at >= $2 and created_at < $3 order by id desc limit $4`)
+/** All of them: at most MOST_BLOCKED_LINKS. */
+export const BLOCKED_LINKS = sql<BlockedLink>(`select ${COLUMNS} from blocked_links`)
+const REMOVE = sql('delete from blocked_links where id = $1')
+
+export function blockedLinkRecords(database: Database): BlockedLinks {
+  return {
+    add: ({ id, kind, value, reason, createdAt }) =>
+      database.write(function* () {
+        const present = yield* row(PRESENT, value)
+        if (present?.isKnown) return 'conflict'
+        if (present !== null && present.count >= MOST_BLOCKED_LINKS) return 'limit'
+        yield* run(ADD, id, kind, value, reason, createdAt)
+        yield* changed('blockedLink', id)
+        return 'added'
+      }, 'settings'),
+    get: (id) => database.row(GET, id),
+    list: async (page) => toPage(await database.rows(LIST, ...rangeOf(page)), page, (row) => row),
+    remove: (id) =>
+      database.write(function* () {
+        yield* run(REMOVE, id)
+        yield* changed('blockedLink', id)
+      }, 'settings'),
+  }
+}

@@ -1,0 +1,42 @@
+import type { Organization } from '../../model/organization.ts'
+import { rangeOf, toPage } from '../page.ts'
+import { changed, type Database, run, sql } from '../sql.ts'
+import type { Organizations } from '../store.ts'
+
+const COLUMNS = 'id, name, plan, created_at as "createdAt"'
+const CREATE = sql(`insert into organizations (id, name, plan, created_at) values ($1, $2, $3, $4)
+  on conflict (name) do nothing`)
+export const ORGANIZATIONS = sql<Organization>(`select ${COLUMNS} from organizations`)
+export const ORGANIZATION = sql<Organization>(`select ${COLUMNS} from organizations where id = $1`)
+const FIND = sql<Organization>(`select ${COLUMNS} from organizations where id = $1 or name = $1`)
+const LIST = sql<Organization>(`select ${COLUMNS} from organizations order by id`)
+const PAGE = sql<Organization>(`select ${COLUMNS} from organizations
+  where id < $1 and created_at >= $2 and created_at < $3 order by id desc limit $4`)
+const SET_PLAN = sql('update organizations set plan = $2 where id = $1')
+const RENAME = sql(`update organizations set name = $2
+  where id = $1 and not exists (select 1 from organizations where name = $2 and id <> $1)`)
+
+/** `get` returns what is in memory. */
+export function organizationRecords(database: Database, get: (id: string) => Organization | null): Organizations {
+  return {
+    create: ({ id, name, plan, createdAt }) =>
+      database.write(function* () {
+        yield* changed('organization', id)
+        return (yield* run(CREATE, id, name, plan, createdAt)) > 0 ? 'created' : 'conflict'
+      }, 'settings'),
+    get: async (id) => get(id),
+    find: (idOrName) => database.row(FIND, idOrName),
+    list: () => database.rows(LIST),
+    page: async (page) => toPage(await database.rows(PAGE, ...rangeOf(page)), page, (row) => row),
+    setPlan: (id, plan) =>
+      database.write(function* () {
+        yield* run(SET_PLAN, id, plan)
+        yield* changed('organization', id)
+      }, 'settings'),
+    rename: (id, name) =>
+      database.write(function* () {
+        yield* changed('organization', id)
+        return (yield* run(RENAME, id, name)) > 0 ? 'renamed' : 'conflict'
+      }, 'settings'),
+  }
+}

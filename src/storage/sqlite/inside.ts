@@ -1,0 +1,30 @@
+import type { OnDemandEvents } from '../fan-out-targets.ts'
+import type { Inside } from '../inside.ts'
+import type { Work } from '../sql.ts'
+import type { AppendInside } from './fan-out.ts'
+import type { RememberInside } from './idempotency.ts'
+import type { Usage } from './usage.ts'
+
+/** What works write beside their own records. */
+export function sqliteInside(parts: {
+  remember: RememberInside
+  usage: Usage
+  append: AppendInside
+  onDemand: OnDemandEvents
+}): Inside {
+  const { remember, usage, append, onDemand } = parts
+  return {
+    remember: (record) => native(() => remember(record)),
+    usage: {
+      planOf: usage.planOf,
+      used: (organizationId, counter, period) => native(() => usage.used(organizationId, counter, period)),
+      add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
+    },
+    append: (event) => native(() => append(event)),
+    offer: (event) => native(() => onDemand.offer(event)),
+  }
+}
+
+function* native<T>(perform: () => T): Work<T> {
+  return (yield { wants: 'native', perform }) as T // what the runner gives for it
+}

@@ -1,0 +1,86 @@
+import type { ApiKey } from '../../model/api-key.ts'
+import type { BlockedLink } from '../../model/blocked-link.ts'
+import type { Organization } from '../../model/organization.ts'
+import { API_KEY_OF_SECRET, toApiKey } from '../records/api-keys.ts'
+import { BLOCKED_LINKS } from '../records/blocked-links.ts'
+import { ORGANIZATION } from '../records/organizations.ts'
+import { prepareIn } from './database.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+
+/** Organizations for every request and every change, in memory until something changes. */
+export interface OrganizationCache {
+  /** The organization; null if there is none. For changes, which have already checked for those of other processes. */
+  get(id: string): Organization | null
+  drop(): void
+}
+
+export function organizationCache(db: Connection, foreign: ForeignChanges): OrganizationCache {
+  const find = prepareIn(db, ORGANIZATION)
+  const known = new Map<string, Organization>()
+  const drop = () => known.clear()
+  foreign.onChange(drop)
+  return {
+    get: (id) => {
+      const organization = known.get(id) ?? find.rows([id])[0] ?? null
+      if (organization !== null) known.set(id, organization)
+      return organization
+    },
+    drop,
+  }
+}
+
+/** Recently used keys, by the hash of their secret. */
+export interface KeyCache {
+  /** Null if no key has this secret. */
+  bySecret(secretHash: Uint8Array): ApiKey | null
+  drop(): void
+}
+
+/** A burst of invented keys never fills the cache, because misses are not cached. */
+const KEYS_MAX = 10_000
+
+export function keyCache(db: Connection, foreign: ForeignChanges): KeyCache {
+  const find = prepareIn(db, API_KEY_OF_SECRET)
+  const known = new Map<string, ApiKey>()
+  const name = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1')
+  const drop = () => known.clear()
+  foreign.onChange(drop)
+  return {
+    bySecret: (secretHash) => {
+      foreign.glance()
+      const present = known.get(name(secretHash))
+      if (present !== undefined) return present
+      const [row] = find.rows([secretHash])
+      if (row === undefined) return null
+      const key = toApiKey(row)
+      if (known.size >= KEYS_MAX) known.clear()
+      known.set(name(secretHash), key)
+      return key
+    },
+    drop,
+  }
+}
+
+export interface BlockedLinkCache {
+  all(): readonly BlockedLink[]
+  drop(): void
+}
+
+/** All blocked links, read once and again after a change. */
+export function blockedLinkCache(db: Connection, foreign: ForeignChanges): BlockedLinkCache {
+  const all = prepareIn(db, BLOCKED_LINKS)
+  let known: readonly BlockedLink[] | null = null
+  const drop = () => {
+    known = null
+  }
+  foreign.onChange(drop)
+  return {
+    all: () => {
+      foreign.glance()
+      known ??= all.rows([])
+      return known
+    },
+    drop,
+  }
+}
