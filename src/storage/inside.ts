@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../model/audit-entry.ts'
 import type { Event } from '../model/event.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
@@ -10,6 +11,8 @@ export interface Inside {
   /** Writes the record of an idempotent request; nothing without one. Throws AlreadyRemembered. */
   remember(record: Remember | undefined): Work<void>
   usage: UsageInside
+  /** Writes an entry of the audit log. */
+  audit(entry: AuditEntry): Work<void>
   /** Writes an event, counts it, and writes a delivery for each webhook that subscribed to it. */
   append(event: Event): Work<void>
   /** Writes the event if an active webhook receives it. */

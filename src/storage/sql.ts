@@ -81,6 +81,8 @@ export interface Database {
   rows<Row>(statement: Statement<Row>, ...values: Value[]): Promise<Row[]>
   /** The first of them; null if there is none. */
   row<Row>(statement: Statement<Row>, ...values: Value[]): Promise<Row | null>
+  /** Reads with several statements, between which others may write. */
+  read<T>(work: () => Work<T>): Promise<T>
   /** Runs one statement that writes; resolves once that is durable. */
   run(statement: Statement, ...values: Value[]): Promise<void>
   /** The same → how many rows it wrote or deleted. */

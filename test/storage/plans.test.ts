@@ -10,12 +10,12 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 
 /** Statements that may scan a whole table, with the reason for each. */
 const MAY_SCAN = [
-  /from (organizations|api_keys)( order by id)?$/, // it returns all of them; on PostgreSQL once for each start
+  /from (organizations|api_keys|domains)( order by id)?$/, // it returns all of them; on PostgreSQL once for each start
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
   /from alert_channels order by channel$/, // one row for each configured channel
   /from alerts a where a\.state <> 'resolved'|from alerts a join alert_notices/, // the partial index of open alerts, which are few
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
-  /from dkim_keys indexed by dkim_keys_pending/, // the partial index of pending keys, which are few
+  /from dkim_keys where state = 'pending'/, // the partial index of pending keys, which are few
   /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
   /search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts

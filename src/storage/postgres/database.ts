@@ -2,7 +2,7 @@ import type { Database, Step, Value, Work } from '../sql.ts'
 import { valueArray } from './arrays.ts'
 import type { Additions, MailLane } from './group.ts'
 import type { Reads } from './reads.ts'
-import type { Statements } from './transactions.ts'
+import type { Queries, Statements } from './transactions.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
 
 /** What a native step gets. */
@@ -20,6 +20,7 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
       const [row] = await reads.query<never>(text, values.map(bound))
       return row ?? null
     },
+    read: (work) => readWith(reads, work()),
     run: ({ text }, ...values) =>
       writer.write(async ({ run }) => {
         await run(text, values.map(bound))
@@ -31,6 +32,16 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
       return writer.writeSettingsIn(lane, (group) => perform(work(), group))
     },
   }
+}
+
+/** Reads one step after the other → the result. */
+export async function readWith<T>({ query }: Queries, work: Work<T>): Promise<T> {
+  let next = work.next()
+  while (next.done !== true) {
+    if (next.value.wants !== 'rows') throw new Error('a read writes')
+    next = work.next(await query(next.value.statement.text, next.value.values.map(bound)))
+  }
+  return next.value
 }
 
 /** Performs the steps one after the other → the result. Rejects with what a step or the work throws. */

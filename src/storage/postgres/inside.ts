@@ -1,12 +1,13 @@
 import type { Inside } from '../inside.ts'
 import type { Work } from '../sql.ts'
+import type { AuditRecorder } from './audit-log.ts'
 import type { Transaction } from './database.ts'
 import type { Additions } from './group.ts'
 import { rememberInside } from './idempotency.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
-export function postgresInside(usage: Usage): Inside {
+export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'>): Inside {
   return {
     remember: (record) => native(({ statements }) => rememberInside(statements, record)),
     usage: {
@@ -16,6 +17,7 @@ export function postgresInside(usage: Usage): Inside {
       add: (organizationId, counter, by, period) =>
         native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
     },
+    audit: (entry) => native(({ statements }) => recorder.put(statements, entry)),
     append: (event) => native(async ({ add }) => additions(add).append(event)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
   }

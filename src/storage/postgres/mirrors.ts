@@ -6,8 +6,9 @@ import type { QualityAlert } from '../../model/quality.ts'
 import type { Encryption } from '../encryption.ts'
 import { API_KEYS, type ApiKeyRow, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
+import { DOMAINS, type DomainRow, withKeys } from '../records/domains.ts'
 import { ORGANIZATIONS } from '../records/organizations.ts'
-import { domainMirror } from './domains.ts'
+import { readWith } from './database.ts'
 import { erasureMirror } from './erasures.ts'
 import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
@@ -57,6 +58,11 @@ function apiKeyMirror(): Mirror<MirroredKey> {
       secretHash: Buffer.from(secretHash).toString('hex'),
     })),
   )
+}
+
+function domainMirror(encryption: Encryption): Mirror<Domain> {
+  const read = readerOf<DomainRow>(DOMAINS.text)
+  return createMirror(async (queries, ids) => readWith(queries, withKeys(encryption, await read(queries, ids))))
 }
 
 /** Reads all of them. */

@@ -8,6 +8,7 @@ import { apiKeyRecords } from '../records/api-keys.ts'
 import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -23,7 +24,6 @@ import { connect } from './connection.ts'
 import { postgresDatabase } from './database.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
-import { postgresDomains } from './domains.ts'
 import { tidyUp } from './ended-nodes.ts'
 import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
@@ -139,7 +139,7 @@ function rolesOf(
   } = parts
   const { due, queues } = distribution
   const database = postgresDatabase(reads, writer, lane)
-  const inside = postgresInside(usage)
+  const inside = postgresInside(usage, recorder)
   const remember = rememberInside
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
@@ -147,14 +147,7 @@ function rolesOf(
   return {
     snapshot: postgresSnapshot(mirrors, distribution.isCurrent),
     organizations: organizationRecords(database, mirrors.organization.get),
-    domains: postgresDomains(reads, writer, {
-      mirror: mirrors.domain,
-      encryption,
-      remember,
-      recorder,
-      lane,
-      isNamed: fanOut.isNamed,
-    }),
+    domains: domainRecords(database, inside, { encryption, get: mirrors.domain.get }),
     addressRests: addressRestRecords(database),
     dedicatedAddresses: dedicatedAddressRecords(database),
     warmups: warmupRecords(database),

@@ -19,9 +19,14 @@ const SET = sql(`insert into forward_targets as present (organization_id, addres
   values ($1, $2, $3, $4)
   on conflict (organization_id, address) do update set status = excluded.status, changed_at = excluded.changed_at
     where present.status <> excluded.status`)
-const PRUNE = sql(`delete from forward_targets where status = 'pending' and asked_at < $1
-  and (organization_id, address) in (select organization_id, address from forward_targets
-    where status = 'pending' and asked_at < $1 order by asked_at limit $2)`)
+// By their place in the table, because PostgreSQL compares a list of pairs with every row; SQLite's table has none.
+const PRUNE = sql(
+  `delete from forward_targets where status = 'pending' and asked_at < $1 and ctid = any(array(
+    select ctid from forward_targets where status = 'pending' and asked_at < $1 order by asked_at limit $2))`,
+  `delete from forward_targets where (organization_id, address) in (
+    select organization_id, address from forward_targets
+    where status = 'pending' and asked_at < $1 order by asked_at limit $2)`,
+)
 // Confirmations of an upgrade from a release without them.
 const BY_UPGRADE = sql<{ count: number }>('select count(*) as count from forward_targets where changed_at = 0')
 

@@ -18,6 +18,10 @@ export function sqliteDatabase(
     reading.begin()
     return prepared.rows(values) as Row[] // the type that the statement was declared with
   }
+  const readStep = (step: Step) => {
+    if (step.wants !== 'rows') throw new Error('a read writes')
+    return read(step.statement, step.values)
+  }
   const execute = (step: Step) => {
     if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
     if (step.wants === 'count') return prepare(step.statement).run(step.values)
@@ -27,6 +31,7 @@ export function sqliteDatabase(
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
+    read: async (work) => perform(work(), readStep),
     run: (statement, ...values) =>
       writer.write(() => {
         prepare(statement).run(values)
@@ -43,8 +48,10 @@ export interface Prepared<Row> {
   run(values: readonly Value[]): number
 }
 
+export type Prepare = (statement: Statement<unknown>) => Prepared<unknown>
+
 /** Connection → what prepares a statement when it is used first. */
-function preparing(db: Connection): (statement: Statement<unknown>) => Prepared<unknown> {
+export function preparing(db: Connection): Prepare {
   const known = new Map<Statement<unknown>, Prepared<unknown>>()
   return (statement) => {
     const before = known.get(statement)
@@ -79,6 +86,14 @@ export function prepareIn<Row>(db: Connection, { text, sqlite }: Statement<Row>)
 function boundValue(value: Value | undefined): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
   return Array.isArray(value) ? JSON.stringify(value) : value
+}
+
+/** Reads at once, for what is kept in memory. Throws what the driver throws. */
+export function readNow<T>(prepare: Prepare, work: Work<T>): T {
+  return perform(work, (step) => {
+    if (step.wants !== 'rows') throw new Error('a read writes')
+    return prepare(step.statement).rows(step.values)
+  })
 }
 
 /** Performs the steps one after the other → the result. Throws what a step or the work throws. */

@@ -1,6 +1,7 @@
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { Inside } from '../inside.ts'
 import type { Work } from '../sql.ts'
+import type { AuditRecorder } from './audit-log.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { Usage } from './usage.ts'
@@ -9,10 +10,11 @@ import type { Usage } from './usage.ts'
 export function sqliteInside(parts: {
   remember: RememberInside
   usage: Usage
+  recorder: Pick<AuditRecorder, 'put'>
   append: AppendInside
   onDemand: OnDemandEvents
 }): Inside {
-  const { remember, usage, append, onDemand } = parts
+  const { remember, usage, recorder, append, onDemand } = parts
   return {
     remember: (record) => native(() => remember(record)),
     usage: {
@@ -20,6 +22,7 @@ export function sqliteInside(parts: {
       used: (organizationId, counter, period) => native(() => usage.used(organizationId, counter, period)),
       add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
     },
+    audit: (entry) => native(() => recorder.put(entry)),
     append: (event) => native(() => append(event)),
     offer: (event) => native(() => onDemand.offer(event)),
   }

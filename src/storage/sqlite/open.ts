@@ -11,6 +11,7 @@ import { apiKeyRecords } from '../records/api-keys.ts'
 import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
+import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -30,7 +31,6 @@ import { createCounters } from './counters.ts'
 import { sqliteDatabase } from './database.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
-import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 import { erasedOrganizations } from './erased-organizations.ts'
@@ -65,7 +65,7 @@ import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
 import { sqliteSessions } from './sessions.ts'
-import { blockedLinkCache, keyCache, organizationCache } from './settings.ts'
+import { blockedLinkCache, domainCache, keyCache, organizationCache } from './settings.ts'
 import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
@@ -149,7 +149,7 @@ export function storeOn(
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const caches = createCaches(db, foreign, { encryption, plans })
-  const { organizations, usage, storedBytes, keys, domains, blocked, webhooks, routes, counters, kinds } = caches
+  const { organizations, usage, storedBytes, domains, blocked, webhooks, routes, counters, kinds } = caches
   const commitReports = createCommitReports(commitListener)
   const auditRecorder = createAuditRecorder(db)
   const memory = memoryOf(caches, {
@@ -178,7 +178,7 @@ export function storeOn(
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
-  const inside = sqliteInside({ remember, usage, append, onDemand })
+  const inside = sqliteInside({ remember, usage, recorder: auditRecorder, append, onDemand })
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
@@ -207,7 +207,7 @@ export function storeOn(
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
     organizations: organizationRecords(database, current),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
-    domains: sqliteDomains(db, writer, domains, keys, remember, encryption, auditRecorder, onDemand),
+    domains: domainRecords(database, inside, { encryption, get: domains.current }),
     addressRests: addressRestRecords(database),
     dedicatedAddresses: dedicatedAddressRecords(database),
     warmups: warmupRecords(database),

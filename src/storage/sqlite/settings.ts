@@ -1,10 +1,14 @@
 import type { ApiKey } from '../../model/api-key.ts'
 import type { BlockedLink } from '../../model/blocked-link.ts'
+import type { Domain } from '../../model/domain.ts'
 import type { Organization } from '../../model/organization.ts'
+import type { Encryption } from '../encryption.ts'
 import { API_KEY_OF_SECRET, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
+import { DOMAIN, domainOfName, domainOfReturnPath, domainsOf } from '../records/domains.ts'
 import { ORGANIZATION } from '../records/organizations.ts'
-import { prepareIn } from './database.ts'
+import type { Work } from '../sql.ts'
+import { prepareIn, preparing, readNow } from './database.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 
@@ -81,6 +85,60 @@ export function blockedLinkCache(db: Connection, foreign: ForeignChanges): Block
       known ??= all.rows([])
       return known
     },
+    drop,
+  }
+}
+
+/** Domains as delivery needs them, in memory until something changes. */
+export interface DomainCache {
+  get(id: string): Domain | null
+  /** The same, after checking for changes of another process. */
+  current(id: string): Domain | null
+  /** The same by name, a verified one before others. */
+  byName(name: string): Domain | null
+  /** The same by the host of its return path. */
+  byReturnPathHost(host: string): Domain | null
+  drop(): void
+}
+
+/** Maximum of names and hosts in memory, including those without a domain. */
+const NAMES_MAX = 10_000
+
+export function domainCache(db: Connection, foreign: ForeignChanges, encryption: Encryption): DomainCache {
+  const prepare = preparing(db)
+  const byId = new Map<string, Domain | null>()
+  const byName = new Map<string, Domain | null>()
+  const byReturnPathHost = new Map<string, Domain | null>()
+  const drop = () => {
+    byId.clear()
+    byName.clear()
+    byReturnPathHost.clear()
+  }
+  foreign.onChange(drop)
+  const get = (id: string) => {
+    const present = byId.get(id)
+    if (present !== undefined) return present
+    const domain = readNow(prepare, domainsOf(encryption, DOMAIN, id))[0] ?? null
+    byId.set(id, domain)
+    return domain
+  }
+  const find = (known: Map<string, Domain | null>, key: string, work: () => Work<Domain | null>) => {
+    foreign.glance()
+    const present = known.get(key)
+    if (present !== undefined) return present
+    const domain = readNow(prepare, work())
+    if (known.size >= NAMES_MAX) known.clear() // senders choose the names
+    known.set(key, domain)
+    return domain
+  }
+  return {
+    get,
+    current: (id) => {
+      foreign.glance()
+      return get(id)
+    },
+    byName: (name) => find(byName, name, () => domainOfName(encryption, name)),
+    byReturnPathHost: (host) => find(byReturnPathHost, host, () => domainOfReturnPath(encryption, host)),
     drop,
   }
 }
