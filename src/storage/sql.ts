@@ -36,6 +36,16 @@ export type SettingsKind =
   | 'qualityAlert'
   | 'webhook'
 
+const COMPOSED = new Map<string, Statement<unknown>>()
+
+/** A text composed of a fixed set of parts, such as that of a list with its filters → its statement, the same for the
+ *  same text. */
+export function composed<Row>(text: string): Statement<Row> {
+  const known = COMPOSED.get(text) ?? { text, sqlite: null }
+  COMPOSED.set(text, known)
+  return known as Statement<Row> // the caller names the type of its text
+}
+
 /** One step of a piece of work: a statement, which gets its rows or the number of rows that it wrote; a note that
  *  settings changed; or what only one database does, with what its runner has. */
 export type Step =

@@ -310,7 +310,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select route_id as key/, /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>/],
   [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
   [
-    /from audit_log where number < \? and organization_id = \? order/,
+    /from audit_log where number < \(select .*\) and organization_id = \? order/,
     /INDEX audit_log_of_organization \(organization_id=\? AND number<\?\)/,
   ],
   [

@@ -5,6 +5,7 @@ import { createErasureKey, findingErased } from '../erased-address.ts'
 import { addressRestRecords } from '../records/address-rests.ts'
 import { alertRecords } from '../records/alerts.ts'
 import { apiKeyRecords } from '../records/api-keys.ts'
+import { auditRecords } from '../records/audit-log.ts'
 import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
@@ -18,7 +19,6 @@ import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
-import { postgresAuditLog } from './audit-log.ts'
 import { postgresCertificates } from './certificates.ts'
 import { connect } from './connection.ts'
 import { postgresDatabase } from './database.ts'
@@ -215,7 +215,7 @@ function rolesOf(
     tlsSessions: tlsSessionRecords(database),
     policyReports: postgresPolicyReports(reads, writer),
     idempotency: postgresIdempotency(reads, writer),
-    auditLog: postgresAuditLog(reads, writer, recorder),
+    auditLog: auditRecords(database, inside, recorder.during),
     stats: postgresStats(reads),
     quality: postgresQuality(reads, writer, lane),
     retention: postgresRetention(reads, writer),

@@ -8,6 +8,7 @@ import { createErasureKey, findingErased } from '../erased-address.ts'
 import { addressRestRecords } from '../records/address-rests.ts'
 import { alertRecords } from '../records/alerts.ts'
 import { apiKeyRecords } from '../records/api-keys.ts'
+import { auditRecords } from '../records/audit-log.ts'
 import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
@@ -23,7 +24,7 @@ import type { SettingsKind } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
 import { addAttemptInside } from './attempts.ts'
-import { createAuditRecorder, sqliteAuditLog } from './audit-log.ts'
+import { createAuditRecorder } from './audit-log.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
@@ -286,7 +287,7 @@ export function storeOn(
     policyReports: sqlitePolicyReports(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: sqliteIdempotency(db, writer, storedBytes),
-    auditLog: sqliteAuditLog(db, writer, auditRecorder),
+    auditLog: auditRecords(database, inside, auditRecorder.during),
     erasures: sqliteErasures(db, writer, {
       work: erasureWork(db, { parts, cleaning, storedBytes, usage, removeContent }),
       encryption,
