@@ -107,11 +107,14 @@ const COPIES: readonly string[] = [
   'x-received:',
 ]
 
+/** Exchange Online gives the reply below it. */
+const REASON_FOLLOWS = 'original message details'
+
 function beginsCopy(line: string): boolean {
   let start = 0
   while (start < LONGEST_RULE && '-|= '.includes(line[start] ?? 'x')) start++
   const words = line.slice(start, start + LONGEST_RULE).toLowerCase()
-  return COPIES.some((each) => words.startsWith(each))
+  return COPIES.some((each) => words.startsWith(each)) && !words.startsWith(REASON_FOLLOWS)
 }
 
 const LONGEST_RULE = 80

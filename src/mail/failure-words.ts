@@ -1,8 +1,12 @@
 /** Words of mail systems, in their users' languages, about the result of a mail. Plain lower-case words keep the search
  *  linear. */
 
+/** Denials that contain words of `DELIVERED`. */
+const DENIED: readonly string[] = ['no ha sido entregado', 'não foi entregue', 'non è stato consegnato']
+
 /** Not delivered. */
 const FAILED: readonly string[] = [
+  ...DENIED,
   // English
   'undeliver',
   'non-deliver',
@@ -68,26 +72,36 @@ const FAILED: readonly string[] = [
   'échec de remise',
   'échec de la livraison',
   "échec d'envoi",
+  'impossible de remettre',
+  'impossible de distribuer',
   // Spanish, Portuguese, Italian
   'no entregado',
   'no se entregó',
+  'no se puede entregar',
+  'error al entregar',
   'error de entrega',
   'fallo de entrega',
   'não entregue',
+  'não é possível entregar',
   'falha na entrega',
   'falha de entrega',
   'mancata consegna',
   'mancato recapito',
   'impossibile recapitare',
   'impossibile consegnare',
+  'non recapitabil',
+  'non è stato recapitato',
   // Dutch, Danish, Norwegian, Swedish, Finnish
   'niet bezorgd',
   'niet afgeleverd',
+  'niet worden bezorgd',
+  'niet worden afgeleverd',
   'onbestelbaar',
   'ikke leveret',
   'ikke levert',
   'ikke leveres',
   'inte levereras',
+  'inte att leverera',
   'kunde inte leverera',
   'ei voitu toimittaa',
   'toimitus epäonnistui',
@@ -105,6 +119,15 @@ const FAILED: readonly string[] = [
   'невозможно достав',
   'не удалось достав',
   'не вдалося достав',
+  // Romanian, Greek, Vietnamese, Indonesian
+  'nelivrat',
+  'nu a putut fi livrat',
+  'δεν παραδόθηκε',
+  'δεν ήταν δυνατή η παράδοση',
+  'không thể gửi',
+  'không gửi được',
+  'tidak terkirim',
+  'tidak dapat dikirim',
   // Japanese, Chinese, Korean
   '送信できません',
   '配信できません',
@@ -116,7 +139,10 @@ const FAILED: readonly string[] = [
   '配送に失敗',
   'エラー通知',
   '不達',
+  '配信不能',
   '无法投递',
+  '未能送达',
+  '被退回',
   '无法送达',
   '无法发送',
   '投递失败',
@@ -330,7 +356,11 @@ export const saysFailed = (text: string) => {
   const plain = plainOf(text)
   return has(plain, FAILED) || FAILED_APART.some(([first, then]) => areNear(plain, first, then))
 }
-export const saysDelivered = (text: string) => has(plainOf(text), DELIVERED)
+export const saysDelivered = (text: string) =>
+  has(
+    DENIED.reduce((plain, denied) => plain.replaceAll(denied, ''), plainOf(text)),
+    DELIVERED,
+  )
 export const saysDelayed = (text: string) => has(plainOf(text), DELAYED)
 export const saysUnread = (text: string) => has(plainOf(text), UNREAD)
 export const saysAway = (text: string) => has(plainOf(text), AWAY)
