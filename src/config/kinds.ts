@@ -90,6 +90,12 @@ export const choice = <const Words extends readonly [string, ...string[]]>(...wo
   fromText: asItIs,
 })
 
+export const choices = <const Words extends readonly [string, ...string[]]>(...words: Words) => ({
+  expected: `a list of ${words.map((word) => `"${word}"`).join(', ')}`,
+  schema: z.array(z.enum(words)).readonly(),
+  fromText: toList(asItIs),
+})
+
 export const folder: Kind<string, string> = {
   expected: 'the path of a folder',
   schema: z.string().min(1).refine(hasNoControls),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { ADDRESS_CLASSES, USUAL_HARD } from '../model/hard-bounces.ts'
 import { linesOfKeys } from './lines.ts'
 import {
   checkConfigFiles,
@@ -79,6 +80,14 @@ describe('a config file', () => {
     expect(config.delivery.smarthost).toBeNull()
     expect(config.webhooks.retryScheduleSeconds).toEqual([5, 300, 1800, 7200])
     expect(config.log).toEqual({ level: 'info', format: 'auto' })
+  })
+
+  test('has the hard classes of bounces that there are, and refuses others', () => {
+    const hard = (classes: string) => `${HOST}[sending]\nhard_bounces = ${classes}\n`
+    expect(configOf(HOST).sending.hardBounces).toEqual(USUAL_HARD)
+    expect(configOf(hard(JSON.stringify(ADDRESS_CLASSES))).sending.hardBounces).toEqual(ADDRESS_CLASSES)
+    expect(configOf(hard('[]')).sending.hardBounces).toEqual([])
+    expect(faultsOf(hard('["reputation"]'))).toContain('expected a list of "no_mailbox", "no_domain"')
   })
 
   test('has the default plans', () => {

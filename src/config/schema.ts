@@ -626,6 +626,12 @@ name) or both. The first that matches counts. They apply to messages that are ac
 every stream. It applies to complaints that arrive from then on.`,
       fallback: 'non_transactional',
     }),
+    hard_bounces: key(kinds.choices('no_mailbox', 'no_domain', 'mailbox_disabled', 'mailbox_full'), {
+      about: `Which final refusals make a bounce hard and suppress the address. "no_mailbox": the address does not exist.
+"no_domain": its domain does not exist or accepts no mail. "mailbox_disabled": the account is closed or inactive.
+"mailbox_full": the mailbox is full, or stays full until Postrider gives up. It applies from then on.`,
+      fallback: ['no_mailbox', 'no_domain'],
+    }),
     streams: openSection(
       `Message streams, as sections such as [sending.streams.newsletter]. A message chooses one with its field "stream";
 "transactional" is the default.`,

@@ -74,7 +74,9 @@ function weighed(reply: Reply, dsn: Dsn, isOfOurs: boolean, judge: JudgeReply): 
   if (form === SUBJECT_ONLY) {
     return soft({ class: isGone(judged.cause) ? 'unknown' : judged.cause.class, rule: 'subject-only' })
   }
-  if (form === UNPROVED && isGone(judged.cause)) return soft({ class: 'unknown', rule: 'unproved' })
+  if (form === UNPROVED && (isGone(judged.cause) || judged.bounceType === 'hard')) {
+    return soft({ class: 'unknown', rule: 'unproved' })
+  }
   if (!isOfOurs && judged.bounceType === 'hard') return soft({ class: 'unknown', rule: 'other-address' })
   if (words === null || form === 'notice') return judged
   const certain = words.split('\n').filter((line) => !DOUBT.test(line))

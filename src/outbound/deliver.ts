@@ -3,6 +3,7 @@ import type { StoredMail } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Outcome } from '../model/delivery.ts'
 import { isOwned, isReadyToSend } from '../model/domain.ts'
+import type { AddressClass } from '../model/hard-bounces.ts'
 import { isForwarded } from '../model/message.ts'
 import { INSTALLATION } from '../model/organization.ts'
 import type { WarmupKey } from '../model/warmup.ts'
@@ -52,6 +53,8 @@ export interface DelivererDeps {
     maxAgeSeconds: number
     /** Config `sending.require_verified_domain`. */
     requireVerified: boolean
+    /** Config `sending.hard_bounces`. */
+    hardBounces: readonly AddressClass[]
   }
   /** Passwords of relays: `refresh` reads them again, `version` increases when one has changed. */
   logins?: { version(): number; refresh(): void }
@@ -317,7 +320,7 @@ export class Deliverer {
       expiresAt: message.expiresAt,
       random,
     })
-    return verdictOf(outcome, delivery.isSoftBounceReported, next)
+    return verdictOf(outcome, delivery.isSoftBounceReported, next, settings.hardBounces)
   }
 
   #toRecord(claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord {

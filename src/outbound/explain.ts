@@ -346,13 +346,25 @@ function keptWords({ route, attempts = [] }: Known): string[] | null {
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
   const cause = (report ?? last)?.cause
   const rule = cause ? `, classified as ${cause.class} (rule ${cause.rule})` : ''
-  const kind = bounceType === 'hard' ? 'hard-bounced' : 'soft-bounced; the address itself is not the cause'
+  const kind = bounceWords(bounceType, cause?.class)
   const said = `Reason: ${smtpResponse ?? 'no reply was stored'}${meant(smtpResponse)}${rule}.`
   if (report === null) return [`The message ${kind}. ${said}`]
   const from = report.reporter === null ? '' : ` from ${report.reporter}`
   return [
     `The remote server accepted the message. A report${from}, received ${iso(report.receivedAt)}, says that it ${kind}. ${said}`,
   ]
+}
+
+/** Type and class of a bounce → what happened, with the setting if the operator's choice decided. */
+function bounceWords(bounceType: Delivery['bounceType'], said: string | undefined): string {
+  if (bounceType === 'hard') {
+    const isChosen = said === 'mailbox_disabled' || said === 'mailbox_full'
+    return isChosen ? `hard-bounced, because sending.hard_bounces names ${said}` : 'hard-bounced'
+  }
+  const isLeftOut = said === 'no_mailbox' || said === 'no_domain'
+  return isLeftOut
+    ? `soft-bounced, because sending.hard_bounces does not name ${said}`
+    : 'soft-bounced; the address itself is not the cause'
 }
 
 const remedy = (source: Pick<Attempt, 'cause'> | Pick<Report, 'cause'> | null) =>

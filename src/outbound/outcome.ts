@@ -1,6 +1,7 @@
 import { classifyReply, isGone } from '../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Outcome } from '../model/delivery.ts'
+import { ADDRESS_CLASSES, type AddressClass, chosenType, USUAL_HARD } from '../model/hard-bounces.ts'
 import type { Answer, Fault, Stage } from './smtp/reply.ts'
 
 /** The server's answer → what happened to the delivery. `peerName` goes into messages. Never throws.
@@ -12,7 +13,7 @@ import type { Answer, Fault, Stage } from './smtp/reply.ts'
  *  mail.
  *  bounced, soft: every other 5yz. Only a hard bounce suppresses, so doubtful cases are soft. This includes full
  *  mailboxes (5.2.2), disabled ones (5.2.1: large providers use it for accounts that return), and replies before RCPT,
- *  which concern the sender.
+ *  which concern the sender. The operator's choice of hard classes (model/hard-bounces.ts) comes later, in verdictOf.
  *  unknown: the connection was lost after the final dot.
  *
  *  RFC 5321 §4.2.1, RFC 3463 §3, RFC 7505. */
@@ -46,10 +47,14 @@ const NO_SMTPUTF8 = '5.6.7' // RFC 6531 §3.5
 const NO_8BITMIME = '5.6.3' // RFC 6152 §3
 
 /** A remote server's reply to a later relay, from a report → the bounce, classified as if the reply had come to our
- *  RCPT. Never throws. */
-export function lateBounce(reply: Reply): { bounceType: BounceType; code: string; cause: Cause } {
-  const { cause, bounceType } = judged(reply, 'rcpt')
-  return { bounceType, code: reply.enhanced ?? String(reply.code), cause }
+ *  RCPT. `hard`: the classes that the operator chose. Never throws. */
+export function lateBounce(
+  reply: Reply,
+  hard: readonly AddressClass[] = USUAL_HARD,
+): { bounceType: BounceType; code: string; cause: Cause } {
+  const refusal = judged(reply, 'rcpt')
+  const bounceType = isRetried(reply) ? 'soft' : chosenType(refusal, hard)
+  return { bounceType, code: reply.enhanced ?? String(reply.code), cause: refusal.cause }
 }
 
 /** The stored content can never become a mail. */
@@ -108,14 +113,18 @@ function outcomeOfReply(stage: Stage, reply: Reply): Outcome {
 
 const isRetried = ({ code }: Reply) => code < 500 || code === LOGIN_OR_TLS_NEEDED
 
-/** Hard if the class says that the recipient's address or domain does not exist or accepts no mail. Where such words do
- *  not make a hard bounce, another rule says why: the server may take the address later, or the words are about us. */
+/** Hard if the class says that the recipient's address or domain does not exist or accepts no mail. Where words about
+ *  the address do not count, another rule says why: the server may take it later, or it refused before it had the
+ *  address. */
 function judged(reply: Reply, stage: Stage): { cause: Cause; bounceType: BounceType } {
   const cause: Cause = classifyReply(reply)
-  if (!isGone(cause)) return { cause, bounceType: 'soft' }
-  if (isRetried(reply)) return { cause: { class: 'system', rule: 'unknown-for-now' }, bounceType: 'soft' }
-  if (isAboutUs(stage)) return { cause: { class: 'policy', rule: `${stage}-refused` }, bounceType: 'soft' }
-  return { cause, bounceType: 'hard' }
+  if (isRetried(reply)) {
+    return { cause: isGone(cause) ? { class: 'system', rule: 'unknown-for-now' } : cause, bounceType: 'soft' }
+  }
+  if (isAboutUs(stage) && ADDRESS_CLASSES.some((each) => each === cause.class)) {
+    return { cause: { class: 'policy', rule: `${stage}-refused` }, bounceType: 'soft' }
+  }
+  return { cause, bounceType: isGone(cause) ? 'hard' : 'soft' }
 }
 
 /** x.1.z and x.2.z, except for the sender's address (x.1.7, x.1.8) and greylisting, which some servers report as 4.2.0:

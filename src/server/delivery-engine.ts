@@ -215,6 +215,7 @@ function createLoop(
       retryScheduleSeconds: delivery.retryScheduleSeconds,
       maxAgeSeconds: delivery.maxAgeSeconds,
       requireVerified: config.sending.requireVerifiedDomain,
+      hardBounces: config.sending.hardBounces,
       maxInFlight: deps.limits.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       destinations: delivery.sites,

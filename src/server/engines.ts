@@ -103,7 +103,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     store: resources.store,
     verp: resources.verp,
     mintId: deps.mintId,
-    judge: lateBounce,
+    judge: (reply) => lateBounce(reply, config.sending.hardBounces),
     complaintScope: config.sending.complaintScope,
     onComplaint: createComplaintCounter(
       resources.store,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import type { AddressClass } from '../../src/model/hard-bounces.ts'
 import { openFeedback, words } from './setup.ts'
 
-async function deliveredToAnn() {
-  const setup = await openFeedback()
+async function deliveredToAnn(hard?: readonly AddressClass[]) {
+  const setup = await openFeedback(undefined, undefined, hard)
   const { message, ids } = await setup.delivered(['ann@dest.example'])
   const [bounce, unsubscribe] = [setup.verp.encode(ids[0]!, 'bounce'), setup.verp.encode(ids[0]!, 'unsubscribe')]
   return { ...setup, message, id: ids[0]!, bounce, unsubscribe }
@@ -18,8 +19,8 @@ const dsnOf = (status: string, diagnostic: string, text: string) =>
   `Diagnostic-Code: smtp; ${diagnostic}\r\n--b--\r\n`
 
 /** The effect on a delivered message: bounce type, rule, and whether the address is suppressed. */
-async function outcome(raw: string, returnPath = '') {
-  const setup = await deliveredToAnn()
+async function outcome(raw: string, returnPath = '', hard?: readonly AddressClass[]) {
+  const setup = await deliveredToAnn(hard)
   await setup.take(raw, [setup.bounce], { returnPath })
   const delivery = await setup.delivery(setup.id)
   const [report] = await setup.reports(setup.message.id)
@@ -356,5 +357,27 @@ describe('no bounce comes from', () => {
     ],
   ])('%s', async (_, raw) => {
     expect((await outcome(raw))[0]).toBe('delivered')
+  })
+})
+
+describe('a report of a disabled mailbox, if the operator calls these hard', () => {
+  const closed = dsnOf('5.2.1', '550 5.2.1 this account is disabled', 'Your mail could not be delivered.')
+  const text = 'Your mail to ann@dest.example was rejected by the server:\r\n550 5.2.1 this account is disabled'
+
+  test('suppresses the address', async () => {
+    expect(await outcome(closed)).toEqual(['soft', 'mailbox-disabled', false])
+    expect(await outcome(closed, '', ['mailbox_disabled'])).toEqual(['hard', 'mailbox-disabled', true])
+    expect(await outcome(mailOf('Undelivered', text), '', ['mailbox_disabled'])).toEqual([
+      'hard',
+      'mailbox-disabled',
+      true,
+    ])
+  })
+
+  test('suppresses nobody if no mail system sent it from the null return path, or about another address', async () => {
+    const forged = await outcome(mailOf('Undelivered', text), 'eve@other.example', ['mailbox_disabled'])
+    expect(forged).toEqual(['soft', 'unproved', false])
+    const other = await outcome(closed.replace('rfc822; ann@', 'rfc822; eve@'), '', ['mailbox_disabled'])
+    expect(other).toEqual(['soft', 'other-address', false])
   })
 })

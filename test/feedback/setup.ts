@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readReport } from '../../src/feedback/content.ts'
 import { createFeedback, type ReportMail } from '../../src/feedback/feedback.ts'
 import { createVerp } from '../../src/mail/verp.ts'
+import { type AddressClass, USUAL_HARD } from '../../src/model/hard-bounces.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { ComplaintScope } from '../../src/model/suppression.ts'
 import { createMintId } from '../../src/os/ids.ts'
@@ -21,6 +22,7 @@ export const HOST = 'bounce.a.example'
 export async function openFeedback(
   wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same,
   complaintScope: ComplaintScope = 'non_transactional',
+  hard: readonly AddressClass[] = USUAL_HARD,
 ) {
   const store = await openMemoryStore()
   const records = createRecords()
@@ -32,7 +34,7 @@ export async function openFeedback(
     store: { deliveries: wrap(store.deliveries) },
     verp,
     mintId: createMintId(clock, createTestRandom()),
-    judge: lateBounce,
+    judge: (reply) => lateBounce(reply, hard),
     complaintScope,
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
     mailLog: { reported: (fact) => void seen.reported.push(fact) },

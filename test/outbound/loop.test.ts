@@ -6,6 +6,7 @@ import { packContent } from '../../src/mail/content.ts'
 import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
+import { USUAL_HARD } from '../../src/model/hard-bounces.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { Lookup, MxRecord } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
@@ -121,6 +122,7 @@ async function open(
       retryScheduleSeconds: [60, 300, 900],
       maxAgeSeconds: 3_600,
       requireVerified: false,
+      hardBounces: USUAL_HARD,
       maxInFlight: settings.maxInFlight ?? 100,
       maxPerDestination: settings.maxPerDestination ?? 5,
       destinations: settings.destinations ?? {},
