@@ -116,6 +116,21 @@ test('of a reply, the first 2,000 characters alone are classified, each word of 
   }
 })
 
+// threat: bounce-backtracking
+test('a reply of 64 KiB and a notice of 1 MiB in the words of every rule are read at once', async () => {
+  const samples = BOUNCE_RULES.flatMap((rule) => rule.samples)
+  expect(samples.length).toBeGreaterThan(100)
+  const filled = (text: string, size: number) => text.repeat(Math.ceil(size / text.length)).slice(0, size)
+  for (const sample of samples) {
+    const reply = { code: 550, enhanced: '5.1.1', text: filled(sample, 65_536) }
+    const work = () => classifyReply(reply)
+    if ((await costMs(work, 1)) >= 5) await expectCostUnder(5, work, TRIES)
+  }
+  const lines = samples.map((sample) => filled(`${sample} `, 990)).join('\r\n')
+  const notice = Buffer.from(`${BOUNCE}Your mail could not be delivered.\r\n${filled(lines, 1_048_576)}`)
+  await expectCostUnder(1_500, () => readReport(notice, ''), 2)
+})
+
 // bound: search-words
 test('the words of 100 kB of any script are found in linear time', async () => {
   for (const text of ['a'.repeat(100_000), 'a '.repeat(50_000), '\u19b0'.repeat(100_000), '\u0301'.repeat(100_000)]) {
