@@ -40,6 +40,9 @@ export interface Message {
 /** Stream of messages that name none. */
 export const TRANSACTIONAL = 'transactional'
 
+/** The form of a stream's name. */
+export const STREAM_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
+
 /** Names of the configured streams → what to say about another one. */
 export function unknownStream(names: readonly string[]): string {
   return `stream must be one of: ${[...names].sort().join(', ')}`

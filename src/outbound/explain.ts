@@ -120,7 +120,7 @@ const NO_ATTEMPT =
   'Messages to this address are accepted and marked as suppressed, without a delivery attempt. Remove the suppression to send again.'
 
 const REASONS: Record<Suppression['reason'], string> = {
-  hard_bounce: 'hard bounce (the address or its domain does not exist or does not accept mail)',
+  hard_bounce: 'hard bounce (a server refused the address for good)',
   complaint: 'the recipient reported a message as spam',
   unsubscribe: 'the recipient unsubscribed',
   manual: 'added manually or by import',

@@ -1,5 +1,5 @@
 import { isComposedHeader } from '../mail/compose.ts'
-import type { Metadata } from '../model/message.ts'
+import { type Metadata, STREAM_NAME } from '../model/message.ts'
 import { hasInvisible } from '../net/visible-text.ts'
 import { isRecord } from '../os/records.ts'
 
@@ -98,7 +98,7 @@ export function tagFault(tag: string): string | null {
 
 /** Whether it is configured, streams.ts says. */
 export function streamFault(stream: string): string | null {
-  return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(stream) ? null : 'must be the name of a message stream'
+  return STREAM_NAME.test(stream) ? null : 'must be the name of a message stream'
 }
 
 /** Metadata of any type → its faults, each with its key or null for the whole; [] if it is valid Metadata. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { LimitReached } from '../model/limits.ts'
-import { type Mode, unknownStream } from '../model/message.ts'
+import { type Mode, STREAM_NAME, unknownStream } from '../model/message.ts'
 import { reachOf, type Suppression } from '../model/suppression.ts'
 import { createMintId } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
@@ -24,7 +24,7 @@ export interface ImportMeans {
   mode?: Mode
   /** Applies to all entries, and records for other domains are refused; absent or null: as each record says. */
   domainId?: string | null
-  /** Names of the configured streams: records for others are refused. */
+  /** Names of the configured streams: records for others are refused, except complaints. */
   streams: readonly string[]
   store: {
     suppressions: Pick<Store['suppressions'], 'addAll' | 'find'>
@@ -61,9 +61,10 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
   for await (const some of readings) {
     for (const reading of some) {
       if ('entry' in reading) {
-        const { stream, domainId } = reading.entry
-        const isKnown = stream === null || means.streams.includes(stream)
-        const fault = isKnown ? await domainFault(domainId, domains, means) : unknownStream(means.streams)
+        const { domainId } = reading.entry
+        const fault = isOfKnownStream(reading.entry, means)
+          ? await domainFault(domainId, domains, means)
+          : unknownStream(means.streams)
         if (fault === null) batch.push(suppressionOf(reading.entry, means))
         else {
           result.bad++
@@ -85,6 +86,11 @@ export async function importReadings(readings: AsyncIterable<Reading[]>, means: 
 }
 
 const BATCH = 500 // some milliseconds of the single writer
+
+/** A complaint counts for other streams too, so one about a stream that the config no longer names must not be lost. */
+function isOfKnownStream({ stream, reason }: Entry, { streams }: ImportMeans): boolean {
+  return stream === null || streams.includes(stream) || (reason === 'complaint' && STREAM_NAME.test(stream))
+}
 
 async function domainFault(id: string | null, known: Map<string, boolean>, means: ImportMeans): Promise<string | null> {
   const { store, organizationId, domainId = null } = means

@@ -107,6 +107,16 @@ test('an import names a stream for entries without one, and refuses records of a
   expect(text.split('\r\n').slice(1)).toEqual([expect.stringMatching(/^a@x.example,unsubscribe,.*,bulk$/), ''])
 })
 
+test('an import keeps a complaint about a stream that is not configured, which stops other streams too', async () => {
+  const { ask, own } = await start()
+  const csv =
+    'email,reason,stream\na@x.example,complaint,gone\nb@x.example,complaint,Gone\nc@x.example,unsubscribe,gone\n'
+  const { body } = await ask('POST', PATH, { body: { csv } })
+  expect([body.added, body.bad, body.errors.map(({ number }: { number: number }) => number)]).toEqual([1, 2, [3, 4]])
+  const { data } = (await ask('GET', '/v1/suppressions', { key: own.keys.read })).body
+  expect(data).toMatchObject([{ email: 'a@x.example', reason: 'complaint', stream: 'gone' }])
+})
+
 test('the first hundred bad lines are named, and the import is in the audit log once', async () => {
   const api = await start()
   const { ask, own } = api
