@@ -20,7 +20,7 @@ const MAY_SCAN = [
   /search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
-  /from users (u )?where \(operator = 1/, // the partial index of operators, who are few
+  /from users (u )?where \(operator and/, // the partial index of operators, who are few
   /from users u order by u\.id limit 2$/, // two rows
   /from users u where u\.email_verified_at is null/, // for `doctor`: the partial index of users without a verified address
   /from search_outdated order by number limit 1$/, // the first row
@@ -128,6 +128,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^select reason, nullif\(stream, ''\) as stream from suppressions/,
     /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
   ],
+  [/from users (u )?where \(operator and/, /USING INDEX users_operators/],
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],

@@ -32,6 +32,7 @@ import searchWords from './migrations/0031_search_words.sql' with { type: 'text'
 import verifiedAddresses from './migrations/0032_verified_addresses.sql' with { type: 'text' }
 import makerRole from './migrations/0033_maker_role.sql' with { type: 'text' }
 import suppressionStreams from './migrations/0034_suppression_streams.sql' with { type: 'text' }
+import operators from './migrations/0035_operators.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0032_verified_addresses', sql: verifiedAddresses },
   { name: '0033_maker_role', sql: makerRole },
   { name: '0034_suppression_streams', sql: suppressionStreams },
+  { name: '0035_operators', sql: operators },
 ]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction

@@ -19,7 +19,7 @@ export const USER_COLUMNS = `u.id, u.email, u.email_verified_at as emailVerified
   u.operator as isOperator, u.created_at as createdAt, u.disabled_at as disabledAt, u.last_seen_at as lastSeenAt,
   (select json_group_object(r.organization_id, r.role) from user_roles r where r.user_id = u.id) as roles`
 /** Enabled, and in effect (userWith): a condition of `users`. */
-export const IS_OPERATOR = `(operator = 1 and disabled_at is null and (email_verified_at is not null or id = '${FIRST_USER}'))`
+export const IS_OPERATOR = `(operator and disabled_at is null and (email_verified_at is not null or id = '${FIRST_USER}'))`
 const CREATE = `insert into users (id, email, name, operator, password_hash, created_at, disabled_at, last_seen_at,
     email_verified_at, invited_to)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (email) do nothing`
@@ -51,7 +51,7 @@ const REMOVE_FACTORS = [
 /** Before a role or the account is removed. An operator's keys get no limit; those of a user without a role there, and no
  *  earlier one, the least. */
 const NOTE_ROLE = `update api_keys set maker_role = case
-    when exists (select 1 from users where id = @id and operator = 1 and (email_verified_at is not null or id = '${FIRST_USER}'))
+    when exists (select 1 from users where id = @id and operator and (email_verified_at is not null or id = '${FIRST_USER}'))
     then null else coalesce((select r.role from user_roles r where r.user_id = @id
       and r.organization_id = api_keys.organization_id), maker_role, '${ROLES.at(-1)}') end
   where created_by = @id`
@@ -83,7 +83,7 @@ const CLEAR = `update users set cleared_at = case when password_hash is not null
     then @now else cleared_at end, password_hash = @passwordHash where id = @id`
 const WAITING = `select ${USER_COLUMNS} from users u
   where u.email_verified_at is null and u.id <> '${FIRST_USER}'
-    and (u.operator = 1 or exists (select 1 from user_roles r where r.user_id = u.id and r.organization_id is not u.invited_to))
+    and (u.operator or exists (select 1 from user_roles r where r.user_id = u.id and r.organization_id is not u.invited_to))
   order by u.id limit 100`
 const CLEARED = `select ${USER_COLUMNS}, u.cleared_at as clearedAt from users u where u.cleared_at > ?
   order by u.cleared_at desc limit 100`
