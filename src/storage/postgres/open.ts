@@ -14,6 +14,7 @@ import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
+import { sessionRecords } from '../records/sessions.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
@@ -49,7 +50,6 @@ import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
-import { postgresSessions } from './sessions.ts'
 import { postgresSingleSignOn } from './single-sign-on.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
@@ -160,7 +160,7 @@ function rolesOf(
     factors: postgresFactors(reads, writer, encryption),
     invitations: postgresInvitations(reads, writer),
     singleSignOn: postgresSingleSignOn(reads, writer),
-    sessions: postgresSessions(reads, writer),
+    sessions: sessionRecords(database),
     messages: postgresMessages(reads, lane, {
       large,
       usage,

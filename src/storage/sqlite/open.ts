@@ -17,6 +17,7 @@ import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
+import { sessionRecords } from '../records/sessions.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
@@ -65,7 +66,6 @@ import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
-import { sqliteSessions } from './sessions.ts'
 import { blockedLinkCache, domainCache, keyCache, organizationCache } from './settings.ts'
 import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
@@ -221,7 +221,7 @@ export function storeOn(
     factors: sqliteFactors(db, writer, encryption),
     invitations: sqliteInvitations(db, writer),
     singleSignOn: sqliteSingleSignOn(db, writer),
-    sessions: sqliteSessions(db, writer),
+    sessions: sessionRecords(database),
     messages: sqliteMessages(db, writer, {
       taking,
       list,
