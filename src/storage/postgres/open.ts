@@ -11,6 +11,7 @@ import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { factorRecords } from '../records/factors.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
@@ -29,7 +30,6 @@ import { tidyUp } from './ended-nodes.ts'
 import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
-import { postgresFactors } from './factors.ts'
 import { postgresHeld } from './held.ts'
 import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInbound } from './inbound.ts'
@@ -157,7 +157,7 @@ function rolesOf(
     blockedLinks: blockedLinkRecords(database),
     apiKeys: apiKeyRecords(database, inside),
     users: postgresUsers(reads, writer),
-    factors: postgresFactors(reads, writer, encryption),
+    factors: factorRecords(database, encryption),
     invitations: postgresInvitations(reads, writer),
     singleSignOn: postgresSingleSignOn(reads, writer),
     sessions: sessionRecords(database),

@@ -14,6 +14,7 @@ import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { factorRecords } from '../records/factors.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
@@ -40,7 +41,6 @@ import { erasureWork } from './erasure-work.ts'
 import { sqliteErasures } from './erasures.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
-import { sqliteFactors } from './factors.ts'
 import { createFanOut, type FanOut, onDemandEvents } from './fan-out.ts'
 import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
@@ -218,7 +218,7 @@ export function storeOn(
     blockedLinks: blockedLinkRecords(database),
     apiKeys: apiKeyRecords(database, inside),
     users: sqliteUsers(db, writer),
-    factors: sqliteFactors(db, writer, encryption),
+    factors: factorRecords(database, encryption),
     invitations: sqliteInvitations(db, writer),
     singleSignOn: sqliteSingleSignOn(db, writer),
     sessions: sessionRecords(database),
