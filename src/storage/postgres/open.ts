@@ -12,6 +12,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { factorRecords } from '../records/factors.ts'
+import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
@@ -37,7 +38,6 @@ import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
 import { postgresInboundRoutes } from './inbound-routes.ts'
 import { postgresInside } from './inside.ts'
-import { postgresInvitations } from './invitations.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
@@ -158,7 +158,7 @@ function rolesOf(
     apiKeys: apiKeyRecords(database, inside),
     users: postgresUsers(reads, writer),
     factors: factorRecords(database, encryption),
-    invitations: postgresInvitations(reads, writer),
+    invitations: invitationRecords(database),
     singleSignOn: postgresSingleSignOn(reads, writer),
     sessions: sessionRecords(database),
     messages: postgresMessages(reads, lane, {

@@ -15,6 +15,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { factorRecords } from '../records/factors.ts'
+import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
@@ -51,7 +52,6 @@ import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
 import { sqliteInside } from './inside.ts'
-import { sqliteInvitations } from './invitations.ts'
 import { createLargeContents } from './large-contents.ts'
 import { createLateCopy, type LateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
@@ -219,7 +219,7 @@ export function storeOn(
     apiKeys: apiKeyRecords(database, inside),
     users: sqliteUsers(db, writer),
     factors: factorRecords(database, encryption),
-    invitations: sqliteInvitations(db, writer),
+    invitations: invitationRecords(database),
     singleSignOn: sqliteSingleSignOn(db, writer),
     sessions: sessionRecords(database),
     messages: sqliteMessages(db, writer, {

@@ -31,6 +31,10 @@ describe('a statement for SQLite', () => {
     expect(textOf('the_greatest(a)')).toBe('the_greatest(a)')
   })
 
+  test('says json_group_object for json_object_agg', () => {
+    expect(textOf('select json_object_agg(a, b)::text as c')).toBe('select json_group_object(a, b) as c')
+  })
+
   test('names the columns that are booleans', () => {
     expect(toSqlite('select a::boolean as "isA", b = 1, (c > $1)::boolean as late').booleans).toEqual(['isA', 'late'])
   })

@@ -9,7 +9,8 @@ export interface Translated {
 
 /** PostgreSQL's text → SQLite's. Casts, locks of rows and the collation of bytes go, because SQLite has no types to
  *  convert, one writer, and that order already. `= any($1)` reads the list as JSON. `greatest` and `least` become `max`
- *  and `min`: their arguments must not be null, with which SQLite answers null. */
+ *  and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg` has another name there;
+ *  without rows, PostgreSQL answers null and SQLite an empty object. */
 export function toSqlite(text: string): Translated {
   const order: number[] = []
   const booleans = [...text.matchAll(/::boolean as "?(\w+)/g)].map(([, name = '']) => name)
@@ -20,6 +21,7 @@ export function toSqlite(text: string): Translated {
     .replaceAll(/ for (no key )?(update|share)( of \w+)?( skip locked)?/g, '')
     .replaceAll(/\bgreatest\(/g, 'max(')
     .replaceAll(/\bleast\(/g, 'min(')
+    .replaceAll('json_object_agg(', 'json_group_object(')
     .replaceAll(' collate "C"', '')
     .replaceAll(/\$(\d+)/g, (_, number) => {
       order.push(Number(number) - 1)
