@@ -17,6 +17,7 @@ import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
+import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
@@ -50,7 +51,6 @@ import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
-import { postgresSingleSignOn } from './single-sign-on.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
@@ -159,7 +159,7 @@ function rolesOf(
     users: postgresUsers(reads, writer),
     factors: factorRecords(database, encryption),
     invitations: invitationRecords(database),
-    singleSignOn: postgresSingleSignOn(reads, writer),
+    singleSignOn: singleSignOnRecords(database),
     sessions: sessionRecords(database),
     messages: postgresMessages(reads, lane, {
       large,

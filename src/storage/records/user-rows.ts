@@ -8,7 +8,7 @@ import {
   type User,
   userWith,
 } from '../../model/user.ts'
-import { row, run, sql, type Work } from '../sql.ts'
+import { row, rows, run, sql, type Work } from '../sql.ts'
 
 /** What several records read and change of users. */
 
@@ -22,6 +22,7 @@ export const IS_OPERATOR = `(operator and disabled_at is null and (email_verifie
 export const GET_USER = sql<UserRow>(`select ${USER_COLUMNS} from users u where u.id = $1`)
 // Rows are locked, so that of two changes at once the second one sees what the first one left.
 export const LOCK_USER = sql<object>('select 1 from users where id = $1 for update')
+const LOCK_OPERATORS = sql<{ id: string }>(`select id from users where ${IS_OPERATOR} order by id for update`)
 const ADD_USER = sql(`insert into users (id, email, name, operator, password_hash, created_at, disabled_at,
     last_seen_at, email_verified_at, invited_to)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (email) do nothing`)
@@ -43,6 +44,12 @@ export function* lockedUser(id: string): Work<User | null> {
   yield* row(LOCK_USER, id)
   const found = yield* row(GET_USER, id) // after the lock, because a role may have been added before
   return found === null ? null : toUser(found)
+}
+
+/** Locks all operators → true if this is the only one. */
+export function* isLastOperator(id: string): Work<boolean> {
+  const operators = yield* rows(LOCK_OPERATORS)
+  return operators.length === 1 && operators[0]?.id === id
 }
 
 /** Adds the user with the roles that were granted. False, without a change, if the address belongs to another. */

@@ -20,6 +20,7 @@ import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
+import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
@@ -67,7 +68,6 @@ import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
 import { blockedLinkCache, domainCache, keyCache, organizationCache } from './settings.ts'
-import { sqliteSingleSignOn } from './single-sign-on.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
@@ -220,7 +220,7 @@ export function storeOn(
     users: sqliteUsers(db, writer),
     factors: factorRecords(database, encryption),
     invitations: invitationRecords(database),
-    singleSignOn: sqliteSingleSignOn(db, writer),
+    singleSignOn: singleSignOnRecords(database),
     sessions: sessionRecords(database),
     messages: sqliteMessages(db, writer, {
       taking,
