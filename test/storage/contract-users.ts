@@ -6,7 +6,7 @@ import type { Holds } from './contract.ts'
 import { found, idsByPage, START } from './records.ts'
 
 /** Ids sort by time. */
-const user = (number: number, change: Partial<User> = {}): User => ({
+export const user = (number: number, change: Partial<User> = {}): User => ({
   id: `usr_${number}`,
   email: `u${number}@a.example`,
   name: `User ${number}`,

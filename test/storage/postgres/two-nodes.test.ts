@@ -9,6 +9,7 @@ import { FIXED_LIMITS } from '../../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import type { ReceivedReport } from '../../../src/model/policy-report.ts'
 import { LARGE_REPORTERS } from '../../../src/model/reporter.ts'
+import { FIRST_USER } from '../../../src/model/user.ts'
 import { createNotifier } from '../../../src/os/notifier.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
@@ -22,6 +23,7 @@ import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { template } from '../contract-limits.ts'
 import { reportOf } from '../contract-policy-reports.ts'
+import { user } from '../contract-users.ts'
 import { createMigrated } from '../migrated.ts'
 import { accept, claim, createRecords, found, ORGANIZATION, type Records, recordOf, START } from '../records.ts'
 
@@ -208,6 +210,32 @@ describeWithPostgres('two nodes on one database', () => {
     )
     expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(10)
     expect(await two.messages.volume(ORGANIZATION, '2026-11')).toBe(10)
+  })
+
+  test('of two who use an invitation at both nodes at once one joins', async () => {
+    const [one, two] = [await open(), await open()]
+    for (const number of [1, 2]) await one.users.create(user(number), null)
+    const sent = { email: 'c@x.example', role: 'viewer', invitedBy: FIRST_USER, createdAt: START } as const
+    for (let n = 0; n < 10; n++) {
+      const invitation = { ...sent, id: `inv_${n}`, organizationId: `org_${n}`, expiresAt: START + 1 }
+      const shown = records.hash()
+      await one.invitations.create(invitation, { shown, mailed: records.hash() })
+      const answers = [one.invitations.join(shown, 'usr_1', START), two.invitations.join(shown, 'usr_2', START)]
+      expect((await Promise.all(answers)).toSorted()).toEqual(['accepted', 'unknown'])
+    }
+  })
+
+  test('of the last two operators, whom both nodes dismiss at once, one stays', async () => {
+    const [one, two] = [await open(), await open()]
+    await one.users.create(user(1), null)
+    for (let n = 0; n < 10; n++) {
+      for (const id of ['usr_1', FIRST_USER]) await one.users.update(id, { isOperator: true })
+      const answers = [
+        one.users.update('usr_1', { isOperator: false }),
+        two.users.update(FIRST_USER, { isOperator: false }),
+      ]
+      expect((await Promise.all(answers)).toSorted()).toEqual(['last_operator', 'updated'])
+    }
   })
 
   test('the limit of scheduled messages holds over both nodes, and what was cancelled makes room', async () => {
