@@ -10,8 +10,8 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
-import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { factorRecords } from '../records/factors.ts'
+import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -19,6 +19,7 @@ import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
@@ -57,7 +58,6 @@ import { postgresStats } from './stats.ts'
 import { postgresSuppressions } from './suppressions.ts'
 import { postgresTemplates } from './templates.ts'
 import { postgresUsage } from './usage-counts.ts'
-import { postgresUsers } from './users.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
 import { postgresWebhooks } from './webhooks.ts'
@@ -156,7 +156,7 @@ function rolesOf(
     relays: relayRecords(database),
     blockedLinks: blockedLinkRecords(database),
     apiKeys: apiKeyRecords(database, inside),
-    users: postgresUsers(reads, writer),
+    users: userRecords(database),
     factors: factorRecords(database, encryption),
     invitations: invitationRecords(database),
     singleSignOn: singleSignOnRecords(database),

@@ -2,7 +2,7 @@ import { type FactorSummary, MAX_CODE_TRIES, MAX_PASSKEYS, type Passkey, type To
 import type { Encryption } from '../encryption.ts'
 import { type Database, row, run, sql, type Work } from '../sql.ts'
 import type { Factors } from '../store.ts'
-import { endChallenge, isOpen, useCode } from './sign-in-proofs.ts'
+import { END_CHALLENGE, isOpen, useCode } from './sign-in-proofs.ts'
 import { endSignIns, LOCK_USER } from './user-rows.ts'
 
 const SUMMARIES = sql<FactorSummary & { userId: string }>(`select id as "userId",
@@ -121,7 +121,7 @@ function* addPasskey(
   if (((yield* row(COUNT_PASSKEYS, userId))?.count ?? 0) >= MAX_PASSKEYS) return 'too_many'
   const values = [id, userId, credentialId, publicKey, counter, JSON.stringify(transports), name, createdAt]
   if ((yield* run(ADD_PASSKEY, ...values)) === 0) return 'taken'
-  yield* endChallenge(challengeHash)
+  yield* run(END_CHALLENGE, challengeHash)
   return 'added'
 }
 

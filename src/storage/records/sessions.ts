@@ -3,7 +3,7 @@ import { rangeOf, toPage } from '../page.ts'
 import { type Database, run, sql, type Work } from '../sql.ts'
 import type { Sessions } from '../store.ts'
 import { useProof } from './sign-in-proofs.ts'
-import { endSessions, IS_OPERATOR } from './user-rows.ts'
+import { END_SESSIONS, IS_OPERATOR } from './user-rows.ts'
 
 const COLUMNS = `id, user_id as "userId", created_at as "createdAt", last_seen_at as "lastSeenAt", ends_at as "endsAt",
   ip_address as "ipAddress", user_agent as "userAgent"`
@@ -73,7 +73,7 @@ export function sessionRecords(database: Database): Sessions {
         }
       }),
     end: (id) => database.run(END, id),
-    endOf: (userId, keep) => database.write(() => endSessions(userId, keep)),
+    endOf: (userId, keep) => database.run(END_SESSIONS, userId, keep),
     prune: (before, limit) =>
       database.write(function* () {
         let pruned = 0

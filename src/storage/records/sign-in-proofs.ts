@@ -7,7 +7,7 @@ const HAS_PASSWORD = sql<object>(`select 1 from users
   where id = $1 and password_hash = $2 and disabled_at is null for share`)
 const LOCK_CHALLENGE = sql<object>(`select 1 from sign_in_challenges
   where token_hash = $1 and kind = $2 and user_id in ($3, '') and expires_at > $4 for update`)
-const END_CHALLENGE = sql('delete from sign_in_challenges where token_hash = $1')
+export const END_CHALLENGE = sql('delete from sign_in_challenges where token_hash = $1')
 const USE_STEP = sql(`update totp set last_step = $2
   where user_id = $1 and last_step < $2 and enabled_at is not null`)
 const USE_RECOVERY_CODE = sql('delete from recovery_codes where user_id = $1 and code_hash = $2')
@@ -21,7 +21,7 @@ export function* useProof(proof: SignInProof, userId: string, now: number): Work
   const { challengeHash, kind } = proof
   if (!(yield* isOpen(challengeHash, { kind, userId, now }))) return false
   const isUsed = kind === 'code' ? yield* useCode(userId, proof.code) : yield* usePasskey(proof, userId, now)
-  if (isUsed) yield* endChallenge(challengeHash)
+  if (isUsed) yield* run(END_CHALLENGE, challengeHash)
   return isUsed
 }
 
@@ -31,10 +31,6 @@ export function* isOpen(
   { kind, userId, now }: { kind: SignInChallenge['kind']; userId: string; now: number },
 ): Work<boolean> {
   return (yield* row(LOCK_CHALLENGE, challengeHash, kind, userId, now)) !== null
-}
-
-export function* endChallenge(challengeHash: Uint8Array): Work<void> {
-  yield* run(END_CHALLENGE, challengeHash)
 }
 
 /** False if the code was used, or is older than one that was. */

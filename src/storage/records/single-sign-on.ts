@@ -3,7 +3,8 @@ import { type Database, row, run, sql, type Work } from '../sql.ts'
 import type { Access, Identity, SingleSignOn } from '../store.ts'
 import {
   addUser,
-  endSessions,
+  END_RESETS,
+  END_SESSIONS,
   isLastOperator,
   LOCK_USER,
   lockedUser,
@@ -25,7 +26,6 @@ const FULL = sql<object>(`select 1 from user_roles where organization_id = any($
   group by organization_id having count(*) >= ${MAX_ROLES}`)
 const SET_OPERATOR = sql('update users set operator = $2 where id = $1')
 const REMOVE_ROLES = sql('delete from user_roles where user_id = $1')
-const END_RESETS = sql('delete from password_resets where user_id = $1')
 
 export function singleSignOnRecords(database: Database): SingleSignOn {
   return {
@@ -75,8 +75,8 @@ function* setAccess(userId: string, access: Access): Work<'updated' | 'unknown' 
   yield* setRoles(userId, access.roles)
   const hasNothing = !access.isOperator && Object.keys(access.roles).length === 0
   if (loses || hasNothing) {
-    yield* endSessions(userId, null)
+    yield* run(END_SESSIONS, userId, null)
     yield* run(END_RESETS, userId)
-  } else if (gains(user, userWith(user, access))) yield* endSessions(userId, null)
+  } else if (gains(user, userWith(user, access))) yield* run(END_SESSIONS, userId, null)
   return 'updated'
 }

@@ -29,8 +29,10 @@ const ADD_USER = sql(`insert into users (id, email, name, operator, password_has
 export const SET_ROLE = sql(`insert into user_roles (user_id, organization_id, role) values ($1, $2, $3)
   on conflict (user_id, organization_id) do update set role = excluded.role`)
 const MEMBERS = sql<{ count: number }>('select count(*) as count from user_roles where organization_id = $1')
+export const END_RESETS = sql('delete from password_resets where user_id = $1')
 const END_CHALLENGES = sql('delete from sign_in_challenges where user_id = $1')
-const END_SESSIONS = sql('delete from sessions where user_id = $1 and id is distinct from $2::text')
+/** Every session of a user except one. */
+export const END_SESSIONS = sql('delete from sessions where user_id = $1 and id is distinct from $2::text')
 
 /** A row of USER_COLUMNS. */
 export type UserRow = Omit<User, 'roles' | 'awaiting'> & { roles: string | null }
@@ -42,7 +44,8 @@ export function toUser({ roles, isOperator, ...account }: UserRow): User {
 /** Locks the user → the user with its roles; null if there is none. */
 export function* lockedUser(id: string): Work<User | null> {
   yield* row(LOCK_USER, id)
-  const found = yield* row(GET_USER, id) // after the lock, because a role may have been added before
+  // A statement that waits for a lock still reads the roles as they were when it began.
+  const found = yield* row(GET_USER, id)
   return found === null ? null : toUser(found)
 }
 
@@ -74,19 +77,14 @@ export function* isFull({ roles }: Grants, organizationId: string): Work<boolean
   return Object.keys(roles).length >= MAX_ROLES || members >= MAX_ROLES
 }
 
-/** Ends every session of a user except `keep`. */
-export function* endSessions(userId: string, keep: string | null): Work<void> {
-  yield* run(END_SESSIONS, userId, keep)
-}
-
 /** After a change of a user: sessions do not get more rights without a new sign-in. */
 export function* endSessionsIfMore(before: User): Work<void> {
   const after = yield* row(GET_USER, before.id)
-  if (after !== null && gains(before, toUser(after))) yield* endSessions(before.id, null)
+  if (after !== null && gains(before, toUser(after))) yield* run(END_SESSIONS, before.id, null)
 }
 
 /** Ends every session of a user except `keep`, and sign-ins that wait for an answer. */
 export function* endSignIns(userId: string, keep: string | null): Work<void> {
   yield* run(END_CHALLENGES, userId)
-  yield* endSessions(userId, keep)
+  yield* run(END_SESSIONS, userId, keep)
 }

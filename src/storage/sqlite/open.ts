@@ -13,8 +13,8 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
-import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { factorRecords } from '../records/factors.ts'
+import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -22,6 +22,7 @@ import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { SettingsKind } from '../sql.ts'
@@ -77,7 +78,6 @@ import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteTemplates } from './templates.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
-import { sqliteUsers } from './users.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
@@ -217,7 +217,7 @@ export function storeOn(
     relays: relayRecords(database),
     blockedLinks: blockedLinkRecords(database),
     apiKeys: apiKeyRecords(database, inside),
-    users: sqliteUsers(db, writer),
+    users: userRecords(database),
     factors: factorRecords(database, encryption),
     invitations: invitationRecords(database),
     singleSignOn: singleSignOnRecords(database),
