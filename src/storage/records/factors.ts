@@ -36,8 +36,9 @@ const CHALLENGE = sql<{ userId: string; expiresAt: number }>(`select user_id as 
   from sign_in_challenges where token_hash = $1 and kind = $2 and expires_at > $3`)
 const COUNT_TRY = sql(`update sign_in_challenges set tries = tries + 1
   where token_hash = $1 and expires_at > $2 and tries < $3`)
-const PRUNE_CHALLENGES = sql(`delete from sign_in_challenges where token_hash in (select token_hash
-  from sign_in_challenges where expires_at <= $1 order by expires_at limit $2 for update skip locked)`)
+const PRUNE_CHALLENGES = sql(`delete from sign_in_challenges where token_hash = any(array(
+  select token_hash from sign_in_challenges where expires_at <= $1 order by expires_at limit $2
+  for update skip locked))`)
 
 /** Without a cache: a change holds on every node at once. */
 export function factorRecords(database: Database, encryption: Encryption): Factors {

@@ -29,13 +29,14 @@ const USER_SEEN = sql(`update users set last_seen_at = greatest($2::bigint, coal
   where id = (select user_id from sessions where id = $1 and ends_at > $2::bigint)`)
 const END = sql('delete from sessions where id = $1')
 const PRUNE = [
-  sql(`delete from login_links where token_hash in (
-    select token_hash from login_links where expires_at < $1 order by expires_at limit $2)`),
-  sql(`delete from sign_on_requests where state_hash in (
-    select state_hash from sign_on_requests where expires_at < $1 order by expires_at limit $2)`),
-  sql(`delete from sessions where id in (select id from sessions where ends_at < $1 order by ends_at limit $2)`),
-  sql(`delete from sign_in_challenges where token_hash in (
-    select token_hash from sign_in_challenges where expires_at < $1 order by expires_at limit $2)`),
+  sql(`delete from login_links where token_hash = any(array(
+    select token_hash from login_links where expires_at < $1 order by expires_at limit $2))`),
+  sql(`delete from sign_on_requests where state_hash = any(array(
+    select state_hash from sign_on_requests where expires_at < $1 order by expires_at limit $2))`),
+  sql(`delete from sessions where id = any(array(
+    select id from sessions where ends_at < $1 order by ends_at limit $2))`),
+  sql(`delete from sign_in_challenges where token_hash = any(array(
+    select token_hash from sign_in_challenges where expires_at < $1 order by expires_at limit $2))`),
 ]
 
 /** Without a cache: what ended on one node, or by the command line beside a server, has ended everywhere. */

@@ -26,6 +26,10 @@ describe('a statement for SQLite', () => {
     )
   })
 
+  test('reads what a query found as a set', () => {
+    expect(textOf('a = any(array(select a from b limit $1 for update))')).toBe('a in (select a from b limit ?)')
+  })
+
   test('says max and min for greatest and least', () => {
     expect(textOf('greatest(a, least($1, 2))')).toBe('max(a, min(?, 2))')
     expect(textOf('the_greatest(a)')).toBe('the_greatest(a)')

@@ -8,7 +8,8 @@ export interface Translated {
 }
 
 /** PostgreSQL's text → SQLite's. Casts, locks of rows and the collation of bytes go, because SQLite has no types to
- *  convert, one writer, and that order already. `= any($1)` reads the list as JSON. `greatest` and `least` become `max`
+ *  convert, one writer, and that order already. `= any($1)` reads the list as JSON,
+ *  `= any(array(…))` becomes `in (…)`. `greatest` and `least` become `max`
  *  and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg` has another name there;
  *  without rows, PostgreSQL answers null and SQLite an empty object. */
 export function toSqlite(text: string): Translated {
@@ -16,6 +17,7 @@ export function toSqlite(text: string): Translated {
   const booleans = [...text.matchAll(/::boolean as "?(\w+)/g)].map(([, name = '']) => name)
   const translated = text
     .replaceAll(/::\w+(\[\])?/g, '')
+    .replaceAll(/= any\(array\(([^()]*)\)\)/g, 'in ($1)')
     .replaceAll(/= any\((\$\d+)\)/g, 'in (select value from json_each($1))')
     .replaceAll(/<> all\((\$\d+)\)/g, 'not in (select value from json_each($1))')
     .replaceAll(/ for (no key )?(update|share)( of \w+)?( skip locked)?/g, '')
