@@ -21,8 +21,8 @@ export const PUT_AUDIT = sql(`insert into audit_log (id, organization_id, at, ac
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
   on conflict (id) do update set outcome = excluded.outcome, resource_id = excluded.resource_id,
     created_id = excluded.created_id`)
-const PRUNE = sql(`delete from audit_log where number in (
-  select number from audit_log where at < $1 order by at limit $2)`)
+const PRUNE = sql(`delete from audit_log where number = any(array(
+  select number from audit_log where at < $1 order by at limit $2))`)
 
 /** `during` runs an action whose changes write its entry. */
 export function auditRecords(database: Database, { audit }: Inside, during: AuditLog['during']): AuditLog {

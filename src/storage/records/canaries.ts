@@ -11,8 +11,8 @@ const RECORD = sql(`update canaries set result = $2, arrived_at = $3::bigint, de
 const LATEST = sql<Canary>(`select ${COLUMNS} from canaries where mailbox = $1 order by due_at desc limit $2`)
 const LATEST_ENDED = sql<Canary>(`select ${COLUMNS} from canaries
   where mailbox = $1 and result <> 'pending' order by due_at desc limit $2`)
-const PRUNE = sql(`delete from canaries where id in (
-  select id from canaries where sent_at < $1 order by sent_at limit $2)`)
+const PRUNE = sql(`delete from canaries where id = any(array(
+  select id from canaries where sent_at < $1 order by sent_at limit $2))`)
 
 export function canaryRecords(database: Database): Canaries {
   return {

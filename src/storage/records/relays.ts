@@ -7,8 +7,8 @@ type CountRow = Omit<RelayCount, 'lastError'> & { failedAt: number | null; error
 const BEGIN = sql(`insert into relay_attempts (delivery_id, attempt, relay, begun_at) values ($1, $2, $3, $4)
   on conflict (delivery_id) do update set attempt = excluded.attempt, relay = excluded.relay, begun_at = excluded.begun_at`)
 const BEGUN = sql<BegunRelay>('select attempt, relay from relay_attempts where delivery_id = $1')
-const PRUNE = sql(`delete from relay_attempts where delivery_id in (
-  select delivery_id from relay_attempts where begun_at < $1 order by begun_at limit $2)`)
+const PRUNE = sql(`delete from relay_attempts where delivery_id = any(array(
+  select delivery_id from relay_attempts where begun_at < $1 order by begun_at limit $2))`)
 const COUNT = sql(`insert into relay_counts as known (relay, month, sent, failed, failed_at, error)
   values ($1, $2, $3, $4, $5, $6)
   on conflict (month, relay) do update set sent = known.sent + excluded.sent, failed = known.failed + excluded.failed,
