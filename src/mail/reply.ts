@@ -17,9 +17,11 @@ export interface ReplyLine {
 /** Reads decoded text of one connection, in chunks of any size. */
 export interface ReplyReader {
   push(chunk: string): Reply[]
+  /** The last line since the last whole reply that was neither empty nor part of a reply; null if none. */
+  strayLine(): string | null
 }
 
-export type ReplyFaultReason = 'not_a_reply' | 'codes_differ' | 'too_long'
+export type ReplyFaultReason = 'not_a_reply' | 'too_long'
 
 /** The peer does not follow SMTP. `replies` are the complete replies before the fault in the same push, so that a
  *  pipelining caller keeps them. */
@@ -51,19 +53,21 @@ export function parseReplyLine(line: string): ReplyLine | null {
 }
 
 /** Creates the reader of one connection's replies. Lines end in CRLF or LF. `push` returns the replies completed by the
- *  chunk, often none. Empty lines are skipped, as by Postfix and curl, at most 20 for each reply. `maxBytes` limits one
- *  reply with all its lines (default 64 KiB: RFC 5321 asks for 512 per line, so over a hundred lines; it stops a peer
- *  that sends `250-` forever). Throws ReplyFault on an invalid line, on two codes within one reply, and beyond a limit;
- *  every later push throws it again. */
+ *  chunk, often none. As for Postfix, the code of its last line counts, and lines that are empty or no reply are skipped,
+ *  at most 20 for each reply: a fault would repeat a mail that the server has taken. `maxBytes` limits one reply with all
+ *  its lines (default 64 KiB: RFC 5321 asks for 512 per line, so over a hundred lines; it stops a peer that sends `250-`
+ *  forever). Throws ReplyFault beyond a limit and on a code that SMTP does not have; every later push throws it again. */
 export function createReplyReader(options: { maxBytes?: number } = {}): ReplyReader {
   const maxBytes = options.maxBytes ?? 65_536
   let pending = '' // the unfinished line; never searched again, so a slow peer costs linear time
   let sizeBytes = 0 // of the unfinished reply, this line included
   let lines: ReplyLine[] = []
-  let emptyLines = 0 // since the last whole reply
+  let skipped = 0 // lines since the last whole reply
+  let stray: string | null = null
   let fault: ReplyFault | null = null
 
   return {
+    strayLine: () => stray,
     push(chunk) {
       if (fault !== null) throw fault
       const replies: Reply[] = []
@@ -83,19 +87,20 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
 
         const text = pending.endsWith('\r\n') ? pending.slice(0, -2) : pending.slice(0, -1)
         pending = ''
-        if (EMPTY_LINE.test(text)) {
-          if (++emptyLines > MAX_EMPTY_LINES) throw fail('too_long', text)
+        const line = parseReplyLine(text)
+        if (line === null) {
+          if (!EMPTY_LINE.test(text)) stray = text
+          if (++skipped > MAX_SKIPPED || OTHER_CODE.test(text))
+            throw fail(stray === null ? 'too_long' : 'not_a_reply', stray ?? text)
           continue
         }
-        const line = parseReplyLine(text)
-        if (line === null) throw fail('not_a_reply', text)
-        if (lines[0] !== undefined && lines[0].code !== line.code) throw fail('codes_differ', text)
         lines.push(line)
         if (!line.isLast) continue
         replies.push(joinLines(lines, line.code))
         lines = []
         sizeBytes = 0
-        emptyLines = 0
+        skipped = 0
+        stray = null
       }
       return replies
     },
@@ -112,18 +117,18 @@ export function formatReply(reply: Reply): string {
   return [reply.code, reply.enhanced, text].filter((part) => part !== null && part !== '').join(' ')
 }
 
-const MAX_EMPTY_LINES = 20
+const MAX_SKIPPED = 20
 const EMPTY_LINE = /^[ \t\r]*$/
+const OTHER_CODE = /^\d{3}(?:[ \t-]|$)/
 const REPLY_LINE = /^([2-5]\d\d)(?:([ \t-])(.*))?$/s
 const ENHANCED = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\w.])[:]?[ \t]*/
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 const FAULT_WORDS: Record<ReplyFaultReason, string> = {
   not_a_reply: 'peer sent a line that is not an SMTP reply',
-  codes_differ: 'peer changed the code within one SMTP reply',
   too_long: 'peer sent an SMTP reply that is too long',
 }
 
 function joinLines(lines: readonly ReplyLine[], code: number): Reply {
-  const enhanced = lines.find((line) => line.enhanced !== null)?.enhanced ?? null
+  const enhanced = lines.find((line) => line.enhanced?.[0] === `${code}`[0])?.enhanced ?? null
   return { code, enhanced, text: lines.map((line) => line.text).join('\n') }
 }

@@ -292,10 +292,10 @@ for (const [name, move] of [
 
 for (const [name, move, where, stage] of [
   ['a reply of 100 KB', `${'250-padding padding padding padding\r\n'.repeat(3000)}250 end`, 'EHLO', 'ehlo'],
-  ['HTTP', 'HTTP/1.1 400 Bad Request', 'CONNECT', 'greeting'],
+  ['HTTP', { do: 'say_and_drop', text: 'HTTP/1.1 400 Bad Request\r\n'.repeat(21) }, 'CONNECT', 'greeting'],
   ['250 to DATA', '250 fine', 'DATA', 'data'],
   ['354 to MAIL', '354 go on', 'MAIL', 'mail'],
-] as [string, string, Cue, string][]) {
+] as [string, Move, Cue, string][]) {
   // threat: broken-starttls
   test(`${name} is not SMTP: the connection is closed and the mail deferred`, async () => {
     const mx = await raw({ extensions: [], script: at(where, move) })
@@ -304,6 +304,30 @@ for (const [name, move, where, stage] of [
     await mx.hears('<close>')
   })
 }
+
+for (const [name, reply] of [
+  ['prints a line before it', 'checking for viruses\r\n250 2.0.0 queued'],
+  ['changes its code', '550-checking\r\n250 queued'],
+] as const) {
+  test(`a mail is delivered once to a server whose reply to the final dot ${name}, as by Postfix`, async () => {
+    const mx = await raw({ script: at('DOT', reply) })
+    const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, finalDotMs: 2_000 } }), peer(mx))
+    expect(answer).toMatchObject({ kind: 'reply', stage: 'content', reply: { code: 250 } })
+  })
+}
+
+test('any 3yz to DATA asks for the mail, as for Postfix', async () => {
+  const mx = await raw({ script: at('DATA', '353 go on') })
+  const { answer } = await offer(transport(), peer(mx))
+  expect(answer).toMatchObject({ kind: 'reply', stage: 'content', reply: { code: 250 } })
+})
+
+test('a peer that speaks another protocol is shown with its words', async () => {
+  const mx = await raw({ script: at('CONNECT', { do: 'say_and_drop', text: 'SSH-2.0-OpenSSH_9.2\r\n' }) })
+  const { answer } = await offer(transport(), peer(mx))
+  const message = expect.stringContaining('but sent a line that is not an SMTP reply: "SSH-2.0-OpenSSH_9.2"')
+  expect(answer).toMatchObject({ fault: { message } })
+})
 
 test('connections come from the source address of the configuration', async () => {
   const mx = await raw()

@@ -293,7 +293,7 @@ class RawConnection {
       }
       case 'DATA':
         this.#move(cue, line, '354 go ahead')
-        this.#inMail = this.#answers.endsWith('354 go ahead\r\n')
+        this.#inMail = /(?:^|\n)3\d\d [^\n]*\n$/.test(this.#answers)
         break
       case 'BDAT':
         this.#chunk = { line, bytes: Number(line.split(' ')[1]) }

@@ -194,8 +194,15 @@ class SocketDialogue implements Dialogue {
     this.socket.on('data', (chunk: Buffer) => this.receive(chunk))
     this.socket.on('drain', () => this.flushed())
     this.socket.on('error', (error: Error) => this.end(lostFault(error.message)))
-    this.socket.on('close', () => this.end(lostFault('peer closed the connection')))
-    this.socket.on('end', () => this.end(lostFault('peer closed the connection')))
+    const onGone = () => this.end(lostFault(`peer closed the connection${this.strayWords()}`))
+    this.socket.on('close', onGone)
+    this.socket.on('end', onGone)
+  }
+
+  /** Of a peer that may speak another protocol. */
+  private strayWords(): string {
+    const line = this.reader.strayLine()
+    return line === null ? '' : `, but sent a line that is not an SMTP reply: ${JSON.stringify(line.slice(0, 100))}`
   }
 
   /** After a bug, no later reply may answer the command of the lost one. */
@@ -257,7 +264,7 @@ class SocketDialogue implements Dialogue {
     if (this.waiter === null && this.drainWaiter === null) return
     const leftMs = this.waitUntil - nowMs()
     if (leftMs > 0) this.arm(leftMs)
-    else this.end({ class: 'timeout', code: '4.4.2', message: 'peer did not respond in time' })
+    else this.end({ class: 'timeout', code: '4.4.2', message: `peer did not respond in time${this.strayWords()}` })
   }
 
   private end(fault: Fault): void {

@@ -111,6 +111,8 @@ export async function closeSession(session: Session, transcript: Transcript): Pr
 
 /** 2yz. RFC 5321 §4.2.1. */
 export const isPositive = (reply: Reply) => reply.code >= 200 && reply.code < 300
+/** 3yz: the first digit decides (RFC 5321 §4.2.1). */
+export const isContinue = (reply: Reply) => reply.code >= 300 && reply.code < 400
 /** 4yz or 5yz. */
 export const isRefusal = (reply: Reply) => reply.code >= 400
 

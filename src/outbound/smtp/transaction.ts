@@ -3,7 +3,7 @@ import { isForOneWrite, offerInOneWrite } from './chunk.ts'
 import { isFault, nowMs } from './dialogue.ts'
 import { type EnvelopeAnswer, envelopeAnswerOf, gone, isGone, lost, refused } from './envelope-answer.ts'
 import type { Answer, Fault } from './reply.ts'
-import { isPositive, isRefusal, type Session } from './session.ts'
+import { isContinue, isPositive, isRefusal, type Session } from './session.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { WireMail } from './wire-mail.ts'
 
@@ -98,7 +98,7 @@ async function closeGroup(session: Session, timeouts: Timeouts, isOpen: boolean)
   if (!isOpen) return session.dialogue.close()
   const reply = await session.dialogue.reply(timeouts.windUpMs)
   if (isFault(reply) || reply.code === 421) return session.dialogue.close()
-  if (reply.code !== 354) return
+  if (!isContinue(reply)) return
   session.dialogue.say('.\r\n', '.')
   const end = await session.dialogue.reply(timeouts.windUpMs)
   if (isFault(end)) session.dialogue.close()
@@ -132,7 +132,7 @@ async function inLockstep(
 
 function dataAnswer(session: Session, reply: Reply | Fault): EnvelopeAnswer {
   if (isFault(reply)) return lost(session, 'data', reply)
-  return reply.code === 354 ? null : refused(session, 'data', reply)
+  return isContinue(reply) ? null : refused(session, 'data', reply)
 }
 
 async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts, onCommit = () => {}): Promise<Answer> {
