@@ -208,9 +208,10 @@ export class Conversation<R> extends SMTPConnection implements Due {
       await new Promise<void>((resolve) => loginStep.call(this, line, resolve))
       return null
     }
-    const [, verb = '', behind = ''] = /^([a-z]+)(?: (.*))?$/is.exec(line.toString()) ?? []
+    // Blanks and tabs around the verb have no meaning, as for Postfix.
+    const [, verb = '', behind = ''] = /^[ \t]*([a-z]+)(?:[ \t](.*))?$/is.exec(line.toString()) ?? []
     if (!isUtf8(line) && !/^(?:EHLO|HELO)$/i.test(verb)) return REPLIES.notUtf8
-    const rest = trimBlanks(behind, ' ')
+    const rest = trimBlanks(behind, ' \t')
     switch (verb.toUpperCase()) {
       case 'EHLO':
         return this.#hello('EHLO', rest)
