@@ -22,10 +22,12 @@ export interface AuthorMail extends ServiceHeaders {
   subject: string
 }
 
-/** Submitted mail (CR LF only, no NUL) → its headers. Postrider repairs nothing and refuses mail that receivers could
- *  read in two ways, since our signature would vouch for both. Throws `validation_error` for such mail, for anything
+/** Submitted mail (CR LF only, no NUL) → its headers. An mbox line at the start and a Sender at another domain than From
+ *  are dropped, nothing else is repaired. Mail that receivers could read in two ways is refused, since our signature
+ *  would vouch for both. Throws `validation_error` for such mail, for anything
  *  but one From with one address, and for invalid service headers; 554 for a mail loop. RFC 5322 §3.6, RFC 6409 §8. */
-export function readAuthorMail(raw: Uint8Array): AuthorMail {
+export function readAuthorMail(given: Uint8Array): AuthorMail {
+  const raw = withoutMboxLine(given)
   const { fields, bodyAt } = readHeaderFields(raw)
   requireFieldsOnly(raw, fields, bodyAt)
   requireSingle(fields)
@@ -34,12 +36,11 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
 
   requireReadableAddresses(fields)
   const from = requireFrom(fields)
-  requireOwnSender(fields, from)
   const serviceHeaders = readServiceHeaders(fields)
 
   return {
     mime: {
-      bytes: withoutFields(raw, isUnwanted),
+      bytes: withoutFields(raw, (field) => isUnwanted(field, from)),
       messageId: value('message-id').slice(0, MAX_LINE) || null,
       hasDate: value('date') !== '',
     },
@@ -76,6 +77,13 @@ function requireFieldsOnly(raw: Uint8Array, fields: readonly HeaderField[], body
 }
 
 const EMPTY_LINE = 2
+
+/** Some programs send a mail as it stands in an mbox file, with a line `From ann@example.com Sat Nov 28 …`. Postfix takes
+ *  it too. */
+function withoutMboxLine(raw: Uint8Array): Uint8Array {
+  const start = Buffer.from(raw.subarray(0, MAX_LINE + EMPTY_LINE)).toString('latin1')
+  return raw.subarray(/^>?From [^\r\n]*\r\n/.exec(start)?.[0].length ?? 0)
+}
 
 function requireSingle(fields: readonly HeaderField[]): void {
   const seen = new Set<string>()
@@ -120,14 +128,15 @@ function requireFrom(fields: readonly HeaderField[]): Mailbox {
   throw notValid('From', 'must be one address such as ann@example.com or Ann <ann@example.com>')
 }
 
-/** Mail clients show a Sender beside or instead of From (RFC 5322 §3.6.2), so it must not name anybody else's domain. */
-function requireOwnSender(fields: readonly HeaderField[], from: Mailbox): void {
-  const sender = fields.find(({ key, value }) => key === 'sender' && value.trim() !== '')
-  if (sender === undefined || onlyMailbox(sender.value)?.domain === from.domain) return
-  throw notValid('Sender', `must be one address at ${from.domain}, the domain of From`)
+/** Mail clients show a Sender beside or instead of From (RFC 5322 §3.6.2), so it must not name anybody else's domain. Mail
+ *  servers on web hosts add `Sender: www-data@web1`. */
+function isForeignSender({ key, value }: HeaderField, from: Mailbox): boolean {
+  return key === 'sender' && onlyMailbox(value)?.domain !== from.domain
 }
 
-function isUnwanted({ key, value }: HeaderField): boolean {
+function isUnwanted(field: HeaderField, from: Mailbox): boolean {
+  const { key, value } = field
+  if (isForeignSender(field, from)) return true
   // An empty field would remain beside the one that we add.
   if (key === 'date' || key === 'message-id') return value === ''
   return key === 'bcc' || key === 'resent-bcc' || key === 'return-path' || key.startsWith('x-service-')

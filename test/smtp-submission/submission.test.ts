@@ -336,8 +336,8 @@ describe('a mail is refused', () => {
       '550 5.6.0 the header section contains a line',
     ],
     [
-      'with an mbox line',
-      ['From shop Sat Nov 21', 'From: shop@example.com'],
+      'with an mbox line behind a field',
+      ['From: shop@example.com', 'From shop Sat Nov 21'],
       '550 5.6.0 the header section contains a line',
     ],
     ['that is in a loop', [...Array(51).fill('Received: by x'), 'From: shop@example.com'], '554 5.4.6 mail loop'],
