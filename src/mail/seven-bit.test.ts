@@ -92,6 +92,16 @@ test('messages of a digest are read as messages', () => {
   )
 })
 
+test('parts of a multipart are encoded also if it claims an encoding, which it may not have', () => {
+  for (const claimed of ['quoted-printable', 'base64', 'x-unknown']) {
+    const head = `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Transfer-Encoding: ${claimed}\r\n`
+    const sent = converted(`${head}\r\n${lines('--b', 'Content-Type: text/plain', '', 'ü', '--b--')}`)
+    expect(sent).toBe(
+      `${head}\r\n${lines('--b', 'Content-Type: text/plain', 'Content-Transfer-Encoding: quoted-printable', '', '=C3=BC', '--b--')}`,
+    )
+  }
+})
+
 // threat: seven-bit-cost
 test('deep and many parts are read within a bound, and what is beyond stays as it came', () => {
   const deep = Array.from(

@@ -67,12 +67,14 @@ class Rewriting {
     const before = this.encoded
     this.#parts++
     const boundary = type.startsWith('multipart/') ? boundaryOf(fields) : null
-    const isInside = depth < MAX_LEVELS && IDENTITY.has(encoding)
+    const isInside = depth < MAX_LEVELS
     let isClean: boolean
+    // No encoding is allowed for a multipart (RFC 2045 §6.4), so readers ignore one.
     if (boundary !== null && isInside) isClean = this.#multipart(type, boundary, depth)
-    else if (type === 'message/rfc822' && isInside) isClean = this.entity('text/plain', depth + 1)
+    else if (type === 'message/rfc822' && isInside && IDENTITY.has(encoding))
+      isClean = this.entity('text/plain', depth + 1)
     else return this.#leaf(type, encoding, { headAt, fields }) && isAscii(this.#written[headAt] ?? head)
-    const isNew = isClean && this.encoded > before && encoding !== '' && encoding !== '7bit'
+    const isNew = isClean && this.encoded > before && IDENTITY.has(encoding) && encoding !== '' && encoding !== '7bit'
     if (isNew) this.#written[headAt] = withEncoding(head, fields, '7bit')
     return isClean && isAscii(head)
   }
