@@ -48,6 +48,18 @@ test.each<[string, unknown, string, number]>([
     'database error: bad (SQLITE_CORRUPT_INDEX). The file is damaged: restore a backup (postrider restore)',
     1,
   ],
+  [
+    'a full disk that only shared memory meets',
+    coded('disk I/O error', 'SQLITE_IOERR_SHMSIZE'),
+    'database error: disk I/O error (SQLITE_IOERR_SHMSIZE). The disk may be full: free some space',
+    1,
+  ],
+  [
+    'a file system without locks',
+    coded('disk I/O error', 'SQLITE_IOERR_LOCK'),
+    'database error: disk I/O error (SQLITE_IOERR_LOCK). The file system has no locks, or no memory that processes share (some network file systems): move data_dir to a local disk',
+    1,
+  ],
   ['a rare code', coded('misuse', 'SQLITE_MISUSE'), 'database error: misuse (SQLITE_MISUSE)', 1],
   ['a system error without a file', coded('EACCES: permission denied', 'EACCES'), 'EACCES: permission denied', 1],
   [
@@ -140,4 +152,14 @@ test.skipIf(process.getuid?.() !== 0)('a data directory of another user says who
   expect(asNobody(denied, dataDir)).toEndWith(`Give the owner its rights: chmod u+rwX ${path}`)
   chmodSync(path, 0o600)
   expect(asNobody(denied, dataDir)).toEndWith('With SELinux, mount the volume of a container with :Z')
+  // A file beside the database, and the folder, without the right to write; also when the store found it out first.
+  writeFileSync(`${path}-wal`, '', { mode: 0o600 })
+  const readOnly = coded('attempt to write', 'SQLITE_READONLY')
+  for (const thrown of [readOnly, new StoreUnavailable('cannot write', { cause: readOnly })]) {
+    expect(asNobody(thrown, dataDir)).toContain(`${path}-wal belongs to uid 0 and gid 0 (mode 600)`)
+  }
+  chownSync(dataDir, NOBODY, NOBODY)
+  chmodSync(dataDir, 0o500)
+  const folderDenied = Object.assign(coded('x', 'EACCES'), { path: dataDir })
+  expect(asNobody(folderDenied, dataDir)).toEndWith(`(mode 500). Give the owner its rights: chmod u+rwX ${dataDir}`)
 })

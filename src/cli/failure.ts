@@ -1,13 +1,15 @@
-import { closeSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { accessAdvice } from '../config/access-advice.ts'
 import type { ConfigFault } from '../config/fault.ts'
+import { fileFault } from '../config/file-fault.ts'
 import { formatFaults } from '../config/load.ts'
+import { codeOf, SYSTEM_WORDS } from '../config/system-error.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EncryptionKeyUnusable } from '../storage/encryption.ts'
 import { DatabaseUnusable, StoreMismatch, StoreMoved } from '../storage/errors.ts'
 import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
-import { accessAdvice } from './access-advice.ts'
 
 /** Exit codes of commands; the man page lists them. 130 means Ctrl-C (128 + SIGINT). */
 export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, replaced: 4, interrupted: 130 } as const
@@ -51,18 +53,27 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   return SYSTEM_ERROR.test(code) ? new CommandFailure(systemMessage(thrown, code)) : null
 }
 
-const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : '')
-
 /** An error of SQLite with what to do, if its code has a common cause (sqlite.org/rescode.html). */
 function databaseMessage(error: Error, code: string): string {
-  const advice = SQLITE_ADVICE[code.split('_')[1] ?? '']
+  const [, kind = '', detail = ''] = code.split('_')
+  const advice = SQLITE_ADVICE[`${kind}_${detail}`] ?? SQLITE_ADVICE[kind]
   return `database error: ${error.message} (${code})${advice === undefined ? '' : `. ${advice}`}`
 }
 
+const NO_LOCKS =
+  'The file system has no locks, or no memory that processes share (some network file systems): move data_dir to a local disk'
+
 const SQLITE_ADVICE: Readonly<Record<string, string>> = {
+  IOERR_SHMSIZE: 'The disk may be full: free some space',
+  IOERR_LOCK: NO_LOCKS,
+  IOERR_UNLOCK: NO_LOCKS,
+  IOERR_RDLOCK: NO_LOCKS,
+  IOERR_SHMLOCK: NO_LOCKS,
+  IOERR_SHMMAP: NO_LOCKS,
+  PROTOCOL: NO_LOCKS,
   FULL: 'The disk is full: free some space',
   IOERR: 'The disk failed: see the kernel log (dmesg)',
-  BUSY: 'Another process uses the database: wait for it or stop it',
+  BUSY: 'Another process uses the database: wait for it or stop it. If none does, the file system has no locks: use a local disk',
   LOCKED: 'Another process uses the database: wait for it or stop it',
   READONLY: 'The file or its file system is read-only: check its owner, its mode and the mount',
   CANTOPEN: 'Check that the folder exists, its owner and its mode',
@@ -75,31 +86,14 @@ const SQLITE_ADVICE: Readonly<Record<string, string>> = {
 /** A system error in plain words if it has a common cause, with its file if it names one; else its own message. */
 function systemMessage(error: Error, code: string): string {
   const words = SYSTEM_WORDS[code]
-  if (!('path' in error) || typeof error.path !== 'string') {
-    return words === undefined ? error.message : `${error.message} (${words})`
+  if ('path' in error && typeof error.path === 'string') {
+    return words === undefined && !isDenied(code) ? error.message : `${error.path}: ${fileFault(error, error.path)}`
   }
-  if (isDenied(code)) return `${error.path}: ${accessAdvice(error.path)}`
-  return words === undefined ? error.message : `${error.path}: ${words}`
+  return words === undefined ? error.message : `${error.message} (${words})`
 }
 
 /** Whether the user of the process lacks a right, or may lack it. */
-const isDenied = (code: string) =>
-  /^(?:EACCES|EPERM|SQLITE_(?:CANTOPEN|PERM|READONLY_(?:CANTINIT|DIRECTORY)))/.test(code)
-
-const SYSTEM_WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or folder',
-  EISDIR: 'is a folder',
-  ENOTDIR: 'is not a folder',
-  EEXIST: 'exists already',
-  ENOSPC: 'no space left on the device. Free some space',
-  EDQUOT: 'disk quota exceeded. Free some space or raise the quota',
-  EROFS: 'the file system is read-only. Mount it writable',
-  EIO: 'the disk failed. See the kernel log (dmesg)',
-  EMFILE: 'too many open files. Raise the limit (ulimit -n, or LimitNOFILE of the unit)',
-  ENFILE: 'too many open files on this machine. Raise fs.file-max (sysctl)',
-  ELOOP: 'too many symbolic links',
-  ENAMETOOLONG: 'name too long',
-}
+const isDenied = (code: string) => /^(?:EACCES|EPERM|SQLITE_(?:CANTOPEN|PERM|READONLY))/.test(code)
 
 /** Error of opening the store → the failure to print, which names the database or the data directory. Returns a bug
  *  unchanged. */
@@ -107,19 +101,37 @@ export function storeFailure(thrown: unknown, dataDir: string): unknown {
   const failure = toFailure(thrown)
   if (failure === null) return thrown
   const place = thrown instanceof DatabaseUnusable ? 'database.url' : `data_dir ${dataDir}`
-  if (thrown instanceof Error && isDenied(codeOf(thrown)) && !('path' in thrown)) {
-    return new CommandFailure(`${place}: ${accessAdvice(deniedIn(dataDir))}`, failure.code)
+  const cause = thrown instanceof StoreUnavailable ? thrown.cause : thrown
+  if (cause instanceof Error && isDenied(codeOf(cause)) && !('path' in cause)) {
+    const at = deniedIn(dataDir)
+    const advice = writeFault(at) === 'EROFS' ? SYSTEM_WORDS.EROFS : accessAdvice(at)
+    return new CommandFailure(`${place}: ${advice}`, failure.code)
   }
   return new CommandFailure(`${place}: ${failure.message}`, failure.code)
 }
 
-/** The data directory, or the database in it if only that cannot be opened. */
+/** The data directory, or the first file of the database in it that cannot be written if the directory can. */
 function deniedIn(dataDir: string): string {
+  const isOpen = (path: string, flags: string) => {
+    try {
+      closeSync(openSync(path, flags))
+      return true
+    } catch (error) {
+      return codeOf(error) === 'ENOENT'
+    }
+  }
+  if (!isOpen(dataDir, 'r') || writeFault(dataDir) !== '') return dataDir
+  const database = join(dataDir, DATABASE_FILE)
+  return [database, `${database}-wal`, `${database}-shm`].find((file) => !isOpen(file, 'r+')) ?? database
+}
+
+/** Code of the error that writing there would meet; '' for none. */
+function writeFault(path: string): string {
   try {
-    closeSync(openSync(dataDir, 'r'))
-    return join(dataDir, DATABASE_FILE)
-  } catch {
-    return dataDir
+    accessSync(path, constants.W_OK)
+    return ''
+  } catch (error) {
+    return codeOf(error)
   }
 }
 

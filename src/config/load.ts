@@ -1,11 +1,13 @@
 /** Builds one frozen Config from config.toml, systemd credentials and the environment. The environment overrides
  *  credentials, which override the file, which overrides the defaults. Unknown keys, wrong types and bad combinations are
  *  faults, reported together. config/schema.ts defines the keys, their descriptions and defaults. */
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
+import { accessFacts } from './access-advice.ts'
 import { filesOfChannels } from './alert-channels.ts'
 import { filesOfMailboxes } from './canary-mailboxes.ts'
 import { ConfigError, type ConfigFault } from './fault.ts'
+import { fileFault } from './file-fault.ts'
 import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origin } from './given.ts'
 import { linesOfKeys } from './lines.ts'
 import type { Endpoint } from './notations.ts'
@@ -13,6 +15,7 @@ import { assemble, type ConfigResult, derivePublicUrl } from './read.ts'
 import type { Config, ConfigValues, Plan } from './schema.ts'
 import { ExposedSecret, readSecretFile } from './secret-file.ts'
 import type { Setting } from './settings.ts'
+import { codeOf } from './system-error.ts'
 
 export type { AlertChannel } from './alert-channels.ts'
 export type { CanaryMailbox } from './canary-mailboxes.ts'
@@ -71,11 +74,15 @@ export function loadConfigFile(path: string | null, env: Record<string, string |
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
     return readConfig({ text, file: path, env })
   } catch (error) {
-    const code = error instanceof TypeError ? 'bytes that are not UTF-8' : reasonOf(error)
-    const reason =
-      code === 'EACCES' ? 'one that this user may not read. Run the command as root or as the user postrider' : code
-    return { faults: [{ file: path, line: null, key: '', message: `expected a readable file, found ${reason}` }] }
+    const reason = error instanceof TypeError ? 'found bytes that are not UTF-8' : configFileFault(error, path)
+    return { faults: [{ file: path, line: null, key: '', message: `expected a readable file, ${reason}` }] }
   }
+}
+
+/** The config is not for every user, so nobody is told to make it theirs. */
+function configFileFault(error: unknown, path: string): string {
+  if (codeOf(error) !== 'EACCES') return fileFault(error, path)
+  return `${accessFacts(path)}. Run the command as root or as the user postrider`
 }
 
 /** Values as they would stand in the file → Config, for tests. Throws ConfigError on faults. */
@@ -107,7 +114,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
   const ofTables = [...filesOfChannels(config.alerts.channels), ...filesOfMailboxes(config.canary.mailboxes)]
   const unreadable = [...Object.entries(named), ...ofTables].flatMap(([key, path]) => {
     const reason = path && whyUnreadable(path)
-    return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}" (${reason})` }] : []
+    return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}": ${reason}` }] : []
   })
   return [...unreadable, ...config.relays.flatMap((relay) => passwordFault(relay, file))]
 }
@@ -128,7 +135,9 @@ function passwordFault(relay: Config['relays'][number], file: string): ConfigFau
     return password === '' ? fault('expected a password, found an empty file') : []
   } catch (error) {
     if (error instanceof ExposedSecret) return fault(error.message)
-    return fault(`expected a readable file, found "${relay.passwordFile}" (${reasonOf(error)})`)
+    return fault(
+      `expected a readable file, found "${relay.passwordFile}": ${fileFault(error, relay.passwordFile ?? '')}`,
+    )
   }
 }
 
@@ -167,10 +176,8 @@ function lineOf(key: string, lines: Map<string, number>): Origin['line'] {
 function whyUnreadable(path: string): string | null {
   try {
     accessSync(path, constants.R_OK)
-    return null
+    return statSync(path).isDirectory() ? 'is a folder' : null
   } catch (error) {
-    return reasonOf(error)
+    return fileFault(error, path)
   }
 }
-
-const reasonOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error)

@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { ConfigFault } from './fault.ts'
+import { fileFault } from './file-fault.ts'
 import type { Collected, Given, Origin } from './given.ts'
 import { type Endpoint, formatEndpoint } from './notations.ts'
 import { camelCase, fromStep, isSection, keysByPath, root } from './paths.ts'
@@ -82,12 +83,13 @@ function settleSecrets(
     else if (typeof pointer.raw !== 'string') fault(`expected the path of a file, found ${shown(pointer.raw)}`)
     else {
       below.delete(path)
+      const secretFile = resolve(folderOf(pointer.origin, file), pointer.raw)
       try {
-        const secret = readSecretFile(resolve(folderOf(pointer.origin, file), pointer.raw)).replace(/\r?\n$/, '')
+        const secret = readSecretFile(secretFile).replace(/\r?\n$/, '')
         layer.given.set(path, { ...pointer, path, raw: secret })
       } catch (error) {
         if (error instanceof ExposedSecret) fault(error.message)
-        else fault(`expected a readable file, found ${JSON.stringify(pointer.raw)} (${reasonOf(error)})`)
+        else fault(`expected a readable file, found ${JSON.stringify(pointer.raw)}: ${fileFault(error, secretFile)}`)
       }
     }
   }
@@ -193,7 +195,5 @@ function shown(raw: unknown): string {
   const text = typeof raw === 'number' ? String(raw) : (JSON.stringify(raw) ?? typeof raw)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
-
-const reasonOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error)
 
 const byPlace = (a: ConfigFault, b: ConfigFault) => (a.line ?? Infinity) - (b.line ?? Infinity)

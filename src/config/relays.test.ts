@@ -58,7 +58,7 @@ test('the password is neither in the config nor in its settings, and others must
   chmodSync(path, 0o644)
   expect(formatFaults(checkConfigFiles(result.config, 'config.toml'))).toContain('chmod 600')
   rmSync(path)
-  expect(formatFaults(checkConfigFiles(result.config, 'config.toml'))).toContain('ENOENT')
+  expect(formatFaults(checkConfigFiles(result.config, 'config.toml'))).toContain('no such file or folder')
 })
 
 test.each([

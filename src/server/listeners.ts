@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { processWords } from '../config/access-advice.ts'
+import { fileFault } from '../config/file-fault.ts'
 import { type Config, type Endpoint, formatEndpoint } from '../config/load.ts'
+import { codeOf } from '../config/system-error.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 import type { WallClock } from '../os/clock.ts'
@@ -137,19 +140,25 @@ export class ListenFailure extends Error {
   }
 }
 
+/** Also of a file that a listener needs, such as its spool. */
 function reasonOf(cause: unknown, at: string): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  switch (code) {
+  if (cause instanceof Error && 'path' in cause && typeof cause.path === 'string') {
+    return `${cause.path}: ${fileFault(cause, cause.path)}`
+  }
+  switch (codeOf(cause)) {
     case 'EADDRINUSE':
-      return `${at} is in use by another program`
+      return `${at} is in use by another program. Find it as root: ss -lntup sport = :${at.slice(at.lastIndexOf(':') + 1)}`
     case 'EADDRNOTAVAIL':
       return `${at} is not an address of this machine`
     case 'EACCES':
-      return `no permission to listen on ${at}; ports below 1024 require CAP_NET_BIND_SERVICE`
+      return `no permission to listen on ${at}: ${processWords()}, and ports below 1024 require CAP_NET_BIND_SERVICE. ${PORT_ADVICE}`
     default:
       return `cannot listen on ${at}: ${cause instanceof Error ? cause.message : String(cause)}`
   }
 }
+
+const PORT_ADVICE =
+  'Run it as a service (postrider unit) or as root. In a container, set --sysctl net.ipv4.ip_unprivileged_port_start=0'
 
 /** A message has at most 50 recipients. A client with more sends the rest in a second transaction (RFC 5321 §4.5.3.1.10). */
 const MAX_SUBMITTED_RECIPIENTS = 50

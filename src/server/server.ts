@@ -65,6 +65,9 @@ export interface Server {
 /** Another process uses this data directory (exit code 3). */
 export class DataDirInUse extends Error {}
 
+const inUse = (dataDir: string) =>
+  `another Postrider server uses ${dataDir}. Stop it first, or set another data_dir. If none runs, the file system has no locks: use a local disk`
+
 /** Total time for work in flight to finish after a signal. */
 const STOP_MS = 30_000
 /** The part of it for HTTP requests and SMTP transactions; deliveries and webhooks continue meanwhile. */
@@ -74,7 +77,7 @@ const STOP_LISTENERS_MS = 20_000
  *  store's error, or with a ListenFailure; everything opened so far is closed then. */
 export async function startServer(config: Config, options: StartOptions): Promise<Server> {
   const lock = lockDataDir(config.dataDir)
-  if (lock === null) throw new DataDirInUse(`another Postrider server uses ${config.dataDir}`)
+  if (lock === null) throw new DataDirInUse(inUse(config.dataDir))
   const rollback: Rollback = [lock.release]
   try {
     return await assemble(config, { options, rollback, unlock: lock.release })

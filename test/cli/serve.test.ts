@@ -106,7 +106,7 @@ describe('serve', () => {
     const { http } = JSON.parse(await first.line)
     const second = await postrider('serve', '--config', place.file)
     expect(second).toMatchObject({ code: 3, stdout: '' })
-    expect(second.stderr.trim()).toBe(`another Postrider server uses ${place.dataDir}`)
+    expect(second.stderr).toStartWith(`another Postrider server uses ${place.dataDir}. Stop it first`)
     expect((await fetch(`http://${http}/healthz`)).status).toBe(200)
     first.kill('SIGTERM')
     expect((await first.ended).code).toBe(0)
@@ -120,7 +120,9 @@ describe('serve', () => {
     place.writeConfig(`127.0.0.1:${port}`)
     const refused = await postrider('serve', '--config', place.file)
     expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr.trim()).toBe(`http.listen: 127.0.0.1:${port} is in use by another program`)
+    expect(refused.stderr.trim()).toBe(
+      `http.listen: 127.0.0.1:${port} is in use by another program. Find it as root: ss -lntup sport = :${port}`,
+    )
   })
 
   test('invalid certificate files, or a key that does not match, are one line and exit code 2', async () => {

@@ -148,7 +148,7 @@ describe('try', () => {
     for (const more of [[], ['--once']]) {
       const refused = await postrider('try', '--port', String(port), ...more)
       expect(refused.code).toBe(1)
-      expect(refused.stderr.trim()).toBe(`port: 127.0.0.1:${port} is in use by another program`)
+      expect(refused.stderr).toStartWith(`port: 127.0.0.1:${port} is in use by another program. Find it as root: ss`)
     }
   })
 })
