@@ -26,6 +26,7 @@ export const COUNTED = [
   'machineClicked',
   'unsubscribed',
   'complained',
+  /** Recipients that got no delivery attempt, or no further one, because they are suppressed. */
   'suppressed',
 ] as const
 
@@ -79,8 +80,9 @@ function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat,
       return ['unsubscribed']
     case 'message.complained':
       return ['complained']
-    case 'message.accepted':
-    case 'message.suppressed': // both are counted with the accepted message
+    case 'message.suppressed':
+      return ['suppressed']
+    case 'message.accepted': // counted with the accepted message
     case 'message.expired': // counted as a bounce
     case 'message.cancelled':
     case 'inbound.received':

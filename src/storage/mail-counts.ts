@@ -148,8 +148,6 @@ export function createMailCounts(): MailCounts {
     accepted: ({ organizationId, domainId, mode, createdAt, ...groups }, deliveries) => {
       const of = { organizationId, domainId, mode, at: createdAt }
       count(of, groups, 'accepted', deliveries.length)
-      const suppressed = deliveries.reduce((sum, { status }) => sum + Number(status === 'suppressed'), 0)
-      if (suppressed > 0) count(of, groups, 'suppressed', suppressed)
     },
     event: (event, context) => {
       const { organizationId, domainId, mode, createdAt } = event

@@ -153,14 +153,15 @@ test('accepted and suppressed count recipients', async () => {
   const { organization, domain } = api.own
   const filter = { organizationId: organization.id, domainId: null, tag: null, mode: 'live' as const }
   expect((await api.store.stats.hours(filter, [START]))[0]!.accepted).toBe(0)
-  const message = createRecords().accepted({
-    organizationId: organization.id,
-    domainId: domain.id,
-    createdAt: START,
+  const records = createRecords()
+  const of = { organizationId: organization.id, domainId: domain.id, createdAt: START }
+  const event = records.event({ ...of, type: 'message.suppressed', body: '{"data":{}}' })
+  const message = records.accepted({
+    ...of,
     deliveries: [{}, { status: 'suppressed', nextAttemptAt: null }],
   })
   const volume = { organizationId: organization.id, month: '2026-11', count: 1, limit: -1 }
-  await api.store.messages.accept([message], volume)
+  await api.store.messages.accept([{ ...message, events: [event] }], volume)
   expect((await api.read()).totals).toMatchObject({ accepted: 2, suppressed: 1 })
 })
 

@@ -30,10 +30,11 @@ export function statsPromises(holds: Holds): void {
     expect(await store.stats.days(ALL, [])).toEqual([])
   })
 
-  holds('accepted recipients are counted, the suppressed ones also separately', async (store, records) => {
+  holds('accepted recipients are counted, the suppressed ones also with their events', async (store, records) => {
     await found(store, records)
     const deliveries = [{}, {}, { status: 'suppressed' as const, nextAttemptAt: null }]
-    await accept(store, records.accepted({ deliveries }), records.accepted())
+    const events = [records.event({ type: 'message.suppressed', body: '{"data":{}}' })]
+    await accept(store, { ...records.accepted({ deliveries }), events }, records.accepted())
     expect(await today(store)).toEqual({ accepted: 4, suppressed: 1 })
   })
 
@@ -48,6 +49,7 @@ export function statsPromises(holds: Holds): void {
     ['a click', { type: 'message.clicked' }, {}, { clicked: 1, uniqueClicked: 1 }],
     ['a click by a machine', { type: 'message.clicked' }, { machine: true }, { machineClicked: 1 }],
     ['an unsubscribe', { type: 'message.unsubscribed' }, {}, { unsubscribed: 1 }],
+    ['a suppressed recipient', { type: 'message.suppressed' }, {}, { suppressed: 1 }],
     ['a complaint', { type: 'message.complained' }, {}, { complained: 1 }],
     ['an alert', { type: 'quality.alert' }, {}, {}],
     ['a sample', { type: 'message.delivered' }, { test: true }, {}],
