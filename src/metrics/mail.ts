@@ -14,7 +14,7 @@ export function countMail(registry: Registry, log: MailLog): MailLog {
   ])
   const suppressed = registry.counter(
     'postrider_recipients_suppressed_total',
-    'Accepted recipients that were suppressed.',
+    'Recipients whose delivery ended because they are suppressed.',
   )
   const attempts = registry.histogram(
     'postrider_delivery_attempt_seconds',

@@ -119,8 +119,8 @@ export function outcomeEvents(
   }
 }
 
-/** Time of acceptance (ms UTC) and suppression → the event of a recipient that gets no delivery attempt. `stream` is the
- *  message's, as in other events. */
+/** Time of acceptance, or when an attempt was due (ms UTC), and suppression → the event of a recipient that gets no delivery
+ *  attempt, or no further one. `stream` is the message's, as in other events. */
 export function suppressedEvent(at: number, { reason, stream }: Pick<Suppression, 'reason' | 'stream'>) {
   const fields = { suppressed_at: iso(at), reason, suppression_stream: stream }
   return { type: 'message.suppressed' as const, fields }

@@ -31,9 +31,10 @@ import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
 import { createFailOver, type FailOver } from './senders/fail-over.ts'
 import { SYSTEM_ADDRESS } from './senders/rests.ts'
 import type { WarmupResult } from './senders/warmups.ts'
+import { suppressedSince } from './suppressed-since.ts'
 
 export interface DelivererDeps {
-  store: Pick<Store, 'deliveries' | 'messages' | 'relays'>
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'suppressions'>
   admission: Pick<Admission, 'connectionsOf' | 'count' | 'ended' | 'otherWay' | 'rerouted' | 'returned'>
   /** Attempts a job; null = it was not attempted. */
   attempt: (job: AttemptJob) => Promise<AttemptResult | null>
@@ -111,6 +112,7 @@ export class Deliverer {
     const { clock, admission } = this.#deps
     const waitMs = granted === GIVEN_UP ? 0 : this.#poisonous.waitMs(claim.message.organizationId)
     if (waitMs > 0) return this.#giveBack(claim, granted, 'reserved', clock.now() + waitMs)
+    if (granted !== GIVEN_UP && (await this.#endSuppressed(claim, granted))) return
     const { grant, isKept, waitMs: storeWaitMs } = await this.#settleRoute(claim, granted)
     if (storeWaitMs > 0) return this.#giveBack(claim, grant, 'reserved', clock.now() + storeWaitMs)
     const counted = grant.warmup === null ? null : await this.#count(claim, grant, isKept)
@@ -142,6 +144,32 @@ export class Deliverer {
     const verdict = again?.verdict ?? this.#decide(claim, outcome)
     if (verdict.nextAttemptAt === null) this.#failOver.forget(claim.delivery)
     await this.#recordUntilWritten(this.#toRecord(claim, again?.tried ?? tried, verdict))
+  }
+
+  /** Ends a claim whose recipient is suppressed by now → true: no attempt follows. While the store cannot say or write it,
+   *  the claim is due again later. Never rejects. */
+  async #endSuppressed(claim: ClaimedDelivery, grant: Grant): Promise<boolean> {
+    const { store, admission, clock, mintId, log, mailLog, notify } = this.#deps
+    const { delivery, message, worker } = claim
+    try {
+      const event = await suppressedSince(claim, store, mintId, clock.now())
+      if (event === null) return false
+      const held = { id: delivery.id, attempt: delivery.attempts, worker }
+      const state = await store.deliveries.recordSuppressed(held, event)
+      if (state === 'recorded') mailLog.suppressed({ message: message.id, recipients: 1 })
+    } catch (error) {
+      log.error('suppressions of a recipient not read or recorded, attempt postponed', {
+        delivery_id: delivery.id,
+        error,
+      })
+      await this.#giveBack(claim, grant, 'reserved', clock.now() + UNAVAILABLE_MS)
+      return true
+    }
+    admission.returned(grant, 'reserved')
+    this.#failOver.forget(delivery)
+    notify(`message ${message.id}`)
+    notify('webhook deliveries')
+    return true
   }
 
   #tryOtherWay(claim: ClaimedDelivery, grant: Grant, tried: Tried, source: string, mayRelay: boolean) {

@@ -21,6 +21,8 @@ export interface Known {
   suppressions: readonly Suppression[]
   /** Those that apply only to mail of other streams. */
   ofOtherStreams: readonly Suppression[]
+  /** When the delivery ended because of a suppression (ms UTC), and why; null: it did not. */
+  ended: { at: number; reason: Suppression['reason'] } | null
   /** Null if not looked up, because no further attempt follows. */
   route: RouteShown | null
   /** State of its destination; null where no delivery engine runs (command line) or no further attempt follows. */
@@ -49,14 +51,10 @@ export function explainDelivery(
   report: Report | null,
   known: Known,
 ): string[] {
-  const { email, attempts } = delivery
+  const { attempts } = delivery
   switch (delivery.status) {
-    case 'suppressed': {
-      const then = `${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.`
-      return known.suppressions.length > 0
-        ? [then, whySuppressed(email, known.suppressions)]
-        : [`${then} It is no longer suppressed: a new message would be delivered.`]
-    }
+    case 'suppressed':
+      return whyNotSent(delivery, message, known)
     case 'cancelled':
       return ['The message was cancelled before delivery. Postrider makes no further attempts.']
     case 'delivered':
@@ -93,6 +91,16 @@ export function explainDelivery(
 export function meaningOfText(text: string | null): string | null {
   const reply = parseReplyLine((text ?? '').split('\n', 1).join())
   return reply === null ? null : meaningOf(reply)
+}
+
+function whyNotSent({ email, attempts }: Delivery, { createdAt }: Message, { ended, suppressions }: Known): string[] {
+  const then =
+    ended === null || ended.at === createdAt
+      ? `${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.`
+      : `${email} was suppressed after the message was accepted. Postrider ended the delivery at ${iso(ended.at)}, when attempt ${attempts + 1} was due.`
+  if (suppressions.length > 0) return [then, whySuppressed(email, suppressions)]
+  const why = ended === null ? '' : ` Reason: ${REASONS[ended.reason]}.`
+  return [`${then}${why} It is no longer suppressed: a new message would be delivered.`]
 }
 
 function whySuppressed(email: string, suppressions: readonly Suppression[]): string {

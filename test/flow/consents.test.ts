@@ -121,3 +121,33 @@ test('leaving two streams is two suppressions; removing one, or a hard bounce af
   await server.ask('DELETE', `/v1/suppressions/${bounce.body.id}`)
   expect([await sent(to, 'transactional'), await sent(to, 'newsletter')]).toEqual([['queued'], ['suppressed']])
 })
+
+test('who leaves a stream while its mail waits gets none of it, and mail of other streams still comes', async () => {
+  const to = 'eve@late.remote.example'
+  const others = `bob@late.remote.example`
+  const scheduled_at = new Date(server.clock.now() + 60_000).toISOString()
+  const waiting = (stream: string) => server.send({ to: [to, others], stream, scheduled_at, tags: ['late'] })
+  const [news, reset] = [(await waiting('newsletter')).body.id, (await waiting('transactional')).body.id]
+  await leave(to, 'newsletter')
+  await server.toNextAttempt(news)
+  const [left, kept] = [await server.ended(news), await server.ended(reset)]
+  expect([left.status, statusesOf(left), statusesOf(kept)]).toEqual([
+    'partial',
+    ['suppressed', 'delivered'],
+    ['delivered', 'delivered'],
+  ])
+  expect(left.recipients[0]).toMatchObject({ attempts: 0, last_attempt_at: null, next_attempt_at: null })
+  const { data } = (await server.eventsOf(news)).find(({ type }) => type === 'message.suppressed')
+  expect(data).toMatchObject({ to, reason: 'unsubscribe', stream: 'newsletter', suppression_stream: 'newsletter' })
+  expect(Date.parse(data.suppressed_at)).toBeGreaterThanOrEqual(Date.parse(scheduled_at))
+  const { totals } = await server.read('/v1/stats?tag=late')
+  expect(totals).toMatchObject({ accepted: 4, delivered: 3, suppressed: 1, bounced: 0, deferred: 0 })
+
+  const explanation = async () => (await server.read(`/v1/messages/${news}/explain`)).recipients[0].explanation
+  expect(await explanation()).toEqual([
+    `${to} was suppressed after the message was accepted. Postrider ended the delivery at ${data.suppressed_at}, when attempt 1 was due.`,
+    expect.stringContaining('in the stream newsletter: the recipient unsubscribed, since'),
+  ])
+  await server.ask('DELETE', `/v1/suppressions/${to}`)
+  expect((await explanation()).join()).toContain('Reason: the recipient unsubscribed. It is no longer suppressed')
+})

@@ -8,6 +8,7 @@ import { createVerp } from '../../src/mail/verp.ts'
 import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
 import { USUAL_HARD } from '../../src/model/hard-bounces.ts'
 import type { Message } from '../../src/model/message.ts'
+import { suppressionOf } from '../../src/model/suppression.ts'
 import type { Lookup, MxRecord } from '../../src/net/dns/resolver.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
@@ -350,6 +351,54 @@ describe('a delivery', () => {
     expect(await published(message)).toEqual(['0 message.bounced soft'])
   })
 
+  test('is not tried again after its recipient left the stream; mail of another stream is', async () => {
+    const { clock, queue, published, tried, store } = await open(() => BUSY)
+    const bulk = await queue(['ann@example.com', 'bob@example.com'], { stream: 'bulk' })
+    const other = await queue(['Ann@example.com'])
+    await clock.advance(1_000)
+    await store.suppressions.add(suppressionOf('sup_1', 'unsubscribe', bulk, 'ann@example.com', clock.now()))
+    await clock.advance(200_000)
+    const triesOf = (email: string) => tried.filter((each) => each.endsWith(` ${email}`)).length
+    expect(['ann@example.com', 'bob@example.com', 'Ann@example.com'].map(triesOf)).toEqual([1, 2, 2])
+    const [ann, bob] = await store.messages.deliveries(bulk.id)
+    expect([ann, bob]).toMatchObject([
+      { status: 'suppressed', attempts: 1, lastAttemptAt: START, nextAttemptAt: null },
+      { status: 'deferred', attempts: 2 },
+    ])
+    expect((await published(bulk)).filter((event) => !event.includes('deferred'))).toEqual(['60 message.suppressed'])
+    expect(await published(other)).not.toContain('60 message.suppressed')
+  })
+
+  test.each([
+    ['bulk', 'complaint', true],
+    ['bulk', 'hard_bounce', true],
+    ['transactional', 'hard_bounce', true],
+    ['transactional', 'complaint', false],
+    ['transactional', 'unsubscribe', false],
+  ] as const)('of the stream %s heeds a %s that came since from bulk mail: %p', async (stream, reason, isHeeded) => {
+    const { clock, queue, tried, store } = await open(() => OK)
+    const cause = { ...messageOf('msg_other', [], START, {}), stream: 'bulk' }
+    await store.suppressions.add(suppressionOf('sup_1', reason, cause, 'ann@example.com', START))
+    const message = await queue(['ann@example.com'], { stream })
+    await clock.advance(0)
+    expect(tried).toEqual(isHeeded ? [] : ['0 ann@example.com'])
+    const [delivery] = await store.messages.deliveries(message.id)
+    expect(delivery).toMatchObject(isHeeded ? { status: 'suppressed', attempts: 0 } : { status: 'delivered' })
+  })
+
+  test('waits while the store cannot say whether its recipient is suppressed', async () => {
+    const { clock, queue, tried, store } = await open(() => OK)
+    const { among } = store.suppressions
+    store.suppressions.among = () => Promise.reject(new Error('disk I/O error'))
+    const message = await queue(['ann@example.com'])
+    await clock.advance(1_000)
+    expect(tried).toEqual([])
+    store.suppressions.among = among
+    await clock.advance(30_000)
+    expect(tried).toEqual(['30 ann@example.com'])
+    expect(await store.messages.deliveries(message.id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  })
+
   test('of several recipients has its own result, and the message is partial', async () => {
     const { clock, queue, published, store } = await open((job) => (job.recipient.startsWith('ann') ? OK : GONE))
     const message = await queue(['ann@example.com', 'bob@example.com'])
@@ -360,6 +409,19 @@ describe('a delivery', () => {
 })
 
 describe('scheduled test mail', () => {
+  test('heeds the suppressions of test keys, which live mail does not', async () => {
+    const { clock, queue, tried, store } = await open(() => OK)
+    const cause = messageOf('msg_other', [], START, {})
+    const suppression = suppressionOf('sup_1', 'unsubscribe', cause, 'ann@example.com', START)
+    await store.suppressions.add({ ...suppression, mode: 'test' })
+    const test = await queue(['ann@example.com'], { mode: 'test' })
+    const live = await queue(['ann@example.com'])
+    await clock.advance(0)
+    expect(tried).toEqual(['0 ann@example.com'])
+    expect((await store.messages.get(test.id))!.status).toBe('suppressed')
+    expect((await store.messages.get(live.id))!.status).toBe('delivered')
+  })
+
   test('that bounces hard suppresses nobody', async () => {
     const { clock, queue, published, store } = await open(() => GONE)
     const message = await queue(['bounce@example.com'], { mode: 'test' })

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import type { ClaimedDelivery } from '../../src/storage/store.ts'
 import { ANY } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import {
@@ -77,6 +78,35 @@ export function deliveryPromises(holds: Holds): void {
     await store.deliveries.record(recordOf(again!, DEFERRED, { nextAttemptAt: START + 90_000 }))
     expect((await store.messages.deliveries(message.id))[0]!.isSoftBounceReported).toBe(true)
     expect(await store.messages.attempts(message.id)).toHaveLength(2)
+  })
+
+  holds('a suppressed delivery ends without the attempt of its claim, and with its event', async (store, records) => {
+    await found(store, records)
+    const scheduled = { status: 'scheduled' as const, scheduledAt: START, deliveries: [{}, {}] }
+    const { message } = await accept(store, records.accepted(scheduled))
+    const event = () => records.event({ type: 'message.suppressed', messageId: message.id, body: '{"data":{}}' })
+    const end = ({ delivery, worker }: ClaimedDelivery, worker2 = worker) =>
+      store.deliveries.recordSuppressed({ id: delivery.id, attempt: delivery.attempts, worker: worker2 }, event())
+    const [first, second] = await claim(store)
+    expect(await end(first!, 'w2')).toBe('lease_lost')
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
+    expect(await end(first!)).toBe('recorded')
+    expect(await end(first!)).toBe('lease_lost')
+    const [never] = await store.messages.deliveries(message.id)
+    expect(never).toEqual({ ...first!.delivery, status: 'suppressed', attempts: 0, lastAttemptAt: null })
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(1)
+    await store.deliveries.record(recordOf(second!, DEFERRED))
+    const [, deferred] = await store.messages.deliveries(message.id)
+    const [again] = await claim(store, { now: START + 60_000 })
+    expect(await end(again!)).toBe('recorded')
+    const [, ended] = await store.messages.deliveries(message.id)
+    expect(ended).toEqual({ ...deferred!, status: 'suppressed', nextAttemptAt: null })
+    expect(ended).toMatchObject({ attempts: 1, smtpResponse: expect.any(String), lastAttemptAt: expect.any(Number) })
+    expect((await store.messages.get(message.id))!.status).toBe('suppressed')
+    expect(await store.messages.attempts(message.id)).toHaveLength(1)
+    expect((await store.usage.of(ORGANIZATION, START)).scheduledMessages).toBe(0)
+    expect(await claim(store, { now: START + 1e9 })).toEqual([])
+    expect(await store.deliveries.nextDueAt(ANY)).toBeNull()
   })
 
   holds('the status of a message reflects all its recipients', async (store, records) => {

@@ -37,7 +37,7 @@ const SUMMARIES: Record<EventType, string> = {
   'message.clicked': 'A link in the message was clicked',
   'message.unsubscribed': 'The recipient unsubscribed',
   'message.complained': 'The recipient reported the message as spam',
-  'message.suppressed': 'The recipient is suppressed, so the message was accepted without a delivery attempt',
+  'message.suppressed': 'The recipient is suppressed and gets no delivery attempt, or no further one',
   'message.accepted': 'Postrider accepted the message for the recipient',
   'message.cancelled': 'The message was cancelled before it was delivered to the recipient',
   'message.expired': 'The message was not delivered within its `expires_in`',

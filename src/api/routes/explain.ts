@@ -20,7 +20,7 @@ import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
 export interface ExplainDeps {
-  store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
+  store: Pick<Store, 'messages' | 'deliveries' | 'events' | 'suppressions' | 'held'>
   /** Recipient domain and queue → route that mail to it would take now. Queries DNS. */
   routeTo: (domain: string, queue: string) => Promise<RouteShown>
   /** Current state of a destination; null if this process delivers no mail. */
@@ -54,6 +54,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       email,
       suppressions,
       ofOtherStreams,
+      ended: null,
       route: known,
       // The state of a destination results from live mail, which test keys cannot see.
       destination: known === null || !modes.includes('live') ? null : destinationState(known.destination, sender.queue),
@@ -126,6 +127,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
           ]),
         )
         const isHeld = await store.held.isHeld(message.id)
+        const endings = await endingsOf(message, deliveries, store)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const route = (open.includes(delivery) && routes.get(delivery.queue)) || null
@@ -136,6 +138,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
             const last = own.at(-1) ?? null
             const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), {
               ...facts,
+              ended: endings.get(delivery.email) ?? null,
               ...(settings.hasSeveralWays && { attempts: own }),
             })
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
@@ -157,6 +160,24 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       ? null
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
   }
+}
+
+/** Message and its deliveries → by recipient, when and why a suppression ended its delivery. */
+async function endingsOf(
+  { id: messageId, organizationId }: Message,
+  deliveries: readonly Delivery[],
+  { events }: Pick<Store, 'events'>,
+): Promise<Map<string, NonNullable<Known['ended']>>> {
+  const { length } = deliveries.filter(({ status }) => status === 'suppressed')
+  if (length === 0) return new Map()
+  const filter = { organizationId, messageId, type: 'message.suppressed', domainId: null, mode: null } as const
+  const page = await events.list({ ...filter, createdAfter: null, createdBefore: null }, { limit: length, after: null })
+  return new Map(
+    page.records.map(({ createdAt, body }) => {
+      const { to, reason } = JSON.parse(body).data
+      return [to, { at: createdAt, reason }]
+    }),
+  )
 }
 
 /** Modes of the suppressions that apply to a message: both for a test message. A test key sees only test

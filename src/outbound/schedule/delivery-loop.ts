@@ -50,7 +50,7 @@ export interface OutboundLoop {
 }
 
 export interface OutboundLoopDeps extends Omit<DelivererDeps, 'admission' | 'clockGoodSince' | 'store'> {
-  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'warmups' | 'rates' | 'leases' | 'nodes'>
+  store: Pick<Store, 'deliveries' | 'messages' | 'relays' | 'suppressions' | 'warmups' | 'rates' | 'leases' | 'nodes'>
   settings: DelivererDeps['settings'] & {
     maxInFlight: number
     maxPerDestination: number

@@ -24,6 +24,7 @@ import {
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import { recordKind } from './record-delivery.ts'
+import { recordSuppressed } from './record-suppressed.ts'
 import type { Queries } from './transactions.ts'
 import { postgresUnsubscribables } from './unsubscribables.ts'
 
@@ -67,6 +68,7 @@ export function postgresDeliveries(
     },
     content: (messageId) => readContent(reads, messageId, 'content'),
     record: (each) => lane.write(record, each),
+    recordSuppressed: recordSuppressed(lane, queue.finished),
     get: (id) => readDelivery(reads, id),
     shareLimits: inside.destinations.note,
     ...postgresLateRecords(reads, lane),

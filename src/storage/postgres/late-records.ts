@@ -10,7 +10,8 @@ import type { Reads } from './reads.ts'
 
 // Two reports of one delivery are decided one after the other.
 const LOCK = 'select id from deliveries where id = $1 for no key update'
-const STATE = `select ${DELIVERY_COLUMNS}, d.organization_id as "organizationId", coalesce(o.seq, 0) as seq,
+/** A delivery with what a further outcome of it needs. */
+export const STATE = `select ${DELIVERY_COLUMNS}, d.organization_id as "organizationId", coalesce(o.seq, 0) as seq,
     not exists (select 1 from deliveries s where s.message_id = d.message_id and s.id <> d.id) as "isOnlyRecipient"
   from deliveries d ${DELIVERY_STATE} where d.id = $1 and d.address <> '${ERASED_ADDRESS}'`
 const IS_KNOWN = 'select 1 from reports where delivery_id = $1 and digest = $2'
@@ -33,7 +34,7 @@ const addReport = insertInto<Report & { deliveryId: string; organizationId: stri
   feedback_type: ['text', ({ feedbackType }) => feedbackType],
 })
 
-type State = DeliveryRow & { organizationId: string; seq: number; isOnlyRecipient: boolean }
+export type State = DeliveryRow & { organizationId: string; seq: number; isOnlyRecipient: boolean }
 
 /** What is learned of a delivery after its last attempt. */
 export function postgresLateRecords(reads: Reads, lane: MailLane): Pick<Deliveries, 'recordLate' | 'reports'> {

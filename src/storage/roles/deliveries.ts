@@ -5,7 +5,7 @@ import type { DeliveryStatus, Message } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import type { Suppression } from '../../model/suppression.ts'
 import type { Unsubscribable } from '../../model/unsubscribable.ts'
-import type { ClaimQueue, ClaimRequest } from './claims.ts'
+import type { ClaimQueue, ClaimRequest, HeldClaim } from './claims.ts'
 
 /** A claimed delivery: its next attempt is counted and may start. */
 export interface ClaimedDelivery {
@@ -41,6 +41,9 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
   /** Writes the result of a claim. `lease_lost` if the row is no longer at that attempt of that worker: nothing is
    *  written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
+  /** Ends a claim whose recipient is suppressed by now: without the attempt that the claim counted, and with the event that
+   *  says so. Result as of `record`. */
+  recordSuppressed(claim: HeldClaim, event: Event): Promise<'recorded' | 'lease_lost'>
   /** Delivery with its message; null if retention removed it, its recipient was erased, or it never existed. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
   /** Writes a late report. `duplicate` if this report (by digest) is already stored; `changed` if the delivery is no

@@ -60,6 +60,8 @@ const STATUSES = 'select status from deliveries where message_number = ?'
 const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
 const LAST_RECORDED = `,
     last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = d.number)`
+const SUPPRESS = `update deliveries as d set status = 'suppressed', worker = null, next_attempt_at = null,
+    attempts = attempts - 1${LAST_RECORDED} where number = ?`
 // An attempt that was counted but has no record ended with its process. After the first two the delivery is retried at
 // once; from the third on it waits 5 s, 20 s, 45 s, so that a message that crashes the process lets the server run in
 // between.
@@ -98,6 +100,7 @@ export function sqliteDeliveries(
   const contentOfId = db.prepare<unknown[], { number: number; first: Uint8Array }>(CONTENT_OF)
   const held = db.prepare<unknown[], HeldRow>(HELD)
   const settle = db.prepare(SETTLE)
+  const suppress = db.prepare(SUPPRESS)
   const statuses = db.prepare<unknown[], DeliveryStatus>(STATUSES).pluck()
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
   const engage = engageInside(db, inside)
@@ -170,6 +173,15 @@ export function sqliteDeliveries(
         for (const event of record.events) inside.append(event)
         if (record.suppression !== null) inside.suppress(record.suppression)
         if (record.nextAttemptAt !== null) dueIndex.offer(row.queue, record.nextAttemptAt)
+        return 'recorded'
+      }),
+    recordSuppressed: ({ id, worker, attempt }, event) =>
+      writer.write(() => {
+        const row = held.get(id, worker, attempt)
+        if (row === undefined) return 'lease_lost'
+        suppress.run(row.number)
+        settleMessage(row.messageNumber)
+        inside.append(event)
         return 'recorded'
       }),
     ...leasesOf(db, writer, dueIndex, {

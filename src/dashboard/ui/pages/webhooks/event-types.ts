@@ -15,7 +15,7 @@ export const STANDARD_EVENTS: Described = [
 /** The other event types that a webhook can subscribe to. */
 export const MORE_EVENTS: Described = [
   ['message.accepted', 'Postrider accepted the message'],
-  ['message.suppressed', 'The recipient is suppressed and gets no delivery attempt'],
+  ['message.suppressed', 'The recipient is suppressed and gets no delivery attempt, or no further one'],
   ['message.cancelled', 'The message was cancelled before delivery'],
   ['message.expired', 'The message was not delivered within its time limit'],
   ['inbound.received', 'A message arrived'],
