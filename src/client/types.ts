@@ -1653,6 +1653,62 @@ export interface Stats {
     /** 0 to 1; 0 if there is nothing to count. */
     click_rate: number
   }
+  /** Only with `group_by`: at most 100 groups, those with most accepted recipients first. Mail with several tags counts in each. */
+  groups?: Array<{
+    /** Value of the filter `domain_id`, `tag` or `stream` for this group. */
+    key: string
+    /** Null for a domain that was removed. */
+    name: string | null
+    accepted: number
+    delivered: number
+    deferred: number
+    bounced: number
+    hard_bounced: number
+    soft_bounced: number
+    opened: number
+    unique_opened: number
+    clicked: number
+    unique_clicked: number
+    unsubscribed: number
+    complained: number
+    suppressed: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    delivery_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    bounce_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    complaint_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    open_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    click_rate: number
+  }>
+  /** Only with `group_by`: sum of the groups beyond 100; null without any. */
+  other?: {
+    accepted: number
+    delivered: number
+    deferred: number
+    bounced: number
+    hard_bounced: number
+    soft_bounced: number
+    opened: number
+    unique_opened: number
+    clicked: number
+    unique_clicked: number
+    unsubscribed: number
+    complained: number
+    suppressed: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    delivery_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    bounce_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    complaint_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    open_rate: number
+    /** 0 to 1; 0 if there is nothing to count. */
+    click_rate: number
+  } | null
 }
 
 export interface Suppression {
@@ -2264,6 +2320,8 @@ export interface StatsReadQuery {
   tag?: string
   /** Message stream. Not together with `tag`. */
   stream?: string
+  /** Adds `groups` and `other`. `tag` and `stream` cannot be combined with filters by either. */
+  group_by?: 'domain' | 'tag' | 'stream'
   /** Absent: `live`, or `test` with a test key. */
   mode?: 'live' | 'test'
 }

@@ -33,9 +33,19 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number]
 export type Counts = Record<Counted, number>
 
+/** What statistics can be grouped by. */
+export const STATS_GROUPINGS = ['domain', 'tag', 'stream'] as const
+export type StatsGrouping = (typeof STATS_GROUPINGS)[number]
+
 /** All counters zero. */
 export function noCounts(): Counts {
   return Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts
+}
+
+/** Adds counts to a total, or takes them away → the total. */
+export function addCounts(total: Counts, added: Counts, sign: 1 | -1 = 1): Counts {
+  for (const name of COUNTED) total[name] += sign * added[name]
+  return total
 }
 
 /** What the change that creates an event adds for counting. */

@@ -165,6 +165,35 @@ test('accepted and suppressed count recipients', async () => {
   expect((await api.read()).totals).toMatchObject({ accepted: 2, suppressed: 1 })
 })
 
+test('groups have the counts and rates of the whole range; beyond a hundred their sum is other', async () => {
+  const api = await start()
+  const bulk = { stream: 'bulk' }
+  await addEvent(api, api.own, 'message.delivered', { tags: ['news'], data: bulk })
+  await addEvent(api, api.own, 'message.bounced', { tags: [], data: { ...bulk, bounce_type: 'hard' } })
+  await addEvent(api, api.own, 'message.delivered', { tags: ['news'], at: START - DAY })
+  await addEvent(api, api.other, 'message.delivered', { tags: ['foreign'], data: { stream: 'foreign' } })
+  const { totals, groups, other } = await api.read('?group_by=stream')
+  expect(groups).toEqual([
+    { key: 'bulk', name: 'bulk', ...NONE, ...NO_RATES, ...halves({ delivered: 1, bounced: 1, hard_bounced: 1 }) },
+    { key: 'transactional', name: 'transactional', ...NONE, ...NO_RATES, delivered: 1, delivery_rate: 1 },
+  ])
+  expect([totals.delivered, other]).toEqual([2, null])
+  const { domain } = api.own
+  expect((await api.read('?group_by=domain')).groups).toMatchObject([
+    { key: domain.id, name: domain.name, delivered: 2 },
+  ])
+  expect((await api.read('?group_by=tag&from=2026-11-21')).groups).toMatchObject([{ key: 'news', delivered: 1 }])
+  expect((await api.read('?group_by=stream&mode=test')).groups).toEqual([])
+  expect(await api.read()).not.toHaveProperty('groups')
+
+  const tags = Array.from({ length: 102 }, (_, n) => `tag${n}`)
+  await addEvent(api, api.own, 'message.complained', { tags })
+  const many = await api.read('?group_by=tag&interval=hour&from=2026-11-21T12:00Z&to=2026-11-21T13:00Z')
+  expect([many.groups.length, many.other.complained + many.other.delivered]).toEqual([100, 3])
+})
+
+const halves = (counts: object) => ({ ...counts, delivery_rate: 0.5, bounce_rate: 0.5 })
+
 describe('refused requests', () => {
   const CASES: [query: string, field: string][] = [
     ['?interval=week', 'interval'],
@@ -177,6 +206,11 @@ describe('refused requests', () => {
     ['?tag=', 'tag'],
     ['?mode=both', 'mode'],
     ['?limit=5', 'limit'],
+    ['?group_by=key', 'group_by'],
+    ['?group_by=stream&tag=news', 'group_by'],
+    ['?group_by=tag&stream=bulk', 'group_by'],
+    ['?group_by=tag&from=2026-08-01&to=2026-12-01', 'from'],
+    ['?group_by=domain&interval=month&from=2025-01-01&to=2026-12-01', 'from'],
   ]
   test.each(CASES)('%s gets 400 with field %s', async (query, field) => {
     const { ask, key } = await start()

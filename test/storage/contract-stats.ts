@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
 import type { Event } from '../../src/model/event.ts'
 import { FIXED_LIMITS } from '../../src/model/limits.ts'
-import { type Counts, noCounts } from '../../src/model/stats.ts'
-import type { StatsFilter, Store } from '../../src/storage/store.ts'
+import { type Counts, noCounts, type StatsGrouping } from '../../src/model/stats.ts'
+import type { StatsFilter, StatsSpan, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
 import {
   accept,
@@ -152,6 +152,53 @@ export function statsPromises(holds: Holds): void {
     expect(await counts({ tag: 'other' })).toEqual({})
   })
 
+  holds('a span is grouped by domain, tag or stream; the transactional stream is the rest', async (store, records) => {
+    await found(store, records)
+    const mails: Parameters<typeof records.accepted>[0][] = [
+      { tags: ['news', 'weekly'], stream: 'bulk' },
+      { tags: ['news'], domainId: 'dom_b', stream: 'bulk' },
+      { tags: [' x'], stream: 'alerts' },
+      { tags: ['news'], createdAt: START + HOUR },
+      { domainId: 'dom_b', createdAt: START + DAY },
+      { domainId: 'dom_b', createdAt: START + 2 * DAY },
+      { tags: ['test'], mode: 'test' },
+      { tags: ['foreign'], organizationId: 'org_b', stream: 'foreign' },
+    ]
+    await accept(store, ...mails.map((each) => records.accepted(each)))
+    const stream = { type: 'message.complained', body: '{"data":{"stream":"bulk","tags":["late"]}}' } as const
+    await store.events.append([records.event(stream)])
+    const days = { from: MIDNIGHT, before: MIDNIGHT + 2 * DAY, unit: 'day' } as const
+    const grouped = async (by: StatsGrouping, change: Partial<StatsFilter> = {}, span: StatsSpan = days) => {
+      const groups = await store.stats.groups({ ...ALL, ...change }, by, span)
+      return Object.fromEntries([...groups].map(([key, counts]) => [key, nonZero(counts)]))
+    }
+    const [bulk, here] = [
+      { accepted: 2, complained: 1 },
+      { accepted: 3, complained: 1 },
+    ]
+    expect(await grouped('domain')).toEqual({ [DOMAIN]: here, dom_b: { accepted: 2 } })
+    expect(await grouped('stream')).toEqual({ bulk, alerts: { accepted: 1 }, transactional: { accepted: 2 } })
+    expect(await grouped('tag')).toEqual({
+      news: { accepted: 3 },
+      weekly: { accepted: 1 },
+      ' x': { accepted: 1 },
+      late: { complained: 1 },
+    })
+    expect(await grouped('stream', { domainId: 'dom_b' })).toEqual({
+      bulk: { accepted: 1 },
+      transactional: { accepted: 1 },
+    })
+    expect(await grouped('tag', { domainId: 'dom_b', tag: 'weekly' })).toEqual({ news: { accepted: 1 } })
+    const one = { accepted: 1 }
+    expect(await grouped('domain', { stream: 'transactional' })).toEqual({ [DOMAIN]: one, dom_b: one })
+    expect(await grouped('domain', { stream: 'alerts' })).toEqual({ [DOMAIN]: one })
+    expect(await grouped('domain', { tag: 'news' })).toEqual({ [DOMAIN]: { accepted: 2 }, dom_b: one })
+    const hour = { from: START - (START % HOUR), before: START + HOUR, unit: 'hour' } as const
+    expect((await grouped('stream', {}, hour)).transactional).toBeUndefined()
+    expect(await grouped('stream', {}, { ...hour, before: hour.from })).toEqual({})
+    expect(await grouped('stream', { mode: 'test' })).toEqual({ transactional: one })
+  })
+
   holds('of one day, a limited number of tags is counted separately; all mail is counted', async (store, records) => {
     await found(store, records)
     const tags = Array.from({ length: FIXED_LIMITS.tagsPerDay }, (_, n) => `tag${n}`)
@@ -197,6 +244,8 @@ export function statsPromises(holds: Holds): void {
     expect(await today(await reopen())).toEqual({ accepted: 1 })
   })
 }
+
+const nonZero = (counts: Counts) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0))
 
 /** The non-zero counters of the day of START. */
 const today = (store: Store, filter: StatsFilter = ALL) => dayOf(store, MIDNIGHT, filter)

@@ -30,6 +30,9 @@ const counts = each(COUNTED, count)
 const countsExample = { ...each(COUNTED, 0), accepted: 100, delivered: 98, bounced: 2, hard_bounced: 2 }
 const ratesExample = { ...each(RATES, 0), delivery_rate: 0.98, bounce_rate: 0.02 }
 
+const rates = each(RATES, share)
+const sums = z.strictObject({ ...counts, ...rates })
+
 export const statsResponses: ResponseShape[] = [
   {
     status: 200,
@@ -37,7 +40,24 @@ export const statsResponses: ResponseShape[] = [
     schema: z
       .strictObject({
         data: z.array(z.strictObject({ period_start: time, ...counts })),
-        totals: z.strictObject({ ...counts, ...each(RATES, share) }),
+        totals: sums,
+        groups: z
+          .array(
+            z.strictObject({
+              key: z.string().describe('Value of the filter `domain_id`, `tag` or `stream` for this group.'),
+              name: z.string().nullable().describe('Null for a domain that was removed.'),
+              ...counts,
+              ...rates,
+            }),
+          )
+          .optional()
+          .describe(
+            'Only with `group_by`: at most 100 groups, those with most accepted recipients first. Mail with several tags counts in each.',
+          ),
+        other: sums
+          .nullable()
+          .optional()
+          .describe('Only with `group_by`: sum of the groups beyond 100; null without any.'),
       })
       .meta({ id: 'Stats' }),
     example: {

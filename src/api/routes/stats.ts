@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/period.ts'
 import { invalid } from '../../model/refusal.ts'
-import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model/stats.ts'
-import { keysOf } from '../../os/records.ts'
+import { addCounts, type Counts, noCounts, STATS_GROUPINGS } from '../../model/stats.ts'
 import type { StatsFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { characters, FIRST_TIME, isoTime } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
+import { groupRecords, requireGroupable } from './stats-groups.ts'
+import { ratesOf, toWire } from './stats-record.ts'
 
 const query = z.strictObject({
   from: isoTime.optional().meta({ example: '2026-11-01' }),
@@ -17,6 +18,10 @@ const query = z.strictObject({
   domain_id: characters(64).optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
   stream: characters(32, z.string().min(1)).optional().describe('Message stream. Not together with `tag`.'),
+  group_by: z
+    .enum(STATS_GROUPINGS)
+    .optional()
+    .describe('Adds `groups` and `other`. `tag` and `stream` cannot be combined with filters by either.'),
   mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, or `test` with a test key.'),
 })
 
@@ -50,7 +55,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       path: '/v1/stats',
       summary: 'Retrieve statistics by hour, day or month',
       description:
-        'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients.',
+        'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients. `group_by` adds the counts of the whole range by domain, tag or stream: the 100 largest groups, and the sum of the others. The range is then at most 400 days, by tag 100.',
       responses: async () => (await import('../responses/figures.ts')).statsResponses,
       refusals: ['not_found'],
       query,
@@ -60,24 +65,20 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
           throw invalid([{ field: 'stream', message: 'expected either stream or tag, found both' }])
         const periods = requirePeriods(asked, now)
         const { interval } = asked
+        requireGroupable(asked, periods)
         const within = narrowed(asked, scopeOf(key))
-        const counts =
-          within === null
-            ? periods.map(noCounts)
-            : await countsOf(
-                {
-                  organizationId,
-                  domainId: within.domainId,
-                  tag: asked.tag ?? null,
-                  stream: asked.stream ?? null,
-                  mode: within.mode ?? 'live',
-                },
-                interval,
-                periods,
-              )
-        const totals = counts.reduce(sum, noCounts())
+        const filter = within && {
+          organizationId,
+          domainId: within.domainId,
+          tag: asked.tag ?? null,
+          stream: asked.stream ?? null,
+          mode: within.mode ?? 'live',
+        }
+        const counts = filter === null ? periods.map(noCounts) : await countsOf(filter, interval, periods)
+        const groups = asked.group_by && (await groupRecords(filter, asked.group_by, interval, periods, deps.store))
+        const totals = counts.reduce((total, each) => addCounts(total, each), noCounts())
         const data = periods.map(({ from }, at) => ({ period_start: iso(from), ...toWire(counts[at] ?? noCounts()) }))
-        return { status: 200, body: { data, totals: { ...toWire(totals), ...ratesOf(totals) } } }
+        return { status: 200, body: { data, totals: { ...toWire(totals), ...ratesOf(totals) }, ...groups } }
       },
     }),
   ]
@@ -92,42 +93,4 @@ function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
   const periods = periodsOf({ from, before }, interval, MOST[interval])
   if (periods.length <= MOST[interval]) return periods
   throw invalid([{ field: 'from', message: `from and to must be at most ${MOST[interval]} ${interval}s apart` }])
-}
-
-function sum(total: Counts, counts: Counts): Counts {
-  for (const name of keysOf(total)) total[name] += counts[name]
-  return total
-}
-
-function toWire(counts: Counts) {
-  return {
-    accepted: counts.accepted,
-    delivered: counts.delivered,
-    deferred: counts.deferred,
-    bounced: counts.hardBounced + counts.softBounced,
-    hard_bounced: counts.hardBounced,
-    soft_bounced: counts.softBounced,
-    opened: counts.opened,
-    unique_opened: counts.uniqueOpened,
-    clicked: counts.clicked,
-    unique_clicked: counts.uniqueClicked,
-    unsubscribed: counts.unsubscribed,
-    complained: counts.complained,
-    suppressed: counts.suppressed,
-  }
-}
-
-/** Counts → rates from 0 to 1; 0 without mail. Delivery and bounce rate are relative to all recipients with a final
- *  outcome and add up to 1. The others are relative to delivered recipients. */
-function ratesOf(totals: Counts) {
-  const bounced = totals.hardBounced + totals.softBounced
-  const sent = sentOf(totals, bounced)
-  const delivered = keptDelivered(totals)
-  return {
-    delivery_rate: share(delivered, sent),
-    bounce_rate: share(bounced, sent),
-    complaint_rate: share(totals.complained, delivered),
-    open_rate: share(totals.uniqueOpened, delivered),
-    click_rate: share(totals.uniqueClicked, delivered),
-  }
 }

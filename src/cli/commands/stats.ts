@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { INTERVALS } from '../../model/period.ts'
+import { STATS_GROUPINGS } from '../../model/stats.ts'
 import { MODES, withOrganization } from '../options.ts'
 
 /** `postrider stats`. */
@@ -12,6 +13,7 @@ export function addStats(program: Command): void {
     .addOption(new Option('--interval <interval>', 'length of a period').choices(INTERVALS).default('day'))
     .option('--tag <tag>', 'only messages with this tag')
     .addOption(new Option('--stream <stream>', 'only messages of this stream').conflicts('tag'))
+    .addOption(new Option('--group-by <group>', 'show groups instead of periods').choices(STATS_GROUPINGS))
     .addOption(new Option('--mode <mode>', 'live or test messages').choices(MODES).default('live'))
     .action(async (options) => (await import('../stats.ts')).showStats(options))
 }

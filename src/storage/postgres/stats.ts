@@ -8,6 +8,7 @@ import {
   STREAM_TAG,
   WHOLE_DAY,
 } from '../mail-counts.ts'
+import { groupsOf, placesOf, type SumsBy, type TagRange } from '../stats-groups.ts'
 import type { Stats, StatsFilter } from '../store.ts'
 import { numberArray } from './arrays.ts'
 import type { Reads } from './reads.ts'
@@ -24,7 +25,14 @@ const OF_DOMAIN = read('and domain_id = $6')
 // Of all streams but the transactional one.
 const OF_STREAMS = read('and ($6::text is null or domain_id = $6)', 'starts_with(tag, $4)')
 
-/** Reads counters only: one lookup for each hour or day of the ranges. */
+const TAGS: Record<TagRange, string> = {
+  counted: 'tag = $4',
+  streams: 'starts_with(tag, $4)',
+  tags: "tag <> '' and not starts_with(tag, $4)",
+}
+const TOTALS = COUNTED.map((name) => `sum("${name}") as "${name}"`).join(', ')
+
+/** Reads counters only for each hour or day of the ranges. */
 export function postgresStats(reads: Reads): Stats {
   /** Rows of the counters, each with the place of the period that it belongs to → the counts of `length` periods. */
   const count = async (filter: StatsFilter, length: number, rows: readonly Place[]): Promise<Counts[]> => {
@@ -62,6 +70,29 @@ export function postgresStats(reads: Reads): Stats {
           return Array.from({ length }, (_, at) => ({ day: dayOf(from) + at, hour: WHOLE_DAY, period }))
         }),
       ),
+    groups: (filter, by, span) => groupsOf(sumsOf(reads), filter, by, span),
+  }
+}
+
+/** One lookup for each hour or day. */
+function sumsOf(reads: Reads): SumsBy {
+  return async (column, tags, filter, span) => {
+    const { organizationId, domainId, mode } = filter
+    const places = placesOf(span)
+    const sql = `select key, ${TOTALS} from unnest($1::int[], $2::int[]) asked (day, hour)
+      cross join lateral (select ${column} as key, ${SUMS} from stats s where organization_id = $3
+        and s.day = asked.day and s.hour = asked.hour and ${TAGS[tags]} and mode = $5
+        and ($6::text is null or domain_id = $6) group by 1) counted
+      group by key`
+    const rows = await reads.query<Counts & { key: string }>(sql, [
+      numberArray(places.map(({ day }) => day)),
+      numberArray(places.map(({ hour }) => hour)),
+      organizationId,
+      tags === 'counted' ? countedTag(filter) : STREAM_TAG,
+      mode,
+      domainId,
+    ])
+    return new Map(rows.map(({ key, ...counts }) => [key, counts]))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Mode } from '../../model/message.ts'
-import type { Counts } from '../../model/stats.ts'
+import type { Counts, StatsGrouping } from '../../model/stats.ts'
 
 export interface StatsFilter {
   organizationId: string
@@ -12,6 +12,13 @@ export interface StatsFilter {
   mode: Mode
 }
 
+/** Whole hours or days, UTC: from `from` to before `before`, both the beginning of one, ms. */
+export interface StatsSpan {
+  from: number
+  before: number
+  unit: 'hour' | 'day'
+}
+
 /** Counters, updated in the transactions that accept messages and write events. They remain after the counted
  *  records are removed. */
 export interface Stats {
@@ -19,4 +26,7 @@ export interface Stats {
   hours(filter: StatsFilter, starts: readonly number[]): Promise<Counts[]>
   /** Counts of each range of whole days, midnight to midnight UTC; `before` is exclusive. */
   days(filter: StatsFilter, spans: readonly { from: number; before: number }[]): Promise<Counts[]>
+  /** Counts of a span by the ID of the domain, by tag, or by stream; without groups that counted nothing. Mail with several
+   *  tags counts in each. By tag or stream, the filter's tag and stream are ignored: their counts are not kept together. */
+  groups(filter: StatsFilter, by: StatsGrouping, span: StatsSpan): Promise<Map<string, Counts>>
 }

@@ -9,8 +9,11 @@ import {
   STREAM_TAG,
   WHOLE_DAY,
 } from '../mail-counts.ts'
+import { groupsOf, placesOf, type SumsBy, type TagRange } from '../stats-groups.ts'
 import type { Stats, StatsFilter } from '../store.ts'
 import { type Connection, one } from './driver.ts'
+import { type Condition, nextTurn, when } from './page.ts'
+import { joined, SLICE } from './slices.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 const OF_ORGANIZATION = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag = ? and mode = ?`
@@ -18,6 +21,11 @@ const OF_DOMAIN = `${OF_ORGANIZATION} and domain_id = ?`
 // Of all streams but the transactional one.
 const OF_STREAMS = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag > '${STREAM_TAG}'
   and tag < '${BEHIND_STREAMS}' and mode = ? and (? is null or domain_id = ?)`
+
+const TAGS: Record<Exclude<TagRange, 'counted'>, string> = {
+  streams: `tag > '${STREAM_TAG}' and tag < '${BEHIND_STREAMS}'`,
+  tags: `tag >= '${BEHIND_STREAMS}'`,
+}
 
 /** Reads counters only: one lookup for each hour or day of the ranges. */
 export function sqliteStats(db: Connection): Stats {
@@ -31,15 +39,11 @@ export function sqliteStats(db: Connection): Stats {
     const values = [day, hour, organizationId, countedTag(filter), mode]
     return domainId === null ? one(ofOrganization, ...values) : one(ofDomain, ...values, domainId)
   }
-  const addRow = (counts: Counts, row: SumRow, sign: 1 | -1) => {
-    if (row[0] === null) return
-    for (const [at, name] of COUNTED.entries()) counts[name] += sign * (row[at] ?? 0)
-  }
   const add = (counts: Counts, filter: StatsFilter, day: number, hour: number) => {
-    addRow(counts, read(filter, day, hour), 1)
+    addSums(counts, read(filter, day, hour), 1)
     if (!isTransactionalOnly(filter)) return
     const { organizationId, domainId, mode } = filter
-    addRow(counts, one(ofStreams, day, hour, organizationId, mode, domainId, domainId), -1)
+    addSums(counts, one(ofStreams, day, hour, organizationId, mode, domainId, domainId), -1)
   }
 
   return {
@@ -55,7 +59,47 @@ export function sqliteStats(db: Connection): Stats {
         for (let at = from; at < before; at += DAY_MS) add(counts, filter, Math.floor(at / DAY_MS), WHOLE_DAY)
         return counts
       }),
+    groups: (filter, by, span) => groupsOf(sumsOf(db), filter, by, span),
   }
+}
+
+/** One lookup for each hour or day, in turns with other work. */
+function sumsOf(db: Connection): SumsBy {
+  return async (column, tags, filter, span) => {
+    const { organizationId, domainId, mode } = filter
+    const { sql, values } = joined([
+      { sql: 'organization_id = ?', values: [organizationId] },
+      tagsOf(filter, tags),
+      { sql: 'mode = ?', values: [mode] },
+      ...when(domainId, 'domain_id = ?'),
+    ])
+    const grouped = db
+      .prepare<unknown[], [key: string, ...number[]]>(
+        `select ${column}, ${SUMS} from stats where day = ? and hour = ? and ${sql} group by 1`,
+      )
+      .raw()
+    const groups = new Map<string, Counts>()
+    let read = 0
+    for (const { day, hour } of placesOf(span)) {
+      for (const [key, ...sums] of grouped.all(day, hour, ...values)) {
+        const counts = groups.get(key) ?? noCounts()
+        addSums(counts, sums, 1)
+        groups.set(key, counts)
+        read++
+      }
+      if (++read < SLICE) continue
+      read = 0
+      await nextTurn()
+    }
+    return groups
+  }
+}
+
+const tagsOf = (filter: StatsFilter, tags: TagRange): Condition =>
+  tags === 'counted' ? { sql: 'tag = ?', values: [countedTag(filter)] } : { sql: TAGS[tags], values: [] }
+
+function addSums(counts: Counts, sums: SumRow, sign: 1 | -1): void {
+  for (const [at, name] of COUNTED.entries()) counts[name] += sign * (sums[at] ?? 0)
 }
 
 /** Null where nothing was counted. */

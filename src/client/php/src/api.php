@@ -1195,7 +1195,9 @@ final class Stats
      * All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The
      * default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed
      * recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to
-     * recipients with a final outcome, or to delivered recipients.
+     * recipients with a final outcome, or to delivered recipients. `group_by` adds the counts of the whole range by
+     * domain, tag or stream: the 100 largest groups, and the sum of the others. The range is then at most 400 days, by
+     * tag 100.
      *
      * Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without
      * `admin`, a key can access its own domain only.

@@ -1694,9 +1694,74 @@ class StatsTotals(TypedDict):
     """0 to 1; 0 if there is nothing to count."""
 
 
-class Stats(TypedDict):
+class StatsGroupsItem(TypedDict):
+    key: str
+    """Value of the filter `domain_id`, `tag` or `stream` for this group."""
+    name: Optional[str]
+    """Null for a domain that was removed."""
+    accepted: int
+    delivered: int
+    deferred: int
+    bounced: int
+    hard_bounced: int
+    soft_bounced: int
+    opened: int
+    unique_opened: int
+    clicked: int
+    unique_clicked: int
+    unsubscribed: int
+    complained: int
+    suppressed: int
+    delivery_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    bounce_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    complaint_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    open_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    click_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+
+
+class StatsOther(TypedDict):
+    accepted: int
+    delivered: int
+    deferred: int
+    bounced: int
+    hard_bounced: int
+    soft_bounced: int
+    opened: int
+    unique_opened: int
+    clicked: int
+    unique_clicked: int
+    unsubscribed: int
+    complained: int
+    suppressed: int
+    delivery_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    bounce_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    complaint_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    open_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+    click_rate: float
+    """0 to 1; 0 if there is nothing to count."""
+
+
+class _Stats(TypedDict):
     data: List[StatsDataItem]
     totals: StatsTotals
+
+
+class Stats(_Stats, total=False):
+    groups: List[StatsGroupsItem]
+    """Only with `group_by`: at most 100 groups, those with most accepted recipients first. Mail with several tags
+    counts in each.
+    """
+    other: Optional[StatsOther]
+    """Only with `group_by`: sum of the groups beyond 100; null without any."""
 
 
 class Suppression(TypedDict):
@@ -2363,6 +2428,8 @@ class StatsReadQuery(_StatsReadQueryMaybeNamed, total=False):
     tag: str
     stream: str
     """Message stream. Not together with `tag`."""
+    group_by: Literal["domain", "tag", "stream"]
+    """Adds `groups` and `other`. `tag` and `stream` cannot be combined with filters by either."""
     mode: Literal["live", "test"]
     """Absent: `live`, or `test` with a test key."""
 

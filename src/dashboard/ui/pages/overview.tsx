@@ -8,12 +8,13 @@ import { mode, organization } from '../kit/state.ts'
 import { GetStarted, useSteps } from './get-started.tsx'
 import { AlertNotices, useAlerts } from './health-alerts.tsx'
 import { Deliverability } from './overview/deliverability.tsx'
+import { Groups } from './overview/groups.tsx'
 import { periodOf, RANGES, rangeOf } from './overview/range.ts'
 import { Statistics } from './overview/statistics.tsx'
 import { useTroubles } from './overview/troubles.tsx'
 import { Queues } from './queues.tsx'
 
-/** Deliverability first, then volume, then the queue. */
+/** Deliverability first, then volume, then the queue; last what may change without moving the others. */
 export default function Overview() {
   const range = rangeOf(place.value.query.range)
   const statsOf = (back: number) => (signal: AbortSignal) =>
@@ -49,6 +50,7 @@ export default function Overview() {
           {!isNew && <Deliverability quality={quality} stats={stats.data} troubles={troubles.data} range={range} />}
           {!isNew && stats.data && <Statistics stats={stats.data} before={before.data} range={range} />}
           {mayQueues && <Queues loaded={queues} />}
+          {!isNew && <Groups range={range} {...REFRESH} />}
         </>
       ) : (
         <div class="card skeleton-page" role="progressbar" aria-label="Loading overview" />
