@@ -1,4 +1,4 @@
-import { canonicalLocal } from '../mail/address.ts'
+import { canonicalLocal, parseMailbox, toALabel } from '../mail/address.ts'
 import type { Message, Mode } from './message.ts'
 
 /** An address that Postrider does not send to, and the reason. */
@@ -32,12 +32,21 @@ export function reachOf({ organizationId, email, domainId, mode, stream, reason 
   return JSON.stringify([organizationId, email, domainId, mode, stream, stream !== null && reason === 'complaint'])
 }
 
-/** Address, or a part of one → the form in which suppressions are compared. Local parts are case-sensitive by the
- *  standard only: in practice `Ann@` and `ann@` reach the same person, who has opted out. */
+/** Address, or a part of one → the form in which suppressions are compared, with A-labels. Local parts are case-sensitive
+ *  by the standard only: in practice `Ann@` and `ann@` reach the same person, who has opted out. */
 export function suppressionKey(email: string): string {
   const folded = email.toLowerCase()
   const at = folded.lastIndexOf('@')
-  return at < 0 ? folded : canonicalLocal(folded.slice(0, at)) + folded.slice(at)
+  if (at < 0) return folded
+  const domain = folded.slice(at + 1)
+  return `${canonicalLocal(folded.slice(0, at))}@${toALabel(domain) ?? domain}`
+}
+
+/** An address as somebody pastes it, with or without a display name, a domain, or the beginning of either → the form in
+ *  which stored addresses begin with it. A name of several labels that is not ASCII is read as a domain. */
+export function pastedKey(text: string): string {
+  const trimmed = text.trim()
+  return suppressionKey(parseMailbox(trimmed)?.address ?? toALabel(trimmed) ?? trimmed)
 }
 
 /** Reason and recipient of a message → the resulting suppression. A complaint or an unsubscribe request applies to

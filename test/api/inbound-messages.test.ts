@@ -248,7 +248,10 @@ describe('an inbound message', () => {
     const api = await start()
     const [first, second] = [await addRoute(api), await addRoute(api, STORE)]
     const a = await take(api, first)
-    const b = await take(api, second, { from: 'bob@else.example', to: ['Sales@own.example', 'info@own.example'] })
+    const b = await take(api, second, {
+      from: 'bob@xn--bcher-kva.example',
+      to: ['Sales@own.example', 'info@own.example'],
+    })
     await attempt(api, 'failed', 500)
     const find = async (query: string) => idsOf(await read(api, `/v1/inbound-messages?${query}`))
     expect(await find('')).toEqual([b.id, a.id])
@@ -256,11 +259,14 @@ describe('an inbound message', () => {
       [`route_id=${first.id}`, [a.id]],
       ['route_id=rte_gone', []],
       [`domain_id=${api.own.domain.id}`, [b.id, a.id]],
-      ['from=BOB@else.example', [b.id]],
+      ['from=%22BOB%22@B%C3%BCcher.example', [b.id]],
       ['to=sales@own.example', [b.id]],
       ['to=info@own.example&from=ann@sender.example', []],
       ['status=failed', [a.id]],
-      ['q=ob@else', [b.id]],
+      ['q=ob@xn--bch', [b.id]],
+      ['q=B%C3%BCcher.example', [b.id]],
+      ['q=Bob+%3Cbob@b%C3%BCcher.example%3E', [b.id]],
+      ['q=@b%C3%BCcher.ex', [b.id]],
       ['q=OWN.ex', [b.id, a.id]],
       ['q=%25', []],
       ['status=delivered', []],

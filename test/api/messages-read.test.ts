@@ -35,6 +35,7 @@ describe('GET /v1/messages', () => {
     ['status=partial', []],
     ['to=ann@remote.example', [2, 0]],
     ['to=BOB@REMOTE.example', [1]],
+    ['to=%22Bob%22@remote.EXAMPLE', [1]],
     ['to=nobody@remote.example', []],
     ['from=news@example.com', [2]],
     ['from=SHOP@example.com', [3, 1, 0]],

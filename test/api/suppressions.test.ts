@@ -39,6 +39,31 @@ test('an address is suppressed, found by id and by address, and removed', async 
   expect((await ask('GET', '/v1/suppressions', { key })).body).toEqual({ data: [], has_more: false, next_cursor: null })
 })
 
+test('an address is found in each of its spellings, and its domain by what is typed of it', async () => {
+  const { ask, own } = await start()
+  const read = async (path: string) => (await ask('GET', `/v1/suppressions${path}`, { key: own.keys.read })).body
+  const added = await ask('POST', '/v1/suppressions', { body: { email: '"ann"@Bücher.example' } })
+  expect(added.body.email).toBe('ann@xn--bcher-kva.example')
+  const SPELLINGS = ['Ann@BÜCHER.example', '"ann"@xn--bcher-kva.example', '<ann@bücher.example>']
+  for (const name of SPELLINGS.map(encodeURIComponent)) {
+    expect((await read(`/${name}`)).id).toBe(added.body.id)
+    expect((await read(`?email=${name}`)).data).toHaveLength(1)
+  }
+  for (const [text, count] of [
+    ['Ann Lee <ann@bücher.example>', 1],
+    ['"ann"@Bücher.exa', 1],
+    ['Bücher.example', 1],
+    ['@bücher.ex', 1],
+    ['an', 1],
+    ['bucher.example', 0],
+  ] as const) {
+    const { data } = await read(`?q=${encodeURIComponent(text)}`)
+    expect([text, data.length]).toEqual([text, count])
+  }
+  const gone = await ask('DELETE', `/v1/suppressions/${encodeURIComponent('ann@Bücher.example')}`)
+  expect(gone.body.id).toBe(added.body.id)
+})
+
 test('an address that is suppressed already gets 409 and names the suppression', async () => {
   const { ask, own } = await start()
   const first = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', reason: 'complaint' } })

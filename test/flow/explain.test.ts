@@ -65,6 +65,16 @@ test('a hard bounce names the rule and the suppression, and the address says why
   expect(events).toMatchObject([{ type: 'message.suppressed', data: { reason: 'hard_bounce' } }])
 })
 
+test('a suppressed address is explained in each of its spellings', async () => {
+  await server.ask('POST', '/v1/suppressions', { email: 'left@c.remote.example' })
+  const { body } = await server.send({ to: 'Left@c.remote.example' })
+  expect((await explain(body.id)).suppressions).toHaveLength(1)
+  for (const to of ['LEFT@C.remote.example', '"left"@c.remote.example'].map(encodeURIComponent)) {
+    const address = await server.read(`/v1/explain?to=${to}`)
+    expect(address).toMatchObject({ would_send: false, last_message: { message_id: body.id } })
+  }
+})
+
 test('a refusal about our server says what to do', async () => {
   const { body } = await server.send({ to: 'ptr@c.remote.example' })
   await server.ended(body.id)

@@ -5,6 +5,7 @@ import { iso } from '../../model/event.ts'
 import { isFinal, type Message, type Mode, TRANSACTIONAL } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Report } from '../../model/report.ts'
+import { suppressionKey } from '../../model/suppression.ts'
 import { countsFor } from '../../model/suppression-streams.ts'
 import { partition } from '../../os/partition.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
@@ -44,7 +45,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
     now: number,
     modes: readonly Mode[],
   ): Promise<Known> => {
-    const all = await store.suppressions.find(sender.organizationId, email)
+    const all = await store.suppressions.find(sender.organizationId, suppressionKey(email))
     const own = all.filter(
       ({ domainId, mode }) => (domainId ?? sender.domainId) === sender.domainId && modes.includes(mode),
     )
@@ -155,7 +156,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
     const message = records[0]
     if (message === undefined) return null
     const deliveries = await store.messages.deliveries(message.id)
-    const delivery = deliveries.find(({ email }) => email.toLowerCase() === to.toLowerCase())
+    const delivery = deliveries.find(({ email }) => suppressionKey(email) === suppressionKey(to))
     return delivery === undefined
       ? null
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }

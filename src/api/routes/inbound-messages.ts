@@ -3,6 +3,7 @@ import { unpackParsed, unpackRaw } from '../../mail/inbound-content.ts'
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { pastedKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Notify } from '../../os/notifier.ts'
@@ -173,7 +174,7 @@ function toFilter(query: ListQuery, organizationId: string): InboundFilter {
     from: query.from ?? null,
     to: query.to ?? null,
     status: query.status ?? null,
-    part: query.q?.trim() || null,
+    part: pastedKey(query.q ?? '') || null,
     ...timeRange(query),
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
+import { pastedKey, SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
@@ -56,7 +56,7 @@ export function suppressionOperations(deps: {
       requireWithin(found === null ? null : seenAs(found, scope), scope, 'suppression')
       if (found !== null) return [found]
     }
-    const all = await store.suppressions.find(scope.organizationId, suppressionKey(name))
+    const all = await store.suppressions.find(scope.organizationId, pastedKey(name))
     const [first, ...others] = all.filter((each) => isWithin(scope, seenAs(each, scope)))
     if (first === undefined) throw new Refusal('not_found', 'No such suppression. Check the ID or address.')
     return [first, ...others]
@@ -81,7 +81,7 @@ export function suppressionOperations(deps: {
       query: listQuery,
       async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
-        const beginning = suppressionKey(query.q?.trim().replace(/^@/, '') ?? '') || null
+        const beginning = pastedKey(query.q?.trim().replace(/^@/, '') ?? '') || null
         const filter = { ...scopeOf(key), email, beginning, reason: query.reason ?? null, stream: query.stream ?? null }
         return pageResponse(
           await store.suppressions.list({ ...filter, ...timeRange(query) }, pageRequest(query)),
