@@ -112,7 +112,7 @@ function Recipient({
                   {sentence.replace(ISO_TIME, when)}
                 </p>
               ))}
-              {why.meaning && <p class="muted small">Reply codes: {why.meaning}</p>}
+              {why.meaning && status !== 'suppressed' && <p class="muted small">Reply codes: {why.meaning}</p>}
               {next_attempt_at && (
                 <p>
                   <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
@@ -136,7 +136,7 @@ const MAY_BE_SUPPRESSED = ['bounced', 'suppressed', 'complained', 'failed']
 function outcomeOf({ email, status, next_attempt_at }: Json, attempts: Json[]): string {
   const last = attempts.findLast((attempt) => attempt.recipient.toLowerCase() === email.toLowerCase())
   if (status === 'deferred' && next_attempt_at) return `Next attempt ${ago(next_attempt_at)}`
-  if (last === undefined) return ''
+  if (last === undefined || status === 'suppressed') return ''
   if (last.outcome === 'delivered') return `Delivered to ${last.mx_host} in ${duration(last.duration_ms)}`
   const cause = CAUSES[last.cause?.class] ?? ''
   return cause === '' ? (last.smtp_response ?? '') : `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`
@@ -150,13 +150,16 @@ interface Data {
   events: Json[]
 }
 
+/** Events that end a delivery without an attempt. */
+const ENDS = ['message.suppressed', 'message.cancelled']
+
 /** The timeline of one recipient, oldest first. Omits events that repeat an attempt. */
 function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
   const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
   const reported = attempts.reports.filter((report: Json) => isThis(report.email))
   const others = events.filter(
-    ({ type, data }) => isThis(data.to) && (ENGAGEMENT[type] !== undefined || own.length === 0),
+    ({ type, data }) => isThis(data.to) && (own.length === 0 || ENGAGEMENT[type] !== undefined || ENDS.includes(type)),
   )
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
