@@ -1,3 +1,4 @@
+import { withoutNoTrackScheme } from '../mail/no-track.ts'
 import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, registeredDomainOf } from './hosts.ts'
 import type { ExaminedLink, LinkProblem, Rule } from './mail.ts'
@@ -13,8 +14,8 @@ export function examineLinks(page: Page | null, text: string): ExaminedLink[] {
     )
     .slice(0, MOST_LINKS)
     .map((link) => {
-      const url = oneLine(link.href ?? '').slice(0, MAX_SHOWN)
-      return { url, text: link.text, problems: problemsOf(link.href?.trim() ?? '', link.text) }
+      const href = withoutNoTrackScheme(link.href ?? '')
+      return { url: oneLine(href).slice(0, MAX_SHOWN), text: link.text, problems: problemsOf(href.trim(), link.text) }
     })
   const known = new Set(inPage.map(({ url }) => url))
   const inText = [...new Set(text.slice(0, MAX_TEXT).match(WEB_ADDRESS) ?? [])]

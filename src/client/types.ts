@@ -1592,7 +1592,7 @@ export interface SendMessage {
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
+  /** Rewrites links in `html` for click tracking, except those with `data-no-track` or the mark of another service. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
   /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Where it is off, content with the placeholder is refused. Null or absent: use the setting of the stream or the domain. */
   unsubscribe?: boolean | null
@@ -2158,7 +2158,7 @@ export interface MessagesAnalyzeBody {
   require_tls?: boolean | null
   /** Tracks opens with an image of one pixel. Null or absent: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting. */
+  /** Rewrites links in `html` for click tracking, except those with `data-no-track` or the mark of another service. Null or absent: use the domain’s setting. */
   track_clicks?: boolean | null
   /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. Where it is off, content with the placeholder is refused. Null or absent: use the setting of the stream or the domain. */
   unsubscribe?: boolean | null

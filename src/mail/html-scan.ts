@@ -16,6 +16,7 @@ export interface HtmlTag {
 export interface HtmlAttribute {
   /** Lower-case. */
   name: string
+  nameStart: number
   /** Entities decoded; '' if there is none. */
   value: string
   /** Range of the raw value without quotes; equal if it is empty or missing. */
@@ -144,7 +145,7 @@ function readAttribute(html: string, from: number, attributes: HtmlAttribute[]):
   const name = html.slice(from, at).toLowerCase()
   const valueSign = afterSpaces(html, at)
   if (html.charCodeAt(valueSign) !== EQUALS) {
-    attributes.push({ name, value: '', valueStart: at, valueEnd: at })
+    attributes.push({ name, nameStart: from, value: '', valueStart: at, valueEnd: at })
     return at
   }
   let start = afterSpaces(html, valueSign + 1)
@@ -159,7 +160,13 @@ function readAttribute(html: string, from: number, attributes: HtmlAttribute[]):
     while (end < html.length && html.charCodeAt(end) !== GREATER && !SPACES.has(html.charCodeAt(end))) end++
     at = end
   }
-  attributes.push({ name, value: decodeAttribute(html.slice(start, end)), valueStart: start, valueEnd: end })
+  attributes.push({
+    name,
+    nameStart: from,
+    value: decodeAttribute(html.slice(start, end)),
+    valueStart: start,
+    valueEnd: end,
+  })
   return at
 }
 

@@ -55,6 +55,8 @@ describe('links', () => {
     '<a name="https://x.example/">',
     '<a href="https://x.example/" data-no-track>',
     '<a DATA-NO-TRACK="" href="https://x.example/">',
+    '<a clicktracking=off href="https://x.example/">',
+    '<a href="https+notrack://x.example/">',
     '<link href="https://x.example/style.css">',
     '<base href="https://x.example/">',
     '<img src="https://x.example/a.png">',
@@ -71,6 +73,18 @@ describe('links', () => {
     'https://x.example/ in words',
   ])('leaves %p unchanged', (html) => {
     expect(tracked(html)).toBe(html)
+  })
+
+  test.each([
+    ['<a ses:no-track href="https://x.example/">', '<a href="https://x.example/">'],
+    ['<a href="https://x.example/" ses:no-track="true">', '<a href="https://x.example/">'],
+    ["<a href='https://x.example/'SES:No-Track = '' class=b>", "<a href='https://x.example/' class=b>"],
+    ['<a href="https://x.example/" ses:no-track=1 ses:no-track>', '<a href="https://x.example/">'],
+    ['<a ses:no-track="" href="mailto:a@x.example">', '<a href="mailto:a@x.example">'],
+    ['<p ses:no-track>', '<p ses:no-track>'],
+  ])('%p loses the attribute of SES', (html, expected) => {
+    expect(tracked(html)).toBe(expected)
+    expect(tracked(html, OPENS)).toBe(html + PIXEL)
   })
 
   test('tracks links that only Outlook hides', () => {

@@ -1,6 +1,7 @@
 import { textOf } from './compose.ts'
 import type { MailContent } from './content.ts'
-import { type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
+import { type HtmlAttribute, type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
+import { asksNotToTrack, REMOVED } from './no-track.ts'
 import { createTrackingLinks, isTrackable, type LinkScope, type TrackingLinks } from './tracking-link.ts'
 import { withUnsubscribeLink } from './unsubscribe-placeholder.ts'
 
@@ -35,8 +36,8 @@ export function trackContent(content: MailContent, tracking: Tracking): MailCont
 }
 
 /** HTML of a mail → the same bytes, except that each http(s) `href` of an `a` or `area` becomes a tracking link
- *  (`clicks`), and a pixel is added before the last `</body>` or at the end (`opens`). Unchanged: links with
- *  `data-no-track`, of another scheme, in comments (also conditional ones), too long, and after the first 10,000.
+ *  (`clicks`), and a pixel is added before the last `</body>` or at the end (`opens`). Unchanged: links that
+ *  ask for it (no-track.ts), of another scheme, in comments (also conditional ones), too long, and after the first 10,000.
  *  Linear in the HTML, never throws. */
 export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks): string {
   const { deliveryId, baseUrl } = tracking
@@ -46,7 +47,7 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
   const edits: Edit[] = []
   const linkFor = (href: string, tag: HtmlTag): string | null => {
     if (!tracking.clicks || edits.length >= MAX_LINKS || !isTrackable(href) || href.startsWith(own)) return null
-    return tag.attributes.some(({ name }) => name === NO_TRACK) ? null : baseUrl + links.click(deliveryId, href)
+    return asksNotToTrack(tag) ? null : baseUrl + links.click(deliveryId, href)
   }
   const end = createEndFinder(html)
   scanHtml(html, {
@@ -58,6 +59,8 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
       if (href === undefined) return
       const link = linkFor(trimUrl(href.value), tag)
       if (link !== null) edits.push({ from: href.valueStart, to: href.valueEnd, piece: link })
+      if (!tracking.clicks) return
+      for (const attribute of tag.attributes) if (attribute.name === REMOVED) edits.push(removal(html, attribute))
     },
   })
   if (tracking.opens) {
@@ -68,7 +71,6 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
   return edited(html, edits)
 }
 
-const NO_TRACK = 'data-no-track'
 /** Each adds some hundred bytes per recipient; a page of nothing but links would triple in size. */
 const MAX_LINKS = 10_000
 
@@ -82,6 +84,14 @@ function trimUrl(text: string): string {
 }
 
 const SPACE = 32
+
+/** Removes an attribute with its value, its quotes and the blank before it. */
+function removal(html: string, { nameStart, valueStart, valueEnd }: HtmlAttribute): Edit {
+  const before = html[valueStart - 1]
+  const isQuoted = valueStart > nameStart && (before === '"' || before === "'") && html[valueEnd] === before
+  const isBlank = nameStart > 0 && html.charCodeAt(nameStart - 1) <= SPACE
+  return { from: isBlank ? nameStart - 1 : nameStart, to: isQuoted ? valueEnd + 1 : valueEnd, piece: '' }
+}
 
 /** Replaces `html.slice(from, to)` by `piece`. */
 interface Edit {

@@ -3,6 +3,7 @@ import { compose } from '../mail/compose.ts'
 import { type MailContent, unpackContent } from '../mail/content.ts'
 import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
+import { withoutNoTrackScheme } from '../mail/no-track.ts'
 import type { RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
@@ -156,11 +157,16 @@ function mailOf(job: Unprepared): Composed {
 function contentFor(packed: Uint8Array, { tracking, secrets }: RecipientParts): MailContent {
   const content = unpackContent(packed)
   if (secrets !== undefined) return withSecrets(content, secrets)
-  if (tracking === null) return content
-  const tracked = trackContent(content, tracking)
+  if (tracking === null) return withPlainLinks(content)
+  const tracked = withPlainLinks(trackContent(content, tracking))
   // tracking makes an object per tag, several times the size of the HTML
   if ((content.html?.length ?? 0) > LARGE_HTML) Bun.gc(true)
   return tracked
+}
+
+function withPlainLinks(content: MailContent): MailContent {
+  const plain = (body: string | null) => body && withoutNoTrackScheme(body)
+  return { ...content, text: plain(content.text), html: plain(content.html) }
 }
 
 function withSecrets(content: MailContent, secrets: Readonly<Record<string, string>>): MailContent {

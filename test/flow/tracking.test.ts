@@ -99,6 +99,19 @@ test('each recipient has separate links; every other byte is the author’s, and
   expect(html.text).toBe(WITH_STOP)
 })
 
+test('links with the opt-out of another service go out as they are, and Postal’s scheme becomes a plain one', async () => {
+  const html =
+    '<a data-pm-no-track href="https://a.example/">a</a><a ses:no-track href="https://b.example/">b</a>' +
+    '<a href="https+notrack://c.example/">c</a>'
+  const text = 'See https+notrack://c.example/'
+  const plain = html.replace('https+notrack', 'https')
+  const [tracked] = await deliver({ html, text, track_clicks: true })
+  const [untracked] = await deliver({ html, text })
+  expect(bytes(tracked!.html)).toBe(plain.replace(' ses:no-track', ''))
+  expect(bytes(untracked!.html)).toBe(plain)
+  expect([tracked!.text.trim(), untracked!.text.trim()]).toEqual(Array(2).fill('See https://c.example/'))
+})
+
 test('a click redirects to the author’s link and is published to the webhook', async () => {
   const [mail] = await deliver(FULL)
   const answer = await follow(hrefs(mail!.html)[0]!)

@@ -90,7 +90,7 @@ export function createSendBody(now: () => number) {
       .boolean()
       .nullish()
       .describe(
-        'Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the domain’s setting.',
+        'Rewrites links in `html` for click tracking, except those with `data-no-track` or the mark of another service. Null or absent: use the domain’s setting.',
       ),
     unsubscribe: z
       .boolean()

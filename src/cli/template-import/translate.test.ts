@@ -34,6 +34,8 @@ const same: [language: Language, text: string, result: string][] = [
   ['postmark', '{{^name}}a{{/name}}{{^company.site}}b{{/company.site}}', 'b'],
   ['postmark', '{{#each gone}}a{{/each}}{{#each company.gone}}b{{/each}}', ''],
   ['postmark', '<a href="{{{ pm:unsubscribe_url }}}">', '<a href="%unsubscribe_url%">'],
+  ['postmark', '<a data-pm-no-track href="{{{total}}}">', '<a data-pm-no-track href="12">'],
+  ['sendgrid', '<a clicktracking=off href="{{{total}}}">', '<a clicktracking=off href="12">'],
   ['postmark', 'a {% b %} {', 'a {% b %} {'],
   ['sendgrid', '{{#if name}}a{{else}}b{{/if}}{{#if gone}}c{{else if total}}d{{else}}e{{/if}}', 'ad'],
   ['sendgrid', '{{#unless nothing}}a{{/unless}}{{#unless name}}b{{/unless}}', 'a'],

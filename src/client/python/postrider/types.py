@@ -1628,8 +1628,8 @@ class SendMessage(_SendMessage, total=False):
     track_opens: Optional[bool]
     """Tracks opens with an image of one pixel. Null or absent: use the domain’s setting."""
     track_clicks: Optional[bool]
-    """Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the
-    domain’s setting.
+    """Rewrites links in `html` for click tracking, except those with `data-no-track` or the mark of another
+    service. Null or absent: use the domain’s setting.
     """
     unsubscribe: Optional[bool]
     """Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s
@@ -2258,8 +2258,8 @@ class MessagesAnalyzeBody(_MessagesAnalyzeBodyNamed, total=False):
     track_opens: Optional[bool]
     """Tracks opens with an image of one pixel. Null or absent: use the domain’s setting."""
     track_clicks: Optional[bool]
-    """Rewrites links in `html` for click tracking, except those with `data-no-track`. Null or absent: use the
-    domain’s setting.
+    """Rewrites links in `html` for click tracking, except those with `data-no-track` or the mark of another
+    service. Null or absent: use the domain’s setting.
     """
     unsubscribe: Optional[bool]
     """Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s
