@@ -253,6 +253,12 @@ const CASES: Case[] = [
     },
     'unsubscribe_link_dead',
   ],
+  [
+    'the unsubscribe placeholder of another service',
+    { html: null, text: 'Stop: %tag_unsubscribe_url%', hasUnsubscribe: true },
+    'unsubscribe_link_dead',
+  ],
+  ['a variable of Mailgun', { html: null, text: 'Hi %recipient.first%' }, 'variables_unresolved'],
   ['the unsubscribe placeholder', { ...link('%unsubscribe_url%'), hasUnsubscribe: true }, NO_TEXT],
   ['a link that cannot be read', link('https://a b/'), NO_TEXT, 'link_invalid'],
   ['a link without text', link('https://shop.example.org/', ''), NO_TEXT, 'link_without_text'],

@@ -185,8 +185,8 @@ const OWN_KINDS = {
     ),
     unsubscribe_link_dead: error(
       20,
-      'The message contains %unsubscribe_url%, but unsubscribe is off',
-      'Set unsubscribe to true. The API refuses to send such a message.',
+      'Nothing replaces the placeholder for the unsubscribe link',
+      'Write %unsubscribe_url% and set unsubscribe to true. The API refuses to send such a message.',
       'unsubscribe',
     ),
     unsubscribe_header_missing: warning(

@@ -1,4 +1,5 @@
-import { mentionsUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
+import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../mail/foreign-unsubscribe.ts'
+import { findUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { getHeader, type Mail, type Rule } from './mail.ts'
 import { BULK_PHRASES, phrasesIn, SPAM_PHRASES, UNSUBSCRIBE_WORDS } from './phrases.ts'
 import { isShouting, longWordsOf } from './wording.ts'
@@ -27,7 +28,9 @@ export const content: Rule = (mail, report) => {
 export const unsubscribe: Rule = (mail, report) => {
   const { input, links } = mail
   const isSet = input.hasUnsubscribe && getHeader(input, 'list-unsubscribe') === null
-  if (!isSet && mentionsUnsubscribe(`${input.html ?? ''}\n${input.text ?? ''}`)) report('unsubscribe_link_dead')
+  const foreign = foreignUnsubscribeInHtml(input.html ?? '') ?? foreignUnsubscribe(input.text ?? '')
+  const dead = foreign ?? (isSet ? null : findUnsubscribe(`${input.html ?? ''}\n${input.text ?? ''}`))
+  if (dead !== null) report('unsubscribe_link_dead', `: ${dead.slice(0, 60)}`)
   const hasLink = links.some(({ url, text }) => UNSUBSCRIBE_WORDS.test(text) || UNSUBSCRIBE_WORDS.test(url))
   if (hasLink && !input.hasUnsubscribe) return report('unsubscribe_header_missing')
   if (hasLink || !looksLikeBulk(mail)) return

@@ -17,7 +17,8 @@ export const VARIABLE_BEGINS = /\{\{|\{%|\[\[|\*\||<%|\$\{/
 // Liquid, Handlebars, Jinja, ERB, JavaScript, Mailchimp, Symfony and manual placeholders; all within one line.
 const VARIABLE =
   /\{\{[^{}\n]{0,200}\}\}|\{%[^%{}\n]{0,200}%\}|\[\[[^[\]\n]{1,200}\]\]|\*\|[A-Z0-9_:]{1,60}\|\*|<%[^%<>\n]{0,200}%>|\$\{[A-Za-z_][\w.]{0,60}\}|\[(?:FIRST|LAST|FULL|YOUR|INSERT|CUSTOMER|COMPANY)[ _A-Z]{0,30}\]/
-const PERCENT = /(?<![\w%])%[A-Z][A-Z0-9_]{2,40}%(?![\w%])/
+// Also Mailgun's variables of the recipient.
+const PERCENT = /(?<![\w%])%(?:[A-Z][A-Z0-9_]{2,40}|recipient(?:[._]\w{1,60})?)%(?![\w%])/
 // In German `null` is a number, so it counts only in the place of a name or a value.
 const UNDEFINED =
   /\[object Object\]|(?:^|[\s,:>(])(?:undefined|NaN)(?=[\s,.!?<)]|$)|\b(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Bonjour|Hola|Ciao)\s(?:null|None|nil)\b|:\s?null(?=[\s,.!?<]|$)/

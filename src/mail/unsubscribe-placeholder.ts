@@ -4,6 +4,11 @@
 const PLACEHOLDER =
   /(?:https?:\/\/)?(?:%(?:25)?|&#37;|&#x25;)unsubscribe_url(?:%(?:25)?|&#37;|&#x25;)(?:(?:&(?:amp;)?\w+=|\/)[^\s"'<>]*)?/gi
 
+/** Text or HTML → the placeholder as it is first written; null if it has none. */
+export function findUnsubscribe(text: string): string | null {
+  return text.match(PLACEHOLDER)?.[0] ?? null
+}
+
 export function mentionsUnsubscribe(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0
 }

@@ -19,7 +19,7 @@ export type ParsingJob = { owner: string } & (
   | { kind: 'template_compile'; mjml: string; at: string }
   | { kind: 'template_preview'; texts: TemplateTexts; variables: Variables; parts: PartTexts | null }
   | { kind: 'template_fill'; template: FilledTemplate; variables: Variables; workLeft: number | null }
-  | { kind: 'author_mail'; head: Bytes; recipients: readonly Mailbox[] }
+  | { kind: 'author_mail'; head: Bytes; searched: Bytes; recipients: readonly Mailbox[] }
   | { kind: 'suppression_list'; text: string; format: ListFormat; mostRefused: number }
 )
 

@@ -50,7 +50,7 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
       fill: (template, variables, owner, workBudget) =>
         ask({ kind: 'template_fill', owner, template, variables, workLeft: workBudget?.left ?? null }, workBudget),
     },
-    readAuthor: (head, recipients, owner) => ask({ kind: 'author_mail', owner, head, recipients }),
+    readAuthor: (head, searched, recipients, owner) => ask({ kind: 'author_mail', owner, head, searched, recipients }),
     readList: (text, format, mostRefused, owner) => ask({ kind: 'suppression_list', owner, text, format, mostRefused }),
   }
 }
@@ -99,6 +99,6 @@ const TOO_SLOW: Record<ParsingJob['kind'], string> = {
   template_compile: 'The MJML takes too long to compile. Make it simpler or smaller.',
   template_preview: 'The template takes too long to render. Make it simpler or smaller.',
   template_fill: 'The template takes too long to render. Make it simpler or smaller.',
-  author_mail: 'the header section takes too long to parse',
+  author_mail: 'the mail takes too long to parse',
   suppression_list: 'The list takes too long to parse. Send it in smaller parts.',
 }

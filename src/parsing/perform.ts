@@ -5,7 +5,7 @@ import { shownContent, shownRecord } from '../mail/shown-content.ts'
 import { Refusal } from '../model/refusal.ts'
 import { createWeightedCache } from '../os/weighted-cache.ts'
 import { SmtpReply } from '../smtp-server/reply.ts'
-import { readAuthorRequest } from '../smtp-submission/author-request.ts'
+import { readAuthorRequest, requireNoPlaceholder } from '../smtp-submission/author-request.ts'
 import { previewTemplate } from '../submission/preview.ts'
 import {
   fillTemplate,
@@ -56,6 +56,7 @@ export function createPerform(): (job: ParsingJob, working?: () => void) => Prom
         return fillTemplate(wanted, variables, workBudget, partsOf(template.parts))
       }
       case 'author_mail':
+        requireNoPlaceholder(ownBytes(job.searched))
         return readAuthorRequest(ownBytes(job.head), job.recipients)
       case 'suppression_list':
         return readList(job.text, job.format, job.mostRefused)

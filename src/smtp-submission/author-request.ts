@@ -1,6 +1,8 @@
 import { formatMailbox, type Mailbox } from '../mail/address.ts'
 import { addressesOf } from '../mail/header-fields.ts'
 import { mailboxesOf } from '../mail/mailboxes.ts'
+import { placeholderInMail } from '../mail/placeholder-in-mail.ts'
+import { invalid } from '../model/refusal.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { Addresses, SubmissionRequest } from '../submission/request.ts'
 import { type AuthorMail, readAuthorMail } from './author-mail.ts'
@@ -11,9 +13,11 @@ export interface AuthorRequest {
   idempotencyKey: string | null
 }
 
-/** Header section (see author-mail.ts) and recipients → the request, off the main thread where threads exist. */
+/** Header section (see author-mail.ts), the mail as far as placeholders are searched in it, and recipients → the request,
+ *  off the main thread where threads exist. */
 export type ReadAuthor = (
   head: Uint8Array,
+  searched: Uint8Array,
   recipients: readonly Mailbox[],
   organizationId: string,
 ) => Promise<AuthorRequest>
@@ -23,6 +27,15 @@ export type ReadAuthor = (
 export function readAuthorRequest(head: Uint8Array, recipients: readonly Mailbox[]): AuthorRequest {
   const written = readAuthorMail(head)
   return { request: requestOf(written, recipients), idempotencyKey: written.idempotencyKey }
+}
+
+/** Refuses a mail with a placeholder for an unsubscribe link, with `validation_error`: a finished mail goes out as it is,
+ *  and the recipient of a dead link reports it as spam. */
+export function requireNoPlaceholder(mail: Uint8Array): void {
+  const found = placeholderInMail(mail)
+  if (found === null) return
+  const message = `must not contain ${found.slice(0, 60)}: SMTP submission does not replace it`
+  throw invalid([{ field: 'body', message }])
 }
 
 /** Envelope recipients that no header names become Bcc. */

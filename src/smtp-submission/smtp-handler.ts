@@ -94,7 +94,8 @@ export function createSubmissionHandler({
     const raw = await mail.read()
     const recipients = mail.recipients.map(({ as }) => as)
     const bodyAt = Math.min(endOfHead(raw), SCAN_LIMITS.headerBytes + 1)
-    const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
+    const searched = raw.subarray(0, MOST_SEARCHED)
+    const read = await readAuthor(raw.subarray(0, bodyAt), searched, recipients, key.organizationId)
     const request = withBody(read.request, raw.subarray(bodyAt))
     // DATA may take minutes; the key may have been revoked or expired since MAIL.
     if (typeof (await keyOf(password, mail.session, login, clock.now())) === 'string') throw loginNeeded()
@@ -145,6 +146,9 @@ async function keyOf(
     throw thrown
   }
 }
+
+/** Bytes in which placeholders are searched. Ours: texts come before attachments, and none is longer. */
+const MOST_SEARCHED = 2_097_152
 
 /** Only the header section was parsed; appends the unchanged body. */
 function withBody(request: SubmissionRequest, body: Uint8Array): SubmissionRequest {

@@ -112,6 +112,8 @@ describe('headers', () => {
       ],
       /^must be List/,
     ],
+    [[['List-Unsubscribe', '<mailto:%unsubscribe_email%>']], /^must not contain %unsubscribe_email%/],
+    [[['List-Unsubscribe', '<https://%unsubscribe_url%>']], /^must not contain/],
   ]
   test.each(own)('own unsubscribe headers %j', (headers, fault) => {
     const found = unsubscribeHeaderFault(headers)

@@ -1,4 +1,6 @@
 import { isComposedHeader } from '../mail/compose.ts'
+import { foreignUnsubscribe } from '../mail/foreign-unsubscribe.ts'
+import { findUnsubscribe } from '../mail/unsubscribe-placeholder.ts'
 import { type Metadata, STREAM_NAME } from '../model/message.ts'
 import { hasInvisible } from '../net/visible-text.ts'
 import { isRecord } from '../os/records.ts'
@@ -48,6 +50,10 @@ export function unsubscribeHeaderFault(headers: readonly [string, string][]): { 
   const [uris, post] = [find('list-unsubscribe'), find('list-unsubscribe-post')]
   if (uris !== undefined && !UNSUBSCRIBE_URIS.test(uris[1])) {
     return { name: uris[0], fault: 'must be a list such as <https://example.com/leave>, <mailto:leave@example.com>' }
+  }
+  const placeholder = uris && (findUnsubscribe(uris[1]) ?? foreignUnsubscribe(uris[1]))
+  if (uris !== undefined && placeholder) {
+    return { name: uris[0], fault: `must not contain ${placeholder}. Omit the header, and set unsubscribe to true` }
   }
   if (post === undefined) return null
   if (post[1].trim() !== 'List-Unsubscribe=One-Click') {

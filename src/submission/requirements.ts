@@ -1,5 +1,6 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
+import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../mail/foreign-unsubscribe.ts'
 import { countPlaceholders } from '../mail/unsubscribe-placeholder.ts'
 import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { Mode } from '../model/message.ts'
@@ -28,32 +29,32 @@ export function requireOwnDomain(request: GivenRequest, domain: Domain | null): 
   })
 }
 
-/** Refuses content with the placeholder for an unsubscribe link where no link can take its place, with
- *  `validation_error`: without `unsubscribe`, and in a finished mail, which goes out as it is. A recipient who follows a
- *  dead link reports the mail as spam instead. Also refuses a body that repeats it more than MOST_PLACEHOLDERS times. */
+/** Refuses content with a placeholder for an unsubscribe link where no link can take its place, with
+ *  `validation_error`: that of another service, and ours without `unsubscribe`. A recipient who follows a dead link
+ *  reports the mail as spam instead. Also refuses a body that repeats ours more than MOST_PLACEHOLDERS times. Finished
+ *  mail was checked when it was read. */
 export function requireUnsubscribeLink(request: SubmissionRequest, unsubscribe: boolean): void {
-  const { mime, template } = request
-  if (mime !== null && SPELLINGS.some((spelling) => hasText(mime.bytes, spelling))) {
-    throw invalid([
-      { field: 'body', message: 'must not contain %unsubscribe_url%: SMTP submission does not replace it' },
-    ])
+  for (const field of ['html', 'text'] as const) {
+    const fault = placeholderFault(request, field, unsubscribe)
+    if (fault !== null) throw invalid([{ field: request.template === null ? field : 'template_id', message: fault }])
   }
+}
+
+function placeholderFault(request: SubmissionRequest, field: 'html' | 'text', unsubscribe: boolean): string | null {
+  const body = request[field] ?? ''
   const most = unsubscribe ? MOST_PLACEHOLDERS : 0
-  const field = (['html', 'text'] as const).find((name) => countPlaceholders(request[name] ?? '', most) > most)
-  if (field === undefined) return
-  const message = unsubscribe
-    ? `contains %unsubscribe_url% more than ${MOST_PLACEHOLDERS} times`
-    : 'contains %unsubscribe_url%, but unsubscribe is off: set unsubscribe to true'
-  throw invalid([{ field: template === null ? field : 'template_id', message }])
+  if (countPlaceholders(body, most) > most) {
+    return unsubscribe
+      ? `contains %unsubscribe_url% more than ${MOST_PLACEHOLDERS} times`
+      : 'contains %unsubscribe_url%, but unsubscribe is off: set unsubscribe to true'
+  }
+  const foreign = field === 'html' ? foreignUnsubscribeInHtml(body) : foreignUnsubscribe(body)
+  if (foreign === null) return null
+  return `contains ${foreign.slice(0, 60)}, which Postrider does not replace: write %unsubscribe_url%, and set unsubscribe to true`
 }
 
 /** Ours. A link is eight times as long, and each recipient gets another: without a limit, 25 MB would become 200. */
 const MOST_PLACEHOLDERS = 1_000
-
-/** In a mail that may have many megabytes. */
-const SPELLINGS = ['%unsubscribe_url%', '%UNSUBSCRIBE_URL%']
-const hasText = ({ buffer, byteOffset, byteLength }: Uint8Array, text: string) =>
-  Buffer.from(buffer, byteOffset, byteLength).includes(text)
 
 /** Live mail requires a verified domain; `domain_not_verified` otherwise. */
 export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {

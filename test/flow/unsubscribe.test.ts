@@ -96,6 +96,14 @@ test('no dead unsubscribe link is delivered: without a link in its place, the me
   expect([filled.status, filled.body.error.field]).toEqual([400, 'template_id'])
   await expect(handIn({}, 'Stop: %UNSUBSCRIBE_URL%')).rejects.toThrow('550 5.6.0')
 
+  const foreign = '<a href="{{{ pm:unsubscribe }}}">stop</a>'
+  for (const unsubscribe of [true, false]) {
+    const moved = await server.send({ html: foreign, unsubscribe })
+    expect([moved.status, moved.body.error]).toMatchObject([400, { field: 'html', code: 'validation_error' }])
+    expect(moved.body.error.message).toContain('{{ pm:unsubscribe }}')
+  }
+  await expect(handIn({}, 'Stop: [[UNSUB_LINK_EN]]')).rejects.toThrow('550 5.6.0')
+
   const many = await server.send({ html: '%unsubscribe_url% '.repeat(1_001), unsubscribe: true })
   expect([many.status, many.body.error.field]).toEqual([400, 'html'])
 

@@ -24,6 +24,8 @@ const SHOP = {
   at: '2026-11-25T10:05:00Z',
 }
 
+const STOP = '%unsubscribe_url%'
+
 const same: [language: Language, text: string, result: string][] = [
   ['postmark', 'Hi {{ name }}, {{{name}}} {{&name}}', 'Hi &lt;Ann&gt;, <Ann> <Ann>'],
   ['postmark', 'Hi {{ missing }}{{! a comment }}!', 'Hi !'],
@@ -58,7 +60,15 @@ const same: [language: Language, text: string, result: string][] = [
     '%unsubscribe_url% %unsubscribe_url%',
   ],
   ['resend', 'Hi {{{name}}} {{{total}}} {{{gone|you}}}', 'Hi &lt;Ann&gt; 12 you'],
+  ['sendgrid', '<a href="%3C%25asm_global_unsubscribe_raw_url%25%3E">', '<a href="%unsubscribe_url%">'],
+  ['sendgrid', '&lt;%asm_group_unsubscribe_url%&gt; {{  unsubscribe  }} {{Unsubscribe}}', `${STOP} ${STOP} ${STOP}`],
+  ['postmark', '{{pm:unsubscribe}} {{{pm:unsubscribe}}} {{{  pm:unsubscribe_url  }}}', `${STOP} ${STOP} ${STOP}`],
   ['resend', '{{{RESEND_UNSUBSCRIBE_URL}}}', '%unsubscribe_url%'],
+  [
+    'resend',
+    '{{{  RESEND_UNSUBSCRIBE_URL  }}} {{{UNSUBSCRIBE_URL}}} {{{RESEND_UNSUBSCRIBE_URL|x}}}',
+    `${STOP} ${STOP} ${STOP}`,
+  ],
 ]
 test.each(same)('%s renders %s the same', (language, text, result) => {
   expect(rendered(language, text, SHOP)).toBe(result)
@@ -93,6 +103,15 @@ describe('reports', () => {
     ['postmark', '{{../x}}', 1, /leaves the template/],
     ['postmark', '{{.}}', 1, /all variables/],
     ['postmark', '{{empty}}', 1, /Rename/],
+    ['sendgrid', 'a\n<a href="{{{unsubscribe_preferences}}}">', 2, /unsubscribe_preferences.*%unsubscribe_url%/],
+    ['sendgrid', 'a\n\n<a href="<%asm_preferences_raw_url%>">', 3, /asm_preferences_raw_url%> has no/],
+    ['sendgrid', '<a href="[Unsubscribe]">', 1, /\[Unsubscribe\] has no/],
+    ['sendgrid', '{{{name}}}\n{{x\n}}<a href="[[UNSUB_LINK_EN]]">', 3, /UNSUB_LINK_EN/],
+    ['postmark', '<a href="{{amazonSESUnsubscribeUrl}}">', 1, /amazonSESUnsubscribeUrl/],
+    ['postmark', '<a href="*|UNSUB:https://x.example|*">', 1, /UNSUB/],
+    ['postmark', '{{{ pm:preferences }}}', 1, /not a name/],
+    ['resend', '{{{pm:unsubscribe}}}', 1, /pm:unsubscribe/],
+    ['resend', '<a href="%tag_unsubscribe_url%">', 1, /tag_unsubscribe_url/],
     ['resend', 'a {{name}}', 1, /three braces/],
     ['resend', '{{{#if a}}}', 1, /not part of Resend/],
   ]

@@ -1,3 +1,4 @@
+import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../../mail/foreign-unsubscribe.ts'
 import { strftimeOf } from './date-format.ts'
 import { liquidOf, pathOf, type Scope, truthOf, Untranslatable, untruthOf, wordsOf } from './expressions.ts'
 import { type Token, tokensOf } from './tokens.ts'
@@ -23,9 +24,10 @@ interface Options {
  *  throws. */
 export function translate(text: string, { language, isHtml, fallbacks = {} }: Options): Translated {
   const translator = createTranslator(text, { language, isHtml, fallbacks })
-  const problems: Translated['problems'] = []
+  const known = language === 'sendgrid' ? text.replace(SENDGRID_UNSUBSCRIBE, OURS) : text
+  const problems = deadLinks(known, isHtml)
   let out = ''
-  for (const token of tokensOf(withUnsubscribe(text, language))) {
+  for (const token of tokensOf(known)) {
     try {
       out += token.kind === 'text' ? translator.text(token.text) : translator.tag(token)
     } catch (thrown) {
@@ -120,6 +122,10 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
     const words = wordsOf(tag.code)
     const [name = '', ...rest] = words
     const raw = tag.isRaw && isHtml && language !== 'resend' ? ' | raw' : ''
+    const [plain = ''] = name.split('|') // Resend writes a fallback behind it
+    if (UNSUBSCRIBE[language].has(plain)) return OURS
+    const dead = UNSUBSCRIBE_PREFERENCES.test(plain) || foreignUnsubscribe(`{{${plain}}}`) !== null
+    if (dead) throw new Untranslatable(`{{${tag.code}}} has no equivalent. Use ${OURS}`)
     if (language === 'resend') return resendOutput(tag)
     if (language === 'sendgrid' && name === 'insert' && rest.length > 0) {
       const given = /^(?:default=)?["']?(?:default=)?(.*?)["']?$/.exec(rest.slice(1).join(' '))?.[1] ?? ''
@@ -218,13 +224,25 @@ const expression = (code: string, { trims: [before, after] }: Tag) =>
 const statement = (code: string, { trims: [before, after] }: Tag) =>
   `{%${before ? '-' : ''} ${code} ${after ? '-' : ''}%}`
 
-/** Each service's own link to unsubscribe → ours. */
-function withUnsubscribe(text: string, language: Language): string {
-  return text.replace(UNSUBSCRIBE[language], '%unsubscribe_url%')
+const OURS = '%unsubscribe_url%'
+/** Each service's names for its link to unsubscribe. */
+const UNSUBSCRIBE: Record<Language, ReadonlySet<string>> = {
+  resend: new Set(['RESEND_UNSUBSCRIBE_URL', 'UNSUBSCRIBE_URL']),
+  postmark: new Set(['pm:unsubscribe', 'pm:unsubscribe_url']),
+  sendgrid: new Set(['unsubscribe', 'Unsubscribe']),
+}
+const UNSUBSCRIBE_PREFERENCES = /^unsubscribe_preferences$/i
+const SENDGRID_UNSUBSCRIBE =
+  /(?:<|&lt;|%3C)%(?:25)?asm_(?:group|global)_unsubscribe(?:_raw)?_url%(?:25)?(?:>|&gt;|%3E)/gi
+
+/** Text before its translation → the first unsubscribe placeholder that is not written as a variable, and which nothing
+ *  would replace. */
+function deadLinks(text: string, isHtml: boolean): Translated['problems'] {
+  const outside = text.replace(VARIABLE, (variable) => variable.replace(/[^\n]/g, ' '))
+  const dead = isHtml ? foreignUnsubscribeInHtml(outside) : foreignUnsubscribe(outside)
+  if (dead === null) return []
+  const line = text.slice(0, text.indexOf(dead)).split('\n').length
+  return [{ line, message: `${dead} has no equivalent. Use ${OURS}` }]
 }
 
-const UNSUBSCRIBE: Record<Language, RegExp> = {
-  resend: /\{\{\{ ?RESEND_UNSUBSCRIBE_URL ?\}\}\}/g,
-  postmark: /\{\{\{? ?pm:unsubscribe(?:_url)? ?\}\}\}?/g,
-  sendgrid: /<%asm_group_unsubscribe(?:_raw)?_url%>|\{\{\{? ?unsubscribe ?\}\}\}?/g,
-}
+const VARIABLE = /\{\{[^{}]*\}\}/g
