@@ -35,7 +35,7 @@ test.each([
   '<a href="{{ unsubscribe_link }}">', // HubSpot, ActiveCampaign
   '<a href="{% unsubscribe_url %}">', // Klaviyo, Customer.io
   '<a HREF = {{unsubscribeUrl}}>',
-  '<a href="{{${set_user_to_unsubscribed_url}}}">', // Braze
+  `<a href="{{\${set_user_to_unsubscribed_url}}}">`, // Braze
   '<a href="https://shop.example/{{unsubscribe_path}}">',
   '<a href="%UNSUBSCRIBELINK%">',
   '<a href="[UNSUBSCRIBE]">', // Brevo
