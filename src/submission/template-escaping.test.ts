@@ -55,6 +55,16 @@ describe('a value in html is escaped once', () => {
       `${captured('{{ name }};{{ list[0] }}')}{% assign y = x | split: ";" %}{{ y[0] }}{{ y | last }}`,
       'Tom &amp; Jerrya &amp; b',
     ],
+    [`${captured('<br>')}{{ list | join: x }}`, 'a &amp; b<br>c'],
+    [`${captured('<i>{{ name }}</i>')}{{ list | join: x }}`, 'a &amp; b<i>Tom &amp; Jerry</i>c'],
+    ['{% assign y = list | join: "<br>" | escape %}{{ y }}', 'a &amp; b&lt;br&gt;c'],
+    [`${captured('<br>')}{{ note | replace: "c", x }}`, 'a&lt;b\n<br>'],
+    [`${captured('<br>')}{{ entity | replace: "lt", x }}`, '&amp;<br>;'],
+    [`${captured('<br>')}{{ "<a<a" | replace_first: "<", x }}`, '<br>a&lt;a'],
+    [`${captured('<br>')}{{ "<a<a" | replace_last: "<", x }}`, '&lt;a<br>a'],
+    [`${captured('{{ evil }}')}{{ "x" | replace: "x", x }}`, ONCE],
+    ['{{ note | newline_to_br | strip_newlines }}', 'a&lt;b<br />c'],
+    [`${captured('<p>\n{{ name }}\n</p>')}{{ x | strip_newlines }}`, '<p>Tom &amp; Jerry</p>'],
     [`${captured('{{ entity }}')}{{ x }}{{ x | downcase }}{{ x | escape }}`, '&amp;lt;'.repeat(3)],
   ])('%p', (source, expected) => expect(filled(source)).toBe(expected))
 

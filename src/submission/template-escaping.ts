@@ -26,14 +26,16 @@ function filterFor(name: string, apply: Filter): Filter {
   if (ESCAPING.has(name)) return escaping(apply)
   if (name === 'default') return orDefault(apply)
   if (JOINING.has(name)) return joining(apply, name === 'newline_to_br')
+  if (REPLACING.has(name)) return replacing(apply)
   return onPlainText(apply, TRIMMING.has(name))
 }
 
 const ESCAPING = new Set(['escape', 'escape_once', 'xml_escape'])
 /** Their result is safe where the value and the argument are. */
-const JOINING = new Set(['append', 'prepend', 'newline_to_br'])
-/** Without argument they change only white space. `strip_newlines` can join `<` with a word. */
-const TRIMMING = new Set(['strip', 'lstrip', 'rstrip', 'squish', 'normalize_whitespace'])
+const JOINING = new Set(['append', 'prepend', 'newline_to_br', 'join'])
+const REPLACING = new Set(['replace', 'replace_first', 'replace_last'])
+/** Without argument they change only white space. */
+const TRIMMING = new Set(['strip', 'lstrip', 'rstrip', 'squish', 'normalize_whitespace', 'strip_newlines'])
 
 /** What is escaped in part is escaped where it is not, as in an attribute. */
 function escaping(apply: Filter): Filter {
@@ -58,9 +60,28 @@ function joining(apply: Filter, isAlwaysEscaped: boolean): Filter {
     const text = apply.call(this, plainOf(value), ...given.map(plainOf))
     if (!isAlwaysEscaped && !isEscaped(value) && !given.some(isEscaped)) return text
     const parts = given.map((argument) => htmlOf(argument, this.context))
-    return new Escaped(String(text), String(apply.call(this, htmlOf(value, this.context), ...parts)))
+    const html = Array.isArray(value) ? mapTexts(value, escapedWith(this.context)) : htmlOf(value, this.context)
+    return new Escaped(String(text), String(apply.call(this, html, ...parts)))
   }
 }
+
+/** Captured output in the place of a part of a plain text. The text is escaped around a mark, because a replacement in
+ *  escaped text would find parts of `&lt;`. */
+function replacing(apply: Filter): Filter {
+  const plainly = onPlainText(apply, false)
+  return function (value, ...given) {
+    const [searched, replacement] = given
+    if (typeof value !== 'string' || !isEscaped(replacement) || value.includes(MARK)) {
+      return plainly.call(this, value, ...given)
+    }
+    const text = apply.call(this, value, plainOf(searched), plainOf(replacement))
+    const marked = htmlOf(apply.call(this, value, plainOf(searched), MARK), this.context)
+    return new Escaped(String(text), String(apply.call(this, marked, MARK, htmlOf(replacement, this.context))))
+  }
+}
+
+/** For private use: no text has it. */
+const MARK = '\ue000'
 
 /** The filter works on the text before it was escaped, and its result is escaped anew: a piece of markup is no
  *  markup. */
@@ -70,9 +91,10 @@ function onPlainText(apply: Filter, isTrimming: boolean): Filter {
     const text = apply.call(this, plainOf(value), ...plain)
     if (!isEscaped(value)) return text
     if (isTrimming && given.length === 0) {
-      const html = String(apply.call(this, htmlOf(value, this.context)))
-      // A value behind a bare `<` would become a tag.
-      if (!html.endsWith('<')) return new Escaped(String(text), html)
+      const before = htmlOf(value, this.context)
+      const html = String(apply.call(this, before))
+      // A value behind a bare `<` would become a tag, also behind a line end that `strip_newlines` removes.
+      if (!html.endsWith('<') && !/<[/!?]?[\r\n]/.test(before)) return new Escaped(String(text), html)
     }
     const shown = apply.call(this, mapTexts(value, unescapedWith(this.context)), ...plain)
     return paired(text, mapTexts(shown, escapedWith(this.context)))
