@@ -10,9 +10,9 @@ export function onlyMailbox(value: string): Mailbox | null {
   if (value.length > LONGEST) return null
   const bracketed = NAMELESS.exec(value)?.[1]
   const plain = plainForm(value)
-  return named(
-    parseMailbox(bracketed?.includes('@') ? bracketed : value) ?? (plain === null ? null : parseMailbox(plain)),
-  )
+  const mailbox =
+    parseMailbox(bracketed?.includes('@') ? bracketed : value) ?? (plain === null ? null : parseMailbox(plain))
+  return mailbox && withDecodedName(mailbox)
 }
 
 /** The same for a header with any number: the valid mailboxes in order; groups give their members. For display only,
@@ -59,9 +59,9 @@ const NAMELESS = /^[ \t]*<([^<>]*)>[ \t]*$/
 // An unclosed quote or comment extends to the end; failing there would make each one be tried again.
 const TOKEN = /"(?:[^"\\]|\\.?)*"?|\((?:[^()\\]|\\.?)*\)?|[^",;:()]+|[,;:)]/gs
 
-/** Only the name may be encoded. A name that cannot be written and read back is dropped. */
-function named(mailbox: Mailbox | null): Mailbox | null {
-  if (mailbox === null || mailbox.name === null) return mailbox
+/** Mailbox → the same with encoded words in its name decoded. A name that cannot be written and read back is dropped. */
+export function withDecodedName(mailbox: Mailbox): Mailbox {
+  if (mailbox.name === null) return mailbox
   const decoded = { ...mailbox, name: decodeWords(mailbox.name).trim() }
   const again = parseMailbox(formatMailbox(decoded))
   return again !== null && again.address === mailbox.address ? decoded : { ...mailbox, name: null }

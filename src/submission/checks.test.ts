@@ -260,8 +260,17 @@ describe('base64 as people write it', () => {
     '++++\n/wE=\r\n',
   ])('%j is read', (text) => expect(Buffer.from(decodeWrittenBase64(text) ?? []).equals(BYTES)).toBe(true))
 
-  test.each(['+---_wE', 'data:text/plain,hello', 'data:image/png;base64', 'A', 'AA=', 'AA==AA', 'é', 'a*b', '{"a":1}'])(
-    '%j is refused',
-    (text) => expect(decodeWrittenBase64(text)).toBeNull(),
-  )
+  test.each([
+    '++++ /wE=',
+    'hello world',
+    '+---_wE',
+    'data:text/plain,hello',
+    'data:image/png;base64',
+    'A',
+    'AA=',
+    'AA==AA',
+    'é',
+    'a*b',
+    '{"a":1}',
+  ])('%j is refused', (text) => expect(decodeWrittenBase64(text)).toBeNull())
 })

@@ -151,8 +151,10 @@ export function decodeBase64(text: string): Uint8Array | null {
 }
 
 /** Base64 as people and their libraries write it → bytes: also with the URL-safe alphabet, without padding, or as a `data:`
- *  URL. Null for anything else. RFC 4648 §4 and §5, RFC 2397 */
+ *  URL. Null for anything else, also with a blank inside a line: a form makes one of each `+`. RFC 4648 §4 and §5, RFC
+ *  2397 */
 export function decodeWrittenBase64(text: string): Uint8Array | null {
+  if (/[\w+/=-] [\w+/=-]/.test(text)) return null
   const strict = decodeBase64(text)
   if (strict !== null) return strict
   const written = text.slice(dataUrlStart(text.slice(0, LONGEST_DATA_URL_START)))

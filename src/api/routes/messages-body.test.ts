@@ -141,3 +141,30 @@ test('the schema converts to JSON Schema with a type for every field', () => {
   expect(document.properties!.headers).toMatchObject({ anyOf: [{ $ref: '#/$defs/MessageHeaders' }, { type: 'null' }] })
   expect(document.$defs!.MessageHeaders).toMatchObject({ type: 'object' })
 })
+
+describe('encoded words of a library for headers', () => {
+  const read = (change: object) => toSubmission(check(schema, { ...MAIL, ...change }, 'body').value!)
+  const word = '=?utf-8?b?TcO8bGxlcg==?='
+
+  test('are decoded in names, the subject and file names, because a reader decodes only ours', () => {
+    const request = read({
+      from: `${word} <a@example.com>`,
+      to: [`=?UTF-8?Q?L=C3=A9e=2C_Ann?= <b@example.com>`],
+      reply_to: `"${word}" <c@example.com>`,
+      subject: `Re: ${word} ${word}`,
+      attachments: [{ filename: '=?UTF-8?Q?=C3=A4.pdf?=', content: 'AAAA' }],
+    })
+    expect(request.from.mailbox.name).toBe('Müller')
+    expect(request.to.mailboxes[0]?.name).toBe('Lée, Ann')
+    expect(request.replyTo?.mailboxes[0]?.name).toBe('Müller')
+    expect(request.subject).toBe('Re: MüllerMüller')
+    expect(request.attachments[0]).toMatchObject({ filename: 'ä.pdf', contentType: 'application/pdf' })
+  })
+
+  test('stay as they are where the text inside is not allowed', () => {
+    const path = `=?utf-8?b?${Buffer.from('../a').toString('base64')}?=`
+    const blank = '=?utf-8?q?_?='
+    const request = read({ subject: blank, attachments: [{ filename: path, content: 'AAAA' }] })
+    expect([request.subject, request.attachments[0]]).toMatchObject([blank, { filename: path }])
+  })
+})

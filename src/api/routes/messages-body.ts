@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import { CALENDAR_METHODS, calendarPart } from '../../mail/calendar.ts'
 import type { Attachment } from '../../mail/content.ts'
+import { decodeWords } from '../../mail/encoded-words.ts'
 import { typeByName } from '../../mail/file-name.ts'
+import { withDecodedName } from '../../mail/mailboxes.ts'
 import type { Metadata } from '../../model/message.ts'
 import { TRANSACTIONAL } from '../../model/message.ts'
 import { parsePostTarget } from '../../net/webhook-url.ts'
@@ -128,7 +130,7 @@ export function toSubmission(body: SendBody): GivenRequest {
     cc: body.cc ?? null,
     bcc: body.bcc ?? null,
     replyTo: body.reply_to ?? null,
-    subject: body.subject ?? '',
+    subject: decoded(body.subject ?? '', checks.subjectFault),
     html: body.html || null,
     text: body.text || null,
     headers: body.headers ?? [],
@@ -198,7 +200,7 @@ const GIVEN_ATTACHMENT = z
         if (content instanceof Uint8Array) return content
         if (typeof content !== 'string')
           return refuse(context, [], content === undefined ? 'is required' : 'must be a string')
-        return checks.decodeWrittenBase64(content) ?? refuse(context, [], 'must be base64')
+        return checks.decodeWrittenBase64(content) ?? refuse(context, [], 'must be base64 without blanks')
       })
       .meta({ type: 'string', contentEncoding: 'base64' }),
     content_type: CONTENT_TYPE.nullish().describe('Derived from the file name if absent.'),
@@ -206,12 +208,10 @@ const GIVEN_ATTACHMENT = z
     url: z.null({ error: 'cannot be combined with content' }).optional(),
   })
   .meta({ id: 'Attachment' })
-  .transform(({ filename, content, content_type, content_id }) => ({
-    filename,
-    content,
-    contentType: content_type ?? typeByName(filename),
-    contentId: content_id ?? null,
-  }))
+  .transform(({ filename: asSent, content, content_type, content_id }) => {
+    const filename = decoded(asSent, checks.filenameFault)
+    return { filename, content, contentType: content_type ?? typeByName(filename), contentId: content_id ?? null }
+  })
 
 const REMOTE_ATTACHMENT = z
   .strictObject({
@@ -283,7 +283,15 @@ function readFrom(asSent: string, context: Context): { asSent: string; mailbox: 
 let lastFrom: { asSent: string; mailbox: Mailbox } | null = null
 
 function readMailbox(text: string): Mailbox | null {
-  return Buffer.byteLength(text) > MAX_ADDRESS_BYTES ? null : parseMailbox(text)
+  const mailbox = Buffer.byteLength(text) > MAX_ADDRESS_BYTES ? null : parseMailbox(text)
+  return mailbox?.name?.includes('=?') ? withDecodedName(mailbox) : mailbox
+}
+
+/** Text with encoded words, as libraries for headers write it (Python's formataddr, PHP's mb_encode_mimeheader) → the text
+ *  that they mean. We encode it ourselves, and a reader decodes once. As it is if the result would not be valid. */
+function decoded(text: string, faultOf: (text: string) => string | null): string {
+  const meant = decodeWords(text)
+  return faultOf(meant) === null ? meant : text
 }
 
 function readRecipients(asSent: string | string[], context: Context): Addresses {
