@@ -38,7 +38,7 @@ test.each([
   ],
   [
     'in List-Unsubscribe',
-    mail('List-Unsubscribe: <https://x.example/%unsubscribe_url%>', '', 'x'),
+    mail('List-Unsubscribe: <mailto:%unsubscribe_url%>', '', 'x'),
     '%unsubscribe_url%',
   ],
 ])('the placeholder is found %s', (_, raw, placeholder) => {

@@ -1,8 +1,8 @@
 /** The placeholder for the recipient's unsubscribe link is `%unsubscribe_url%`. People and their editors also write it in
- *  upper case, percent-encoded or with entities, behind a scheme that the editor added, and with a path or parameters
- *  behind it, which would make the link invalid. A query that begins with `?` stays. */
+ *  upper case, percent-encoded or with entities, behind a scheme or the address of a page that the editor added, and
+ *  with a path or parameters behind it, which would make the link invalid. A query that begins with `?` stays. */
 const PLACEHOLDER =
-  /(?:https?:\/\/)?(?:%(?:25)?|&#37;|&#x25;)unsubscribe_url(?:%(?:25)?|&#37;|&#x25;)(?:(?:&(?:amp;)?\w+=|\/)[^\s"'<>]*)?/gi
+  /(?:https?:\/\/(?:[\w.-]+\/)*)?(?:%(?:25)?|&#37;|&#x25;)unsubscribe_url(?:%(?:25)?|&#37;|&#x25;)(?:(?:&(?:amp;)?\w+=|\/)[^\s"'<>]*)?/gi
 
 /** Text or HTML → the placeholder as it is first written; null if it has none. */
 export function findUnsubscribe(text: string): string | null {
