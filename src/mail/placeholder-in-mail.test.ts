@@ -36,11 +36,7 @@ test.each([
     part('text/html; charset=utf-16le', 'base64', Buffer.from(HTML, 'utf16le').toString('base64')),
     '{{amazonSESUnsubscribeUrl}}',
   ],
-  [
-    'in List-Unsubscribe',
-    mail('List-Unsubscribe: <mailto:%unsubscribe_url%>', '', 'x'),
-    '%unsubscribe_url%',
-  ],
+  ['in List-Unsubscribe', mail('List-Unsubscribe: <mailto:%unsubscribe_url%>', '', 'x'), '%unsubscribe_url%'],
 ])('the placeholder is found %s', (_, raw, placeholder) => {
   expect(placeholderInMail(raw)).toBe(placeholder)
 })
