@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeCharset } from './charset.ts'
-import { decodeWords } from './encoded-words.ts'
+import { decodeWords, parameterOf, readHeaderFields } from './header-fields.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
@@ -52,5 +52,66 @@ describe('bytes in a charset', () => {
     expect(decodeWords(`a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`)).toBe(
       `a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`,
     )
+  })
+})
+
+describe('UTF-8 that was cut inside a character', () => {
+  /** The bytes of the text without those from `from` to `to`, as latin1. */
+  const cut = (text: string, from: number, to?: number) => {
+    const bytes = [...Buffer.from(text)]
+    bytes.splice(from, (to ?? bytes.length) - from)
+    return String.fromCharCode(...bytes)
+  }
+  const field = (value: string) => readHeaderFields(latin1(`A: ${value}\r\n`)).fields[0]!.value
+  const nameIn = (value: string) => parameterOf(field(`attachment; ${value}`), 'filename')
+
+  test.each([
+    [cut('日本語', -1), '日本\ufffd'],
+    [cut('日本語', -2), '日本\ufffd'],
+    [`${cut('日本', -1)}.pdf`, '日\ufffd.pdf'],
+    [`${cut('Übersichtü', -1)}.txt`, 'Übersicht\ufffd.txt'],
+    [cut('Отчет.pdf', 0, 1), '\ufffdтчет.pdf'],
+    [cut('a 🎉🎉', -2), 'a 🎉\ufffd'],
+    [cut('ä ö ü ß 日', 4, 5), 'ä \ufffd ü ß 日'],
+  ])('keeps its other characters: %j', (bytes, text) => {
+    expect(decodeCharset(latin1(bytes), '')).toBe(text)
+    expect(decodeCharset(latin1(bytes), 'us-ascii')).toBe(text)
+    expect(decodeCharset(latin1(bytes), 'utf8mb4')).toBe(text)
+    expect(field(bytes)).toBe(text)
+    expect(nameIn(`filename="${bytes}"`)).toBe(text)
+    const hex = [...latin1(bytes)].map((byte) => byte.toString(16).padStart(2, '0'))
+    for (const charset of ['', 'utf-8', 'us-ascii', 'utf8mb4']) {
+      expect(nameIn(`filename*=${charset}''%${hex.join('%')}`)).toBe(text)
+      if (charset === '') continue
+      expect(decodeWords(`=?${charset}?Q?=${hex.join('=')}?=`)).toBe(text)
+      expect(decodeWords(`=?${charset}?B?${latin1(bytes).toString('base64')}?=`)).toBe(text)
+    }
+  })
+
+  test.each([
+    ['Spa\xdf\x93 f\xfcr', 'Spaß“ für'],
+    ['\x84Spa\xdf\x93', '„Spaß“'],
+    ['S\xc3O', 'SÃO'],
+    ['Angebot 5\x80', 'Angebot 5€'],
+    ['caf\xe9', 'café'],
+  ])('is not seen in windows-1252: %j', (bytes, text) => {
+    expect(decodeCharset(latin1(bytes), '')).toBe(text)
+    expect(nameIn(`filename="${bytes}.pdf"`)).toBe(`${text}.pdf`)
+  })
+
+  test.each([
+    ["filename*=UTF-8''%E6%97%A5%E6%9", '日\ufffd'],
+    ["filename*=UTF-8''%E6%97%A5%", '日'],
+    ["filename*=UTF-8''100%", '100%'],
+    ["filename*0*=UTF-8''%E6; filename*1*=%97%A5.pdf", '日.pdf'],
+    ["filename*0*=UTF-8''%E6%9; filename*1*=7%A5.pdf", '日.pdf'],
+    ["filename*0*=UTF-8''%E6%97%A5; filename*1=100%25.pdf", '日100%25.pdf'],
+    ['filename="=?UTF-8?B?5pel5pys6K"', '日本\ufffd'],
+    ['filename="a =?UTF-8?Q?M=C3=BCnchen?"', 'a München'],
+    ['filename*0="=?UTF-8?B?5pel"; filename*1="5pys"', '日本'],
+    ['filename="=?UTF-8?B?"', '=?UTF-8?B?'],
+    ['filename="what =?x? is"', 'what =?x? is'],
+  ])('keeps the readable part of %s', (value, name) => {
+    expect(nameIn(value)).toBe(name)
   })
 })

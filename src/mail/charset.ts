@@ -1,8 +1,8 @@
 import { decodeUtf7 } from './utf7.ts'
 
 /** Bytes in a named charset → text. Malformed bytes become U+FFFD. Invalid ASCII is read as UTF-8, and failing that as
- *  windows-1252. Under a name that the platform does not support, valid UTF-8 is UTF-8; null for anything
- *  else. A byte order mark is removed. Never throws. */
+ *  windows-1252. Under a name that the platform does not support, UTF-8 is read as such; null for anything else. UTF-8 may
+ *  have a few cut characters, as in names that a program shortened. A byte order mark is removed. Never throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
   const label = charsetLabel(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
@@ -15,11 +15,17 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   return decoded(bytes, name, label) ?? utf8Of(bytes)
 }
 
+/** Bytes without a charset name → text: UTF-8, or windows-1252 where they are not. */
+export function guessed(bytes: Uint8Array): string {
+  return utf8Of(bytes) ?? WINDOWS.decode(bytes)
+}
+
 // Names of ASCII that the WHATWG list omits or maps to windows-1252.
 const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default', 'unknown'])
 const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
 const WINDOWS = new TextDecoder('windows-1252')
 const STRICT = new TextDecoder('utf-8', { fatal: true })
+const LENIENT = new TextDecoder('utf-8')
 
 /** Names used in mail that the WHATWG list omits. */
 const ALIASES = new Map([
@@ -115,14 +121,39 @@ function tableDecoderOf(label: string): Decode | null {
   return (bytes) => iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), name)
 }
 
-function guessed(bytes: Uint8Array): string {
-  return utf8Of(bytes) ?? WINDOWS.decode(bytes)
-}
-
+/** Null if the bytes are not UTF-8. */
 function utf8Of(bytes: Uint8Array): string | null {
   try {
     return STRICT.decode(bytes)
   } catch {
-    return null
+    return isCutUtf8(bytes) ? LENIENT.decode(bytes) : null
   }
+}
+
+/** Whether whole characters of UTF-8 outweigh what is cut or cannot be UTF-8. In windows-1252, a capital letter with an accent
+ *  or a ß before a sign looks like one (`Spaß“`), and almost nothing else does: a longer character weighs more. */
+function isCutUtf8(bytes: Uint8Array): boolean {
+  let whole = 0
+  let cut = 0
+  let other = 0
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at++] ?? 0
+    if (byte < 0x80) continue
+    const wanted = continuationsOf(byte)
+    let found = 0
+    while (found < wanted && (bytes[at] ?? 0) >> 6 === 0b10) {
+      found++
+      at++
+    }
+    if (wanted === 0) other++
+    else if (found < wanted) cut++
+    else whole += wanted
+  }
+  return whole > 0 && whole >= cut + 2 * other
+}
+
+/** How many octets follow the first one of a character; 0 if it cannot be the first. RFC 3629 §3 */
+function continuationsOf(byte: number): number {
+  if (byte < 0xc2 || byte > 0xf4) return 0
+  return byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
 }

@@ -43,7 +43,7 @@ describe('the header of a mail', () => {
     ])
   })
 
-  test('is UTF-8, or latin1 where it is none', () => {
+  test('is UTF-8, or windows-1252 where it is none', () => {
     expect(pairs('A: ü')).toEqual([['A', 'ü']])
     expect(pairs(Buffer.from('A: ü', 'latin1'))).toEqual([['A', 'ü']])
   })

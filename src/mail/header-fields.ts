@@ -1,3 +1,5 @@
+import { guessed } from './charset.ts'
+
 export { addressesOf, firstAddress } from './address-list.ts'
 export { decodeWords } from './encoded-words.ts'
 export { parameterOf } from './parameters.ts'
@@ -8,7 +10,7 @@ export interface HeaderField {
   name: string
   /** Name in lower case. */
   key: string
-  /** Unfolded and trimmed; UTF-8, or latin1 if invalid. Encoded words stay encoded: see decodeWords. */
+  /** Unfolded and trimmed; UTF-8, or windows-1252 where it is not. Encoded words stay encoded: see decodeWords. */
   value: string
   /** Byte offsets in the mail; `end` is behind the line end. */
   start: number
@@ -49,16 +51,6 @@ export function withLineFeeds(raw: Uint8Array): Buffer {
   return Buffer.from(bytes.map((byte) => (byte === CR ? LF : byte)))
 }
 
-/** Header bytes → text: UTF-8 if valid, else latin1. */
-function headerText(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-  }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const MAX_FIELDS = 2_000 // real mail has some dozens; Postfix limits the header to 102,400 bytes
 const MAX_BYTES = 1_048_576
 const [TAB, LF, CR, SPACE, COLON, DEL] = [9, 10, 13, 32, 58, 127]
@@ -94,7 +86,7 @@ function withField(fields: HeaderField[], bytes: Buffer, start: number, end: num
   const field = bytes.subarray(start, end)
   const colon = field.indexOf(COLON)
   const name = field.toString('latin1', 0, colon).trimEnd()
-  const value = headerText(field.subarray(colon + 1))
+  const value = guessed(field.subarray(colon + 1))
     .replace(/\r?\n/g, '')
     .trim()
   fields.push({ name, key: name.toLowerCase(), value, start, end })

@@ -36,8 +36,15 @@ export function parameterIn(parameters: Parameters, name: string, words?: WordBu
     else pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
   }
   if (pieces.has(0)) return joined(pieces, words)
-  return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS), words)
+  return plain === null ? null : withWords(plain, words)
 }
+
+/** A shortened name may end inside an encoded word. */
+function withWords(text: string, words?: WordBudget): string {
+  return decodeWords(text.slice(0, LONGEST_WORDS).replace(CUT_WORD, '$1?='), words)
+}
+
+const CUT_WORD = /(=\?[^?\s]{1,60}\?[bq]\?[^?\s]+)\??$/i
 
 /** Decoding encoded words costs several times as much as other text, and each part may have as many as a mail's
  *  header. */
@@ -57,20 +64,23 @@ const COMMENTS = /^(?:\([^()]{0,200}\)\s{0,20}){1,3}/
 function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>, words?: WordBudget): string {
   const first = pieces.get(0)
   const said = first?.isEncoded ? /^([^']*)'[^']*'(.*)$/s.exec(first.text) : null
-  const bytes: Buffer[] = []
-  for (let piece = first; piece !== undefined; piece = pieces.get(bytes.length)) {
-    const { text, isEncoded } = piece
-    const part = bytes.length === 0 ? (said?.[2] ?? text) : text
-    bytes.push(isEncoded ? percentDecoded(part) : Buffer.from(part))
+  const isEncoded = [...pieces.values()].some((piece) => piece.isEncoded)
+  const texts: string[] = []
+  for (let piece = first; piece !== undefined; piece = pieces.get(texts.length)) {
+    const text = texts.length === 0 ? (said?.[2] ?? piece.text) : piece.text
+    texts.push(isEncoded && !piece.isEncoded ? text.replaceAll('%', '%25') : text)
   }
-  const whole = Buffer.concat(bytes)
-  if (![...pieces.values()].some(({ isEncoded }) => isEncoded))
-    return decodeWords(whole.toString('utf8', 0, LONGEST_WORDS), words)
-  return decodeCharset(whole, said?.[1] ?? '') ?? whole.toString('latin1')
+  const whole = texts.join('') // an escape may be split between two pieces
+  if (!isEncoded) return withWords(whole, words)
+  const bytes = percentDecoded(whole)
+  return decodeCharset(bytes, said?.[1] ?? '') ?? bytes.toString('latin1')
 }
 
+/** Where a program shortened the text, a cut escape may follow the last whole one. */
 function percentDecoded(text: string): Buffer {
-  const binary = Buffer.from(text).toString('latin1')
+  const binary = Buffer.from(text)
+    .toString('latin1')
+    .replace(/(%[0-9a-f]{2})%[0-9a-f]?$/i, '$1')
   return Buffer.from(
     binary.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',

@@ -24,6 +24,13 @@ test.each(['', 'Hello', 'begin', 'begin 644 ', 'begin 644 x', 'to begin 644 x\ne
   },
 )
 
+test.each([
+  ['Gr\xfc\xdfe.txt', 'Grüße.txt'],
+  ['\xe6\x97\xa5\xe6.txt', '日\ufffd.txt'],
+])('the name %j needs no charset', (name, text) => {
+  expect(nameOfUuencoded(Buffer.from(`begin 644 ${name}\n${CAT}\n`, 'latin1'))).toBe(text)
+})
+
 test('any bytes round-trip', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (content) => {

@@ -1,3 +1,5 @@
+import { guessed } from './charset.ts'
+
 /** Text with a uuencoded file → the first such file; null if none. It ends at `end` or with the text. Linear, never
  *  throws. POSIX.1-2024, uuencode */
 export function bytesOfUuencoded(encoded: Uint8Array): Uint8Array | null {
@@ -85,9 +87,7 @@ function beginAt(bytes: Buffer, at: number): Begin | null {
   const line = /^begin [0-7]{3,4} ([^\r\n]{1,380})\r?\n/.exec(bytes.toString('latin1', at, at + LONGEST_BEGIN))
   if (line === null) return null
   return {
-    name: Buffer.from(line[1] ?? '', 'latin1')
-      .toString()
-      .trim(),
+    name: guessed(Buffer.from(line[1] ?? '', 'latin1')).trim(),
     start: at,
     end: at + line[0].length,
   }
