@@ -177,7 +177,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
 /** Everything except text for display. A multipart without delimiters counts as the text that it usually is. RFC 2183
  *  §2.8 */
 function isAttached({ part, contentType }: Leaf): boolean {
-  if (!['', 'inline'].includes(dispositionOf(part))) return true
+  if (!['', 'inline'].includes(dispositionOf(part)) || part.type === OF_NO_KIND) return true
   if (part.type.startsWith('multipart/')) return part.isCut
   return part.type === 'text/html' ? contentType !== 'text/html' : contentType !== 'text/plain'
 }
