@@ -319,13 +319,27 @@ test('refuses a callback with another state, a second time, and in another brows
 })
 
 // threat: single-sign-on-forgery
-test('refuses ID tokens with another nonce, audience, issuer, signature, or past their time', async () => {
+test('refuses ID tokens with another nonce, audience, party, issuer, signature, or past their time', async () => {
   await open()
   await addUser()
   const wrong: Record<string, (claims: Record<string, unknown>) => Record<string, unknown>> = {
     nonce: (claims) => ({ ...claims, nonce: 'another' }),
     'no nonce': ({ nonce: _, ...claims }) => claims,
     audience: (claims) => ({ ...claims, aud: 'another' }),
+    'no audience': ({ aud: _, ...claims }) => claims,
+    party: (claims) => ({ ...claims, azp: 'another' }),
+    'empty party': (claims) => ({ ...claims, azp: '' }),
+    'null party': (claims) => ({ ...claims, azp: null }),
+    'several parties': (claims) => ({ ...claims, azp: [provider.clientId] }),
+    'party in other letters': (claims) => ({ ...claims, azp: provider.clientId.toUpperCase() }),
+    'one audience, another party': (claims) => ({ ...claims, aud: [provider.clientId], azp: 'another' }),
+    'several audiences': (claims) => ({ ...claims, aud: [provider.clientId, 'another'] }),
+    'several audiences, another party': (claims) => ({
+      ...claims,
+      aud: [provider.clientId, 'another'],
+      azp: 'another',
+    }),
+    'other audiences, our party': (claims) => ({ ...claims, aud: ['another', 'third'], azp: provider.clientId }),
     issuer: (claims) => ({ ...claims, iss: 'https://elsewhere.example' }),
     expired: (claims) => ({ ...claims, iat: Number(claims.iat) - 7200, exp: Number(claims.iat) - 3600 }),
   }
@@ -340,8 +354,16 @@ test('refuses ID tokens with another nonce, audience, issuer, signature, or past
     return `${head}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`
   }
   expect(fault(await browser().signIn())).toBe('invalid')
-  provider.rewrite = (idToken) => provider.sign(claimsIn(idToken))
-  expect(await browser().signIn()).toBe('/dashboard/')
+  const right: Record<string, unknown>[] = [
+    {},
+    { azp: provider.clientId },
+    { aud: [provider.clientId] },
+    { aud: [provider.clientId, 'another'], azp: provider.clientId },
+  ]
+  for (const change of right) {
+    provider.rewrite = (idToken) => provider.sign({ ...claimsIn(idToken), ...change })
+    expect([change, await browser().signIn()]).toEqual([change, '/dashboard/'])
+  }
 })
 
 test('shows no text of a link, and redirects to its own pages and the provider only', async () => {

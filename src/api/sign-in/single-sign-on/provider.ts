@@ -18,7 +18,7 @@ export interface Provider {
   /** Resolves with the address to which the browser is sent. Rejects if the provider does not answer. */
   authorizationUrl(secrets: SignOnSecrets): Promise<string>
   /** Parameters with which the browser came back → the claims of the ID token. Rejects with `code` if the provider does not
-   *  answer, or if state, issuer, audience, nonce, expiry or signature are wrong. */
+   *  answer, or if state, issuer, audience, authorized party, nonce, expiry or signature are wrong. */
   claimsOf(search: string, secrets: SignOnSecrets): Promise<Claims>
   /** Reads the provider's settings. Rejects if it does not answer. */
   check(): Promise<void>
@@ -81,6 +81,7 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
       })
       const claims = tokens.claims()
       if (claims === undefined) throw new Error('no ID token')
+      requireParty(claims, clientId)
       return claims as Claims
     },
     check: async () => {
@@ -104,6 +105,13 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
       execute: [client.enableNonRepudiationChecks],
     })
   }
+}
+
+/** Throws when the token was made for another client, which may be one of several audiences. The library checks the party
+ *  only of tokens with several. OpenID Connect Core 1.0 §3.1.3.7, steps 4 and 5. */
+function requireParty({ aud, azp }: Readonly<Record<string, unknown>>, clientId: string): void {
+  const isForSeveral = Array.isArray(aud) && aud.length > 1
+  if (azp === undefined ? isForSeveral : azp !== clientId) throw new Error('the ID token is for another client')
 }
 
 /** Bounded and timed requests in the form that openid-client calls. Redirects are not followed. */
