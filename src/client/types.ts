@@ -2405,7 +2405,15 @@ export interface TemplatesCreateBody {
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
   /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
-  locales?: unknown | null
+  locales?: Record<
+    string,
+    {
+      subject?: string | null
+      html?: string | null
+      mjml?: string | null
+      text?: string | null
+    } | null
+  > | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }
@@ -2436,7 +2444,15 @@ export interface TemplatesUpdateBody {
   /** Alias of the layout around `html` and `text`. */
   layout?: string | null
   /** Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one. */
-  locales?: unknown | null
+  locales?: Record<
+    string,
+    {
+      subject?: string | null
+      html?: string | null
+      mjml?: string | null
+      text?: string | null
+    } | null
+  > | null
   /** Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them. */
   sample?: Record<string, unknown>
 }

@@ -143,7 +143,27 @@ describe('the document', () => {
       }
     }
     for (const [name, { post }] of Object.entries<Json>(document.webhooks)) look(name, post.requestBody.content)
+    for (const { at, value } of inside(document)) {
+      const { schema, example } = value
+      if (schema === undefined || example === undefined || value.content !== undefined) continue
+      const fault = read.faultBy(read.deref(schema), example)
+      if (fault !== null) wrong.push(`${at}: ${fault}`)
+    }
     expect(wrong).toEqual([])
+  })
+
+  // Linters of OpenAPI, such as `redocly lint --extends recommended-strict`, refuse both.
+  test('has no empty schema among alternatives, and no example in a format that its schema forbids', () => {
+    const places = [...inside(document)]
+    const choices = places.flatMap(({ at, value }) =>
+      ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(value[key]) ? [{ at, schemas: value[key] }] : [])),
+    )
+    expect(choices.length).toBeGreaterThan(20)
+    const isEmpty = (schema: Json) => Object.keys(schema).length === 0
+    expect(choices.filter(({ schemas }) => schemas.some(isEmpty)).map(({ at }) => at)).toEqual([])
+    const times = places.filter(({ value }) => value.example !== undefined && isTime(value.schema))
+    expect(times.length).toBeGreaterThan(1)
+    expect(times.filter(({ value }) => !RFC_3339.test(value.example)).map(({ at }) => at)).toEqual([])
   })
 
   test('has a webhook for each kind of event and for inbound mail', () => {
@@ -350,15 +370,26 @@ describe('every operation', () => {
   })
 })
 
+/** Every object in the document, with the path to it. */
+function* inside(value: Json, at = '#'): Generator<{ at: string; value: Json }> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield { at, value }
+  for (const [key, below] of Object.entries(value)) yield* inside(below, `${at}/${key}`)
+}
+
+const isTime = (schema: Json) => schema !== undefined && read.deref(schema).format === 'date-time'
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+
 /** Documented codes that these tests cannot produce. They need delivery engines, a month of mail, or a domain that
  *  failed or does not exist. Other tests produce them: messages-*.test.ts, blocked-links.test.ts,
  *  erasures.test.ts, flow/hostile-mail.test.ts, events.test.ts, stats.test.ts, quality.test.ts, limits.test.ts, users.test.ts
- *  and webhooks.test.ts.
+ *  webhooks.test.ts and switched-off.test.ts.
  *  Their responses are validated too (test/support/documented.ts). */
 const ELSEWHERE = [
   'api_keys_create 422 quota_exceeded',
   'api_keys_rotate 422 quota_exceeded',
   'blocked_links_create 422 quota_exceeded',
+  'canary_run 422 invalid_state',
   'domains_update 409 conflict',
   'events_list 404 not_found',
   'inbound_routes_confirmations 422 domain_not_verified',

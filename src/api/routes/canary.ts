@@ -48,6 +48,7 @@ export function canaryOperations(deps: {
       responses: async () => (await import('../responses/canary.ts')).canaryRunResponses,
       body: z.strictObject({}),
       bodyOptional: true,
+      refusals: ['invalid_state'],
       async handle({ now }) {
         if (run === null) {
           throw new Refusal('invalid_state', 'Canary messages are off: set canary.every_minutes in the configuration.')

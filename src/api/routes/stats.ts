@@ -12,8 +12,8 @@ import { groupRecords, requireGroupable } from './stats-groups.ts'
 import { ratesOf, toWire } from './stats-record.ts'
 
 const query = z.strictObject({
-  from: isoTime.optional().meta({ example: '2026-11-01' }),
-  to: isoTime.optional().meta({ example: '2026-11-21' }),
+  from: isoTime.optional().meta({ example: '2026-11-01T00:00:00Z' }),
+  to: isoTime.optional().meta({ example: '2026-11-21T00:00:00Z' }),
   interval: z.enum(INTERVALS).default('day').meta({ example: 'day' }),
   domain_id: characters(64).optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),

@@ -27,7 +27,7 @@ export const texts = {
 export const locales = z
   .unknown()
   .transform(readLocales)
-  .nullish()
+  .optional()
   .meta({
     type: ['object', 'null'],
     maxProperties: MAX_LOCALES,

@@ -1611,7 +1611,12 @@ namespace Postrider;
  *     mjml?: string|null,
  *     text?: string|null,
  *     layout?: string|null,
- *     locales?: mixed,
+ *     locales?: array<string, array{
+ *         subject?: string|null,
+ *         html?: string|null,
+ *         mjml?: string|null,
+ *         text?: string|null,
+ *     }|null>|null,
  *     sample?: array<string, mixed>,
  * }
  * @phpstan-type TemplatesListQuery array{
@@ -1632,7 +1637,12 @@ namespace Postrider;
  *     mjml?: string|null,
  *     text?: string|null,
  *     layout?: string|null,
- *     locales?: mixed,
+ *     locales?: array<string, array{
+ *         subject?: string|null,
+ *         html?: string|null,
+ *         mjml?: string|null,
+ *         text?: string|null,
+ *     }|null>|null,
  *     sample?: array<string, mixed>,
  * }
  * @phpstan-type TemplatesRenderBody array{

@@ -2508,6 +2508,13 @@ class SuppressionsImportBody(_SuppressionsImportBodyMaybeNamed, total=False):
     """Count only; import nothing."""
 
 
+class TemplatesCreateBodyLocalesValue(TypedDict, total=False):
+    subject: Optional[str]
+    html: Optional[str]
+    mjml: Optional[str]
+    text: Optional[str]
+
+
 class _TemplatesCreateBody(TypedDict):
     name: str
 
@@ -2523,7 +2530,7 @@ class TemplatesCreateBody(_TemplatesCreateBody, total=False):
     text: Optional[str]
     layout: Optional[str]
     """Alias of the layout around `html` and `text`."""
-    locales: Any
+    locales: Optional[Dict[str, Optional[TemplatesCreateBodyLocalesValue]]]
     """Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one."""
     sample: Dict[str, Any]
     """Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them."""
@@ -2544,6 +2551,13 @@ class TemplatesGetQuery(TypedDict, total=False):
     version: str
 
 
+class TemplatesUpdateBodyLocalesValue(TypedDict, total=False):
+    subject: Optional[str]
+    html: Optional[str]
+    mjml: Optional[str]
+    text: Optional[str]
+
+
 class TemplatesUpdateBody(TypedDict, total=False):
     name: str
     alias: Optional[str]
@@ -2554,7 +2568,7 @@ class TemplatesUpdateBody(TypedDict, total=False):
     text: Optional[str]
     layout: Optional[str]
     """Alias of the layout around `html` and `text`."""
-    locales: Any
+    locales: Optional[Dict[str, Optional[TemplatesUpdateBodyLocalesValue]]]
     """Texts in other languages by locale: `{"de": {"subject": …, "html": …, "text": …}}`. Null removes one."""
     sample: Dict[str, Any]
     """Values of variables for previews in the dashboard, at most 16 KiB of JSON. Messages never use them."""
