@@ -12,8 +12,9 @@ import type { MailHead, Seal } from './inbound-result.ts'
 
 /** Mail that a route forwards. Outbound gives it a return path at the domain's return path host (VERP), so that SPF
  *  passes for us and bounces return to us; bounces never reach the author and nothing here replies to anyone. The
- *  author stays unchanged, so DMARC at the target depends on the author's DKIM and our ARC seal. Both break where the
- *  mail must change for the next server (outbound/finished-mail.ts). */
+ *  author stays unchanged, so DMARC at the target depends on the author's DKIM and our ARC seal. Where the mail must change
+ *  for the next server (outbound/finished-mail.ts), the author's DKIM breaks; our seal is for the folded lines (read.ts) and
+ *  breaks only where parts are re-encoded. */
 
 /** Whether the route forwards its mail. */
 export function isForward(route: InboundRoute): route is ForwardRoute {

@@ -1,6 +1,7 @@
 import { authenticationResultsPayload } from '../mail/authentication-results.ts'
 import { readHeaderFields } from '../mail/header-fields.ts'
 import { type ParsedMail, packParsed, packRaw } from '../mail/inbound-content.ts'
+import { foldLongLines } from '../mail/long-lines.ts'
 import { packMime } from '../mail/mime-content.ts'
 import { parseMail } from '../mail/parse.ts'
 import { type InboundAttachments, LISTED_ATTACHMENTS, LISTED_CHARACTERS } from '../model/inbound-message.ts'
@@ -10,7 +11,7 @@ import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
 import type { InboundResult, ReaderSettings, ReadingJob } from './inbound-result.ts'
 import { ownLinksIn } from './own-links.ts'
-import { type SignSeal, sealed } from './seal.ts'
+import { arcFieldsOf, type SignSeal } from './seal.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
 
@@ -115,6 +116,9 @@ async function forwarded(
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   if (job.seals.length === 0) return []
   const unsealed = forForward(mail, job, hostname)
+  // Outbound folds the lines (finished-mail.ts), so that the attempt can say it. The seal is for what goes out.
+  const { bytes } = foldLongLines(unsealed)
+  const folded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const found = authenticationResultsPayload(hostname, results)
   const forwards: Uint8Array<ArrayBuffer>[] = []
   for (const [at, seal] of job.seals.entries()) {
@@ -123,7 +127,8 @@ async function forwarded(
       onWork()
       return signature
     }
-    forwards.push(packMime(await sealed(unsealed, verdicts.arc, found, seal, job.receivedAt, signWith)))
+    const fields = await arcFieldsOf(folded, verdicts.arc, found, seal, job.receivedAt, signWith)
+    forwards.push(packMime(Buffer.concat([fields, unsealed])))
   }
   return forwards
 }

@@ -16,11 +16,11 @@ import type { SealName } from './inbound-result.ts'
 /** Canonical header text → its signature (RSA, PKCS#1 v1.5 over SHA-256). Rejects when the key is unusable. */
 export type SignSeal = (text: Uint8Array) => Promise<Uint8Array>
 
-/** Mail to forward, its Authentication-Results payload and its chain state → the mail with our ARC set prepended.
- *  Returns the mail unchanged when its chain is broken or full (50 sets), when its header exceeds HEAD_LIMITS or is
- *  malformed (bounded-head.ts), or when the key is unusable. This builds the two signed texts and calls `sign` for each; the key
- *  is elsewhere. RFC 8617 §4.1, §5.1. */
-export async function sealed(
+/** Mail as it will be forwarded, its Authentication-Results payload and its chain state → the fields of our ARC set, each with
+ *  its line end, to be prepended. Empty when its chain is broken or full (50 sets), when its header exceeds HEAD_LIMITS or
+ *  is malformed (bounded-head.ts), or when the key is unusable. This builds the two signed texts and calls `sign` for each;
+ *  the key is elsewhere. RFC 8617 §4.1, §5.1. */
+export async function arcFieldsOf(
   mail: Buffer,
   chain: ArcResult,
   authResults: string,
@@ -29,9 +29,9 @@ export async function sealed(
   sign: SignSeal,
 ): Promise<Buffer> {
   const { raw, fault } = bounded(mail)
-  if (chain === 'fail' || fault !== null || raw.length !== mail.length) return mail
+  if (chain === 'fail' || fault !== null || raw.length !== mail.length) return Buffer.alloc(0)
   const set = await arcSet(await hashed(mail), chain, authResults, name, signedAt, sign).catch(() => null)
-  return set === null ? mail : Buffer.concat([Buffer.from(set.map((field) => `${field}\r\n`).join('')), mail])
+  return Buffer.from((set ?? []).map((field) => `${field}\r\n`).join(''))
 }
 
 /** The part of mailauth's signer that needs no key: it parses the header and keeps the body hash. */
