@@ -1,15 +1,20 @@
+import { type Hiding, hidingOf, isShowing } from './hiding-styles.ts'
 import { decodeAttribute } from './html-entities.ts'
+import { type SheetVisibility, sheetVisibility } from './sheet-visibility.ts'
 
-/** Follows the tags of an HTML mail and decides which text no reader sees, such as preview text for the list of mails. Only
- *  inline styles hide. Text that a style sheet shows on some screens is visible. Reads each tag once. */
+/** Follows the tags of an HTML mail and decides which text no reader sees, such as preview text for the list of mails. Inline
+ *  styles hide, and simple rules of its style sheets. Text that a style sheet shows on some screens is visible. Reads each
+ *  tag once. */
 export class HiddenParts {
   readonly #html: string
-  #shown: ReadonlySet<string> | null = null
+  readonly #hasSheet: boolean
+  #sheets: SheetVisibility | null = null
   /** The element that hides, how many of its name are open in it, and how many cells. */
-  #hidden: { name: string; open: number; cells: number; isSmall: boolean } | null = null
+  #hidden: { name: string; open: number; cells: number; how: Hiding } | null = null
 
   constructor(html: string) {
     this.#html = html
+    this.#hasSheet = /<style/i.test(html)
   }
 
   get isOn(): boolean {
@@ -20,7 +25,9 @@ export class HiddenParts {
   opens(name: string, attributes: string, isBlock: boolean): boolean {
     const hidden = this.#hidden
     if (hidden === null) return this.#begins(name, attributes)
-    const isSeen = hidden.isSmall ? /class|font-size/i.test(attributes) : hidden.name === 'p' && isBlock
+    // A picture has no letters.
+    if (hidden.how === 'small' && name === 'img') return this.#hides(attributes) !== null
+    const isSeen = hidden.how === 'whole' ? hidden.name === 'p' && isBlock : AGAIN[hidden.how].test(attributes)
     if (isSeen) {
       this.#hidden = null
       return this.#begins(name, attributes)
@@ -46,61 +53,43 @@ export class HiddenParts {
   #begins(name: string, attributes: string): boolean {
     const how = this.#hides(attributes)
     if (how === null) return false
-    if (!VOID.has(name)) this.#hidden = { name, open: 1, cells: CELLS.has(name) ? 1 : 0, isSmall: how === 'small' }
+    if (!VOID.has(name)) this.#hidden = { name, open: 1, cells: CELLS.has(name) ? 1 : 0, how }
     return true
   }
 
-  #hides(attributes: string): 'whole' | 'small' | null {
-    if (!/style|hidden/i.test(attributes)) return null
-    const style = STYLE.exec(attributes)
-    const how = hidingOf(decodeAttribute(style?.[1] ?? style?.[2] ?? style?.[3] ?? ''))
-    if (how === null)
-      return /(?:^|\s)hidden(?:\s|=|\/|$)/i.test(attributes.replace(/"[^"]*"|'[^']*'/g, '""')) ? 'whole' : null
-    this.#shown ??= shownClasses(this.#html)
-    const named = CLASS.exec(attributes)
-    const classes = (named?.[1] ?? named?.[2] ?? named?.[3] ?? '').split(/\s+/)
-    return classes.some((each) => this.#shown?.has(each)) ? null : how
+  #hides(attributes: string): Hiding | null {
+    const mayHide = /style|hidden/i.test(attributes)
+    const style = mayHide ? decodeAttribute(attributeOf(STYLE, attributes)) : ''
+    const how = mayHide ? (hidingOf(style) ?? (isHiddenAttribute(attributes) ? 'whole' : null)) : null
+    if (how === null && !(this.#hasSheet && /class|id\s*=/i.test(attributes))) return null
+    this.#sheets ??= sheetVisibility(this.#html)
+    const { hidden, shown } = this.#sheets
+    if (how === null && hidden.size === 0) return null
+    const names = attributeOf(CLASS, attributes)
+      .split(/\s+/)
+      .map((each) => `.${each}`)
+    names.push(`#${attributeOf(ID, attributes)}`)
+    if (names.some((each) => shown.has(each))) return null
+    return how ?? (!isShowing(style) && names.some((each) => hidden.has(each)) ? 'whole' : null)
   }
 }
 
+/** What may show text in a hidden element. */
+const AGAIN = { small: /class|font-size|font\s*:/i, clear: /class|color/i }
 const STYLE = /(?:^|[\s"'/])style\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
 const CLASS = /(?:^|[\s"'/])class\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
+const ID = /(?:^|[\s"'/])id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
 const CELLS = new Set(['td', 'th'])
 /** HTML Living Standard §13.1.2 */
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 
-/** `small`: hidden by a font size of 0, which elements inside may change; layouts set it to close gaps. */
-function hidingOf(style: string): 'whole' | 'small' | null {
-  const found = new Map<string, string>()
-  for (const declaration of style.toLowerCase().split(';')) {
-    const colon = declaration.indexOf(':')
-    if (colon > 0)
-      found.set(
-        declaration.slice(0, colon).trim(),
-        declaration
-          .slice(colon + 1)
-          .replace('!important', '')
-          .trim(),
-      )
-  }
-  const isZero = (name: string) => /^[0.]+(?:px|pt|em|rem|%)?$/.test(found.get(name) ?? '')
-  if (found.get('display') === 'none' || found.get('visibility') === 'hidden' || isZero('opacity')) return 'whole'
-  // Without it, text overflows the box and is seen. Outlook has a property of its own.
-  const isCut = found.get('overflow') === 'hidden' || found.get('mso-hide') === 'all'
-  if (isZero('max-height') && isCut) return 'whole'
-  return isZero('font-size') ? 'small' : null
+/** '' without the attribute. */
+function attributeOf(attribute: RegExp, attributes: string): string {
+  const found = attribute.exec(attributes)
+  return found?.[1] ?? found?.[2] ?? found?.[3] ?? ''
 }
 
-/** Classes that a rule of a style sheet shows, as on small screens. */
-function shownClasses(html: string): ReadonlySet<string> {
-  const shown = new Set<string>()
-  for (const [, sheet = ''] of html.matchAll(/<style[^<>]{0,200}>([^<]*)/gi)) {
-    for (const rule of sheet.split('}')) {
-      if (!SHOWING.test(rule)) continue
-      for (const [, name] of rule.matchAll(/\.([a-z_][\w-]*)/gi)) shown.add(name!) // the pattern has one group
-    }
-  }
-  return shown
+function isHiddenAttribute(attributes: string): boolean {
+  if (!/hidden/i.test(attributes)) return false
+  return /(?:^|\s)hidden(?:\s|=|\/|$)/i.test(attributes.replace(/"[^"]*"|'[^']*'/g, '""'))
 }
-
-const SHOWING = /display\s*:\s*(?!none|\s)|max-height\s*:\s*(?!0|\s)|opacity\s*:\s*(?!0|\s)/i
