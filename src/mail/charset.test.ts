@@ -44,7 +44,6 @@ describe('bytes in a charset', () => {
     '7bit',
     'text',
     'UTF8-MAC',
-    '_iso-8859-1',
   ])('valid UTF-8 is read under the unknown name %s', (charset) => {
     expect(decodeCharset(latin1('Gr\xc3\xbc\xc3\x9fe'), charset)).toBe('Grüße')
     expect(decodeCharset(latin1('Gr\xfc\xdfe \xc3\xbc'), charset)).toBeNull()
@@ -52,6 +51,47 @@ describe('bytes in a charset', () => {
     expect(decodeWords(`a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`)).toBe(
       `a =?${charset}?Q?Gr=FC?= =?${charset}?Q?b?= c`,
     )
+  })
+})
+
+describe('a misspelt charset name', () => {
+  test.each([
+    ['windows1252', 'Gr\xfc\xdfe \x80', 'Grüße €'],
+    ['windows-1252;', '\x80', '€'],
+    ['windows-1252http-equiv', '\x80', '€'],
+    ['_iso-8859-1', 'Gr\xfc\xdfe', 'Grüße'],
+    ['iso 8859-15', '\xa4', '€'],
+    ['8859-1', '\xfc', 'ü'],
+    ['de_DE.ISO-8859-1', '\xfc', 'ü'],
+    ['iso-latin-1', '\xfc', 'ü'],
+    ['us_ascii', '\xfc', 'ü'],
+    ['x-user-defined', '\xfc', 'ü'],
+    ['win1251', '\xcf\xf0\xe8', 'При'],
+    ['koi8r', '\xf0\xd2\xc9', 'При'],
+    ['gb-2312', '\xd6\xd0', '中'],
+    ['gb2312-80', '\xd6\xd0', '中'],
+    ['big-5', '\xa4\xa4', '中'],
+    ['tis620', '\xa1', 'ก'],
+    ['windows-932', '\x83e', 'テ'],
+    ['euc_kr', '\xbb\xe7', '사'],
+    ['cp51949', '\xbb\xe7', '사'],
+    ['cp50221', '\x1b$B%F\x1b(B', 'テ'],
+  ])('%s is read by what it means, unless the text is UTF-8', (charset, bytes, text) => {
+    expect(decodeCharset(latin1(bytes), charset)).toBe(text)
+    if (charset.includes(' ')) return
+    expect(decodeWords(`=?${charset}?B?${latin1(bytes).toString('base64')}?=`)).toBe(text)
+    if (bytes.startsWith('\x1b')) return
+    expect(decodeCharset(Buffer.from(`${text} 日本語`), charset)).toBe(`${text} 日本語`)
+  })
+
+  test.each(['utf-16', 'unicode', 'ucs-2', 'utf-32', 'utf16'])('%s is UTF-8 where a text has no NUL', (charset) => {
+    expect(decodeCharset(Buffer.from('Grüße aus München'), charset)).toBe('Grüße aus München')
+  })
+
+  test('utf-16 keeps its meaning where it is right, also without a letter of ASCII', () => {
+    expect(decodeCharset(Buffer.from('汉字', 'utf16le'), 'utf-16')).toBe('汉字')
+    expect(decodeCharset(Buffer.from('Grüße aus München', 'utf16le'), 'unicode')).toBe('Grüße aus München')
+    expect(decodeCharset(Buffer.from('日本語のメールです。', 'utf16le'), 'ucs-2')).toBe('日本語のメールです。')
   })
 })
 

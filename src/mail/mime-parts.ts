@@ -1,4 +1,4 @@
-import { decodeCharset } from './charset.ts'
+import { decodeCharset, guessed } from './charset.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { typeByName } from './file-name.ts'
 import { type HeaderField, readHeaderFields, withLineFeeds } from './header-fields.ts'
@@ -131,12 +131,12 @@ export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
   }
 }
 
-/** Content of a leaf as text with LF line ends; latin1 if the charset is unknown and they are not UTF-8.
+/** Content of a leaf as text with LF line ends; windows-1252 if the charset is unknown and they are not UTF-8.
  *  `format=flowed` stays unchanged. */
 export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudget): string {
   const bytes = contentOf(part)
   const charset = partParameter(part, 'content-type', 'charset', words) ?? ''
-  const text = decodeCharset(bytes, charset) ?? Buffer.from(bytes).toString('latin1')
+  const text = decodeCharset(bytes, charset) ?? guessed(bytes)
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
 }
 
