@@ -31,11 +31,14 @@ describe('containers', () => {
       zipOf([
         { name: 'reports/', content: '' },
         { name: '__MACOSX/a.xml', content: 'x' },
+        { name: 'reports/.DS_Store', content: 'x' },
+        { name: 'Thumbs.db', content: 'x' },
         { name: 'a.xml', content: XML },
       ]),
     ],
     ['gzip in a zip', zipOf([{ name: 'a.xml.gz', content: gzipSync(XML) }])],
     ['gzip in base64 twice', gzipSync(XML).toString('base64')],
+    ['zip in base64 twice behind blanks', `\r\n ${zipOf([{ name: 'a.xml', content: XML }]).toString('base64')}`],
   ]
   for (const [name, content] of CONTAINERS) {
     test(`reads ${name}, whatever type and name say`, () => {

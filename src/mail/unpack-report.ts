@@ -21,7 +21,7 @@ export function isPacked(bytes: Uint8Array): boolean {
 
 /** Attached bytes → the innermost content; the bytes themselves if they are in no container. Only the bytes decide: the
  *  names and types that reporters give are often wrong. A zip must contain exactly one file beside folders and
- *  `__MACOSX`; checksums are ignored, and so are bytes behind the end of a gzip. Throws DamagedReport beyond
+ *  files of file managers; checksums are ignored, and so are bytes behind the end of a gzip. Throws DamagedReport beyond
  *  UNPACK_LIMITS, for encrypted entries, and for damaged containers. */
 export function unpackReport(packed: Uint8Array): Uint8Array {
   let bytes = packed
@@ -35,9 +35,9 @@ export function unpackReport(packed: Uint8Array): Uint8Array {
 
 function layerOf(bytes: Uint8Array): ((bytes: Uint8Array) => Uint8Array) | null {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return ofGzip
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 5)).toString('latin1')
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 100)).toString('latin1')
   if (start.startsWith('PK\x03\x04')) return ofZip
-  return start.startsWith('H4sI') || start === 'UEsDB' ? bytesOfBase64 : null
+  return /^\s*(?:H4sI|UEsDB)/.test(start) ? bytesOfBase64 : null
 }
 
 /** RFC 1952 §2.3 */
@@ -90,7 +90,7 @@ function onlyEntry(zip: Buffer): ZipEntry {
     }
     const nameBytes = zip.readUInt16LE(at + 28)
     const name = zip.toString('latin1', at + 46, at + 46 + nameBytes)
-    if (!name.endsWith('/') && !name.startsWith('__MACOSX/')) {
+    if (!OF_FILE_MANAGERS.test(name)) {
       files.push({
         flags: zip.readUInt16LE(at + 8),
         method: zip.readUInt16LE(at + 10),
@@ -113,6 +113,8 @@ interface ZipEntry {
   headerAt: number
 }
 
+/** Folders, and files such as `.DS_Store` beside the report. */
+const OF_FILE_MANAGERS = /\/$|^__MACOSX\/|(?:^|\/)(?:\.[^/]*|Thumbs\.db|desktop\.ini)$/i
 const LOCAL_HEADER = 0x04034b50
 const DIRECTORY_ENTRY = 0x02014b50
 const END_RECORD = Buffer.from([0x50, 0x4b, 5, 6])
