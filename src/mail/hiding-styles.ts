@@ -7,16 +7,20 @@ export function hidingOf(style: string): Hiding | null {
   if (!SUSPECT.test(style)) return null // most styles, a tenth of the time
   const found = declarationsOf(style)
   const is = (name: string, pattern: RegExp) => pattern.test(found.get(name) ?? '')
-  if (is('display', /^none$/) || is('visibility', /^(?:hidden|collapse)$/) || is('opacity', ZERO)) return 'whole'
+  if (is('display', /^none$/)) return 'whole'
+  if ([...found.keys()].some((name) => name.includes('animation'))) return null
+  if (is('visibility', /^(?:hidden|collapse)$/) || is('opacity', ZERO)) return 'whole'
   // Without it, text overflows the box and is seen. Outlook has a property of its own.
   const isCut = OVERFLOWS.some((name) => is(name, /^(?:hidden|clip)\b/)) || is('mso-hide', /^all$/)
   if (isCut && SIZES.some((name) => is(name, TINY))) return 'whole'
   const isAside = is('position', /^(?:absolute|fixed)$/)
   if (isAside && (EDGES.some((name) => is(name, FAR)) || is('clip', /^rect\([01][^1-9]*\)$/))) return 'whole'
-  if (is('text-indent', FAR) || is('transform', /^scale\([0., ]+\)$/) || is('clip-path', /^inset\((?:50|100)%/))
-    return 'whole'
+  if (is('transform', /^scale\([0., ]+\)$/) || is('clip-path', /^inset\((?:50|100)%/)) return 'whole'
+  // A picture may stand in place of the letters, or a gradient fill them.
+  const isPainted = [...found.keys()].some((name) => name.includes('background'))
+  if (is('text-indent', FAR) && !isPainted) return 'whole'
   if (is('font-size', TINY) || is('font', /^(?:[a-z]+ ){0,3}[01](?:px|pt)?[/ ]/)) return 'small'
-  return is('color', /^(?:transparent$|rgba\(.*,\s*[0.]+\s*\)$)/) ? 'clear' : null
+  return !isPainted && is('color', /^(?:transparent$|rgba\(.*,\s*[0.]+\s*\)$)/) ? 'clear' : null
 }
 
 /** Whether the declarations show their element, whatever another rule says. */
@@ -40,7 +44,8 @@ const ZERO = /^[0.]+[a-z%]{0,4}$/
 const TINY = /^(?:[0.]+[a-z%]{0,4}|1px)$/
 /** Outside every screen. */
 const FAR = /^-\d{3,}/
-const SIZES = ['max-height', 'height', 'max-width', 'width']
+/** No widths: cells with a `max-width` of 0 shorten their text to the column. */
+const SIZES = ['max-height', 'height']
 const OVERFLOWS = ['overflow', 'overflow-x', 'overflow-y']
 const EDGES = ['left', 'right', 'top', 'bottom', 'margin-left']
 
