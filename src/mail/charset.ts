@@ -1,9 +1,10 @@
+import { ALIASES, ASCII, charsetLabel, resembledBy, UTF7, WIDE } from './charset-names.ts'
 import { decodeUtf7 } from './utf7.ts'
 
 /** Bytes in a named charset → text. Malformed bytes become U+FFFD. Invalid ASCII is read as UTF-8, and failing that as
- *  windows-1252. Under a name that the platform does not support, UTF-8 is read as such, and other text by the
- *  charset whose name resembles it; null if none does. UTF-8 may
- *  have a few cut characters, as in names that a program shortened. A byte order mark is removed. Never throws. */
+ *  windows-1252. Under a name that the platform does not support, UTF-8 is read as such, and other text by the charset
+ *  whose name resembles it; null if none does. UTF-8 may have a few cut characters, as in names that a program shortened.
+ *  A byte order mark is removed. Never throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
   const label = charsetLabel(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
@@ -14,101 +15,24 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   if (name === 'hz-gb-2312' || name === 'hz') return decoded(eightBit(bytes, SHIFTED_BY_TILDE), 'gbk')
   if (name === 'iso-2022-jp') return decoded(withoutIdleEscapes(bytes), name)
   if (WIDE.test(label) && isNarrow(bytes)) return utf8Of(bytes)
-  return decoded(bytes, name, label) ?? utf8Of(bytes) ?? decodedByForm(bytes, label)
+  const text = decoded(bytes, name, label) ?? utf8Of(bytes)
+  const resembled = text === null ? resembledBy(label) : null
+  return resembled === null ? text : decoded(bytes, resembled)
 }
-
-/** Charsets of two or four octets a character. Programs give their names also to UTF-8. */
-const WIDE = /^(?:utf-?(?:16|32)|ucs-?[24]|unicode$|iso-10646-ucs)/
 
 /** Whether a text has no NUL, which every line end of these charsets has, and is UTF-8. Too short ones may have none. */
 function isNarrow(bytes: Uint8Array): boolean {
   return bytes.length >= 16 && !bytes.includes(0) && utf8Of(bytes) !== null
 }
 
-/** Names as programs misspell them, without the digits of the part: `windows1252`, `iso 8859-15`, `de_DE.ISO-8859-1`. */
-const FORMS: readonly [RegExp, (part: string) => string][] = [
-  [/(?:win|windows|cp|ms|^)[-_ ]?(125[0-8])(?!\d)/, (part) => `windows-${part}`],
-  [/8859[-_ ]?(1[0-6]|[1-9])(?!\d)/, (part) => `iso-8859-${part}`],
-  [/^(?:iso[-_ ]?)?latin[-_ ]?1?$/, () => 'windows-1252'],
-  [/ascii|^ansi/, () => 'windows-1252'],
-  [/koi8[-_ ]?([ru])/, (part) => `koi8-${part}`],
-  [/gb[-_ ]?(?:2312|k)/, () => 'gbk'],
-  [/gb[-_ ]?18030/, () => 'gb18030'],
-  [/big[-_ ]?5/, () => 'big5'],
-  [/tis[-_ ]?620|874$/, () => 'windows-874'],
-  [/s(?:hift)?[-_ ]?jis|932$/, () => 'shift_jis'],
-  [/euc[-_ ]?(jp|kr)/, (part) => `euc-${part}`],
-  [/949$|ks[-_ ]?c[-_ ]?5601/, () => 'euc-kr'],
-]
-
-/** Null for a name that resembles none. */
-function decodedByForm(bytes: Uint8Array, label: string): string | null {
-  if (label.length > LONGEST_NAME) return null
-  for (const [form, nameOf] of FORMS) {
-    const found = form.exec(label)
-    if (found !== null) return decoded(bytes, nameOf(found[1] ?? ''))
-  }
-  return null
-}
-
-const LONGEST_NAME = 60
-
 /** Bytes without a charset name → text: UTF-8, or windows-1252 where they are not. */
 export function guessed(bytes: Uint8Array): string {
   return utf8Of(bytes) ?? WINDOWS.decode(bytes)
 }
 
-// Names of ASCII that the WHATWG list omits or maps to windows-1252.
-const ASCII = new Set([
-  'us-ascii',
-  'ascii',
-  'ansi_x3.4-1968',
-  'unknown-8bit',
-  'x-unknown',
-  'default',
-  'unknown',
-  'x-user-defined',
-])
-const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
 const WINDOWS = new TextDecoder('windows-1252')
 const STRICT = new TextDecoder('utf-8', { fatal: true })
 const LENIENT = new TextDecoder('utf-8')
-
-/** Names used in mail that the WHATWG list omits. */
-const ALIASES = new Map([
-  ['cp932', 'shift_jis'],
-  ['iso2022jp', 'iso-2022-jp'],
-  ['iso-2022-jp-1', 'iso-2022-jp'],
-  ['iso-2022-jp-2', 'iso-2022-jp'],
-  ['iso-2022-jp-ms', 'iso-2022-jp'],
-  ['iso-2022-jp-3', 'iso-2022-jp'],
-  ['cp50220', 'iso-2022-jp'],
-  ['cp50221', 'iso-2022-jp'],
-  ['cp50222', 'iso-2022-jp'],
-  ['jis', 'iso-2022-jp'],
-  ['ujis', 'euc-jp'],
-  ['eucjp', 'euc-jp'],
-  ['cp949', 'euc-kr'],
-  ['ms949', 'euc-kr'],
-  ['uhc', 'euc-kr'],
-  ['euckr', 'euc-kr'],
-  ['ks_c_5601', 'euc-kr'],
-  ['cp936', 'gbk'],
-  ['ms936', 'gbk'],
-  ['gb18030-2000', 'gb18030'],
-  ['cp950', 'big5'],
-  ['utf-8mb4', 'utf-8'],
-  ['utf_8', 'utf-8'],
-  ['latin-1', 'windows-1252'],
-])
-
-/** Charset name in the form that decodeCharset compares. */
-export function charsetLabel(charset: string): string {
-  return charset
-    .trim()
-    .toLowerCase()
-    .replace(/^["']|["']$/g, '')
-}
 
 type Decode = (bytes: Uint8Array) => string
 

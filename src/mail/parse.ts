@@ -1,4 +1,4 @@
-import { charsetLabel } from './charset.ts'
+import { charsetLabel } from './charset-names.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { fileName, typeByName } from './file-name.ts'
 import { withoutFlow } from './flowed-text.ts'
