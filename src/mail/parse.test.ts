@@ -702,6 +702,12 @@ describe('hostile mail', () => {
       const large = await parsed(mail(`Content-Type: text/plain; charset=${charset}`, '', '+AOQ- '.repeat(200_000)))
       expect(large.parsed.textBody).toStartWith('+AOQ- +AOQ- ')
     }
+    for (const charset of ['iso-2022-jp', 'cp50220', 'cp50221']) {
+      const text = '\x1b$B%F\x1b(B '
+      const head = `Content-Type: text/plain; charset=${charset}`
+      expect((await parsed(mail(head, '', text))).parsed.textBody).toBe('テ \n')
+      expect((await parsed(mail(head, '', text.repeat(120_000)))).parsed.textBody).toStartWith(text)
+    }
   })
 
   // threat: parser-exhaustion

@@ -68,7 +68,7 @@ const MAX_WORDS = 20_000 // a header of 100 KiB, Postfix's maximum, has 5,000
 const TOO_MANY_WORDS = `more than ${MAX_WORDS.toLocaleString('en')} encoded words`
 /** Charsets decoded sequence by sequence: only so many bytes per mail; the rest stays undecoded, which is mostly ASCII
  *  anyway. */
-const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i
+const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz|^cp5022/i
 const EXPLODING_BYTES = 1_000_000
 /** Yields the thread after this many bytes, about 10 ms. */
 const BYTES_BETWEEN_PAUSES = 4_000_000
