@@ -47,6 +47,8 @@ export const ALIASES = new Map([
   ['utf-8mb4', 'utf-8'],
   ['utf_8', 'utf-8'],
   ['latin-1', 'windows-1252'],
+  ['latin9', 'iso-8859-15'],
+  ['latin-9', 'iso-8859-15'],
 ])
 
 /** Name that no table has → the charset whose name it resembles; null if none. */

@@ -22,6 +22,17 @@ describe('bytes in a charset', () => {
     ['cp850', '\x81', 'ü'],
     ['IBM437', '\x84', 'ä'],
     ['x-mac-roman', '\x8a', 'ä'],
+    ['latin9', '\xa4', '€'],
+    ['koi8r', '\xd0', 'п'],
+    ['win-1251', '\xcf', 'П'],
+    ['euc_jp', '\xc6\xfc', '日'],
+    ['x-user-defined', '\xc3\xbc', 'ü'],
+    ['x-user-defined', '\xfc', 'ü'],
+    ['utf-16', '\xc3\xbc b\n', 'ü b\n'],
+    ['Unicode', 'in plain\r\n', 'in plain\r\n'],
+    ['utf-16le', '\xfc\0\n\0', 'ü\n'],
+    ['utf-16le', '\x0a\x4e\x77\x6d', '上海'],
+    ['utf-16le', '\x0a\x4e\x20\x9f', '上鼠'],
   ])('%j %j', (charset, bytes, text) => {
     expect(decodeCharset(latin1(bytes), charset)).toBe(text)
   })

@@ -20,10 +20,15 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   return resembled === null ? text : decoded(bytes, resembled)
 }
 
-/** Whether a text has no NUL, which every line end of these charsets has, and is UTF-8. Too short ones may have none. */
+/** Whether a text has no NUL, which every line end and blank of these charsets has, and is UTF-8. Short ones without a
+ *  line end and a blank may have none. */
 function isNarrow(bytes: Uint8Array): boolean {
-  return bytes.length >= 16 && !bytes.includes(0) && utf8Of(bytes) !== null
+  const isLong = bytes.length >= 16 || (bytes.includes(LF) && bytes.includes(BLANK))
+  return isLong && !bytes.includes(0) && utf8Of(bytes) !== null
 }
+
+const LF = 10
+const BLANK = 32
 
 /** Bytes without a charset name → text: UTF-8, or windows-1252 where they are not. */
 export function guessed(bytes: Uint8Array): string {

@@ -29,6 +29,8 @@ describe('hidden preview text', () => {
     '<style type="text/css"><!-- @import url(x.css); span.Pre , #top{display:none!important} --></style><span class="a Pre">Preview</span>',
     '<style>/* .x{} */ @media (max-width:9px){.a{display:none}} #preview{max-height:0;overflow:hidden}</style><div id="preview">Preview</div>',
     '<style>.a{color:red}</style><style>.pre{visibility:hidden}</style><div style="color:red" class=pre>Preview</div>',
+    '<style>/* a{} */ td.x,\n B.pre , #y { max-height:0; overflow:hidden }</style><b class="b pre">Preview</b>',
+    '<style>@media print{.z{color:red}} .pre{visibility:hidden}</style><div class=pre style="color:red">Preview</div>',
     '<div style="height:0;width:0;overflow:hidden">Preview</div>',
     '<div style="height:1px;overflow:hidden;">Preview</div>',
     '<div style="max-height:0;overflow:hidden!important">Preview</div>',
@@ -54,6 +56,14 @@ describe('hidden preview text', () => {
 
 describe('text that a reader sees', () => {
   test.each([
+    ['that a style sheet hides in other elements', '<style>td.a{display:none}</style><p class="a">Shown</p>'],
+    [
+      'that a style sheet hides inside others',
+      '<style>.a .b,.a:hover,.a.c{display:none}</style><p class="a b">Shown</p>',
+    ],
+    ['that its own style shows', '<style>.a{display:none}</style><p class="a" style="display:block">Shown</p>'],
+    ['that another rule shows', '<style>.a{display:none}.b{display:block}</style><p class="a b">Shown</p>'],
+    ['in a box of no height that shows what overflows', '<div style="height:0">Shown</div>'],
     ['that only some screens hide', '<div class="hide-mobile">Shown</div>'],
     [
       'that a style sheet shows',

@@ -26,7 +26,7 @@ export class HiddenParts {
     const hidden = this.#hidden
     if (hidden === null) return this.#begins(name, attributes)
     // A picture has no letters.
-    if (hidden.how === 'small' && name === 'img') return this.#hides(attributes) !== null
+    if (hidden.how === 'small' && name === 'img') return this.#hides(name, attributes) !== null
     const isSeen = hidden.how === 'whole' ? hidden.name === 'p' && isBlock : AGAIN[hidden.how].test(attributes)
     if (isSeen) {
       this.#hidden = null
@@ -51,13 +51,13 @@ export class HiddenParts {
   }
 
   #begins(name: string, attributes: string): boolean {
-    const how = this.#hides(attributes)
+    const how = this.#hides(name, attributes)
     if (how === null) return false
     if (!VOID.has(name)) this.#hidden = { name, open: 1, cells: CELLS.has(name) ? 1 : 0, how }
     return true
   }
 
-  #hides(attributes: string): Hiding | null {
+  #hides(element: string, attributes: string): Hiding | null {
     const mayHide = /style|hidden/i.test(attributes)
     const style = mayHide ? decodeAttribute(attributeOf(STYLE, attributes)) : ''
     const how = mayHide ? (hidingOf(style) ?? (isHiddenAttribute(attributes) ? 'whole' : null)) : null
@@ -70,7 +70,10 @@ export class HiddenParts {
       .map((each) => `.${each}`)
     names.push(`#${attributeOf(ID, attributes)}`)
     if (names.some((each) => shown.has(each))) return null
-    return how ?? (!isShowing(style) && names.some((each) => hidden.has(each)) ? 'whole' : null)
+    return (
+      how ??
+      (!isShowing(style) && names.some((each) => hidden.has(each) || hidden.has(`${element}${each}`)) ? 'whole' : null)
+    )
   }
 }
 

@@ -2,7 +2,7 @@ import { hidingOf, isShowing, withoutComments } from './hiding-styles.ts'
 
 /** What the style sheets in a mail say about classes and IDs, such as `.preheader` and `#preview`. */
 export interface SheetVisibility {
-  /** Hidden on every screen: named alone by a rule outside of `@media`. */
+  /** Hidden on every screen: named by a rule outside of `@media`, alone or with an element (`td.a`). */
   hidden: ReadonlySet<string>
   /** Shown by some rule, perhaps on some screens only. Those of a selector count each. */
   shown: ReadonlySet<string>
@@ -17,8 +17,8 @@ export function sheetVisibility(html: string): SheetVisibility {
       if (isShowing(style)) for (const name of namesIn(selectors)) shown.add(name)
       if (isNested || hidingOf(style) !== 'whole') continue
       for (const selector of selectors.split(',')) {
-        const name = /^\s*[a-z\d]{0,20}([.#][\w-]{1,100})\s*$/i.exec(selector)?.[1]
-        if (name !== undefined) hidden.add(name)
+        const found = /^\s*([a-z\d]{0,20})([.#][\w-]{1,100})\s*$/i.exec(selector)
+        if (found !== null) hidden.add(`${found[1]?.toLowerCase()}${found[2]}`)
       }
     }
   }
