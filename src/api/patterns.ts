@@ -84,6 +84,31 @@ export const HEADER_NAME = {
 }
 /** Value of a header: one line. */
 export const HEADER_VALUE = { maxLength: 998, pattern: String.raw`^[^\u0000-\u0008\u000a-\u001f\u007f]*$` }
+/** Headers of a request to an endpoint that Postrider sets itself, or that belong to the connection (RFC 9110 §7.6.1). */
+export const POSTED_HEADERS = [
+  ...[
+    'accept',
+    'accept-encoding',
+    'connection',
+    'expect',
+    'host',
+    'http2-settings',
+    'keep-alive',
+    'proxy-authenticate',
+  ],
+  ...['proxy-authentication-info', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
+  ...['upgrade', 'user-agent'],
+]
+export const POSTED_PREFIXES = ['content-', 'svix-', 'webhook-', 'x-inbound-', 'x-postrider-', 'x-service-']
+/** Some servers read `_` as `-`. */
+const anySpelling = (names: readonly string[]) => anyCase(names.join('|')).replaceAll('-', '[-_]')
+/** Name of an additional header of webhooks and inbound routes: a token (RFC 9110 §5.6.2). */
+export const ENDPOINT_HEADER_NAME = {
+  pattern: `^(?!(?:${anySpelling(POSTED_HEADERS)})$|${anySpelling(POSTED_PREFIXES)})[!#$%&'*+\\-.^_\`|~0-9A-Za-z]{1,100}$`,
+}
+/** Value of such a header: visible ASCII with spaces between. */
+export const ASCII_LINE = /^[!-~](?:[ -~]*[!-~])?$/
+export const ENDPOINT_HEADER_VALUE = { maxLength: 4_096, pattern: ASCII_LINE.source }
 /** Name of an attachment, without a path. */
 export const FILENAME = {
   minLength: 1,

@@ -34,7 +34,7 @@ export const SECRET_KINDS = {
   },
   webhook_secret: {
     name: 'Secret of a webhook',
-    seenBy: 'the user or key that creates or rotates it, once',
+    seenBy: 'the user or key that creates or rotates it, once; in the Resend format, each key that may rotate it',
     lifetime: 'no end',
     ends: 'rotation, deletion of the webhook',
     stored: { as: 'encrypted', column: 'webhooks.secret' },
@@ -52,6 +52,20 @@ export const SECRET_KINDS = {
     lifetime: 'no end',
     ends: 'deletion of the route',
     stored: { as: 'encrypted', column: 'inbound_routes.secret' },
+  },
+  webhook_headers: {
+    name: 'Values of the headers of a webhook',
+    seenBy: 'nobody but the endpoint; the user or key gives them',
+    lifetime: 'as given',
+    ends: 'other headers, a URL of another host, deletion of the webhook',
+    stored: { as: 'encrypted', column: 'webhooks.headers' },
+  },
+  route_headers: {
+    name: 'Values of the headers of an inbound route',
+    seenBy: 'nobody but the endpoint; the user or key gives them',
+    lifetime: 'as given',
+    ends: 'other headers, a URL of another host, deletion of the route',
+    stored: { as: 'encrypted', column: 'inbound_routes.headers' },
   },
   password: {
     name: 'Password',

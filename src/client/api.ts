@@ -486,7 +486,7 @@ export interface Api {
     get(webhookId: string, options?: CallOptions): Call<Webhook>
     /** Update a webhook.
      *
-     *  Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.
+     *  Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait. `headers` replaces all of them; `null` or `{}` removes them. A `url` with another scheme, host or port also removes them, unless the request contains `headers`.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     update(webhookId: string, body: WebhooksUpdateBody, options?: CallOptions): Call<Webhook>
@@ -550,7 +550,7 @@ export interface Api {
     get(routeId: string, options?: CallOptions): Call<InboundRoute>
     /** Update an inbound route.
      *
-     *  Send `match` and `action` as complete objects.
+     *  Send `match` and `action` as complete objects. Without `headers`, a webhook action keeps those it has if scheme, host and port of `url` stay the same; otherwise they are removed.
      *
      *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     update(routeId: string, body: InboundRoutesUpdateBody, options?: CallOptions): Call<InboundRoute>

@@ -449,6 +449,8 @@ export interface CreatedInboundRoute {
         config: {
           url: string
           include_attachments: boolean
+          /** Names of the additional headers; the values are never shown. */
+          header_names: Array<string>
         }
       }
     | {
@@ -506,6 +508,8 @@ export interface CreatedWebhook {
   /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
+  /** Names of the additional headers; the values are never shown. */
+  header_names: Array<string>
   /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
@@ -677,6 +681,8 @@ export interface DomainVerifiedEvent {
 
 /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
 export type EmailAddress = string
+
+export type EndpointHeaders = Record<string, string> | null
 
 export interface Erasure {
   id: string
@@ -925,6 +931,8 @@ export interface InboundRoute {
         config: {
           url: string
           include_attachments: boolean
+          /** Names of the additional headers; the values are never shown. */
+          header_names: Array<string>
         }
       }
     | {
@@ -1935,6 +1943,8 @@ export interface Webhook {
   /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
+  /** Names of the additional headers; the values are never shown. */
+  header_names: Array<string>
   /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
@@ -1964,7 +1974,7 @@ export interface WebhookDeliveryWithRequest {
   attempts: Array<PostAttempt>
   next_attempt_at: string | null
   created_at: string
-  /** Request of the latest attempt. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`. */
+  /** Request of the latest attempt, without the webhook’s additional headers. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`. */
   request: {
     headers: Record<string, string>
     body: string
@@ -2001,6 +2011,8 @@ export interface WebhookWithNewSecret {
   /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
+  /** Names of the additional headers; the values are never shown. */
+  header_names: Array<string>
   /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
@@ -2490,6 +2502,8 @@ export interface WebhooksCreateBody {
   description?: string | null
   /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
   format?: 'enveloped' | 'resend'
+  /** Additional headers of every request, such as the key of an API gateway: at most 10, with values of up to 4 KiB. Values are never shown again; `header_names` lists the names. */
+  headers?: EndpointHeaders
 }
 
 export interface WebhooksListQuery {
@@ -2508,6 +2522,8 @@ export interface WebhooksUpdateBody {
   events?: Array<EventType>
   status?: 'active' | 'paused'
   description?: string | null
+  /** Additional headers of every request, such as the key of an API gateway: at most 10, with values of up to 4 KiB. Values are never shown again; `header_names` lists the names. */
+  headers?: EndpointHeaders
 }
 
 export interface WebhooksTestBody {
@@ -2568,6 +2584,10 @@ export interface InboundRoutesCreateBody {
         config: {
           url: string
           include_attachments?: boolean
+          /** Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the same scheme, host and port stay. */
+          headers?: EndpointHeaders
+          /** Ignored, so that clients can send a record back. */
+          header_names?: Array<string>
         }
       }
     | {
@@ -2628,6 +2648,10 @@ export interface InboundRoutesUpdateBody {
         config: {
           url: string
           include_attachments?: boolean
+          /** Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the same scheme, host and port stay. */
+          headers?: EndpointHeaders
+          /** Ignored, so that clients can send a record back. */
+          header_names?: Array<string>
         }
       }
     | {

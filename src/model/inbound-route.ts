@@ -1,3 +1,5 @@
+import { type EndpointHeaders, headerNamesOf } from './endpoint-headers.ts'
+
 /** A rule that decides by recipient what happens to inbound mail. */
 export interface InboundRoute {
   id: string
@@ -23,9 +25,14 @@ export type RouteMatch =
   | { type: 'catch_all'; value: string | null }
 
 export type RouteAction =
-  | { type: 'webhook'; config: { url: string; includeAttachments: boolean } }
+  | { type: 'webhook'; config: { url: string; includeAttachments: boolean; headerNames: string[] } }
   | { type: 'forward'; config: { to: string[] } }
   | { type: 'store'; config: Record<string, never> }
+
+/** An action as a request gives it. Without `headers`, those of the same origin stay. */
+export type GivenAction =
+  | Exclude<RouteAction, { type: 'webhook' }>
+  | { type: 'webhook'; config: { url: string; includeAttachments: boolean; headers?: EndpointHeaders } }
 
 /** `none`: all mail is accepted, and results are only reported. `dmarc`: a DMARC failure under `p=reject` is
  *  rejected at DATA. `require_pass`: everything without a DMARC pass is rejected. */
@@ -57,6 +64,13 @@ export interface WeighedRoute {
   viaBareAddress: boolean
   /** Reason for people, without a full stop. */
   why: string
+}
+
+/** The action of a new route. */
+export function actionOf(given: GivenAction): RouteAction {
+  if (given.type !== 'webhook') return given
+  const { url, includeAttachments, headers = [] } = given.config
+  return { type: given.type, config: { url, includeAttachments, headerNames: headerNamesOf(headers) } }
 }
 
 /** The organization's routes and an address → the route that receives its mail, or null. Order: highest priority;

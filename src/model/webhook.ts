@@ -27,6 +27,8 @@ export interface Webhook {
   mode: Mode
   /** Receives only events of that domain; null = of every domain of the organization. */
   domainId: string | null
+  /** Names of the additional headers of its requests. */
+  headerNames: string[]
 }
 
 /** True if an event matches a webhook, apart from its type. Test webhooks receive events of test mail only. Webhooks

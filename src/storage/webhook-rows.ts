@@ -1,11 +1,12 @@
 import type { Webhook, WebhookSecrets } from '../model/webhook.ts'
 import type { Encryption } from './encryption.ts'
+import { toHeaderNames } from './endpoint-headers.ts'
 
 /** A webhook as both databases store it. */
-export type WebhookRow = Omit<Webhook, 'events'> & { events: string }
+export type WebhookRow = Omit<Webhook, 'events' | 'headerNames'> & { events: string; headerNames: string | null }
 
 export function toWebhook(row: WebhookRow): Webhook {
-  return { ...row, events: JSON.parse(row.events) }
+  return { ...row, events: JSON.parse(row.events), headerNames: toHeaderNames(row.headerNames) }
 }
 
 /** Its secrets, encrypted. */
@@ -15,7 +16,7 @@ export interface SecretsRow {
   expiresAt: number | null
 }
 
-/** Encryption place of both its secrets: a rotation moves one to the other's column. */
+/** Encryption place of its headers and of both its secrets: a rotation moves one to the other's column. */
 export const placeOf = (id: string) => `webhooks ${id}`
 
 /** Throws EncryptionKeyUnusable if they were encrypted with another key. */

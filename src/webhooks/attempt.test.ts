@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import type { EndpointHeaders } from '../model/endpoint-headers.ts'
 import type { WebhookFormat } from '../model/webhook.ts'
 import type { Post, PostResult } from '../net/https/requests.ts'
 import type { ClaimedWebhookDelivery } from '../storage/store.ts'
@@ -13,6 +14,7 @@ async function attempted(
   result: Partial<PostResult> & { kind: PostResult['kind'] },
   number = 1,
   format: WebhookFormat = 'enveloped',
+  headers: EndpointHeaders = [],
 ) {
   let now = NOW
   const claim: ClaimedWebhookDelivery = {
@@ -25,6 +27,7 @@ async function attempted(
     url: 'https://hooks.example.com/in',
     format,
     secrets: { secret: 'whsec_c2VjcmV0', previous: null },
+    headers,
     body: '{"id":"evt_1"}',
     attempt: number,
     worker: 'w',
@@ -161,4 +164,34 @@ test('an event in another format is signed as posted, and has the headers of Svi
     'svix-signature': `v1,${signature.digest('base64')}`,
     'webhook-id': 'evt_1',
   })
+})
+
+// threat: endpoint-headers-moved
+test('additional headers are sent, and an endpoint that repeats them does not show them', async () => {
+  const headers = [
+    ['X-Api-Key', 'key-0123456789'],
+    ['Authorization', 'Bearer token-0123456789-long'],
+    ['X-Flag', 'on'],
+  ] as const
+  const excerpt = 'got key-0123456789 and token-0123456789-long, Bearer on key-0123456789'
+  const said = { kind: 'answered', status: 302, excerpt, location: 'https://b.example/key-0123456789' } as const
+  const { attempt, requests } = await attempted(said, 1, 'enveloped', headers)
+  expect(requests[0]![1].headers).toMatchObject(Object.fromEntries(headers))
+  expect(requests[0]![1].headers['X-Service-Signature']).toMatch(/^t=/)
+  expect(attempt.responseExcerpt).toBe('got […] and […], Bearer on […]')
+  expect(attempt.error).toBe('HTTP 302 to https://b.example/[…] (redirects are not followed)')
+})
+
+test('of two values that begin alike, the longer one is removed as a whole', async () => {
+  const headers = [
+    ['X-A', 'secret-1'],
+    ['X-B', 'secret-1234'],
+  ] as const
+  const { attempt } = await attempted(
+    { kind: 'answered', status: 200, excerpt: 'secret-1234' },
+    1,
+    'enveloped',
+    headers,
+  )
+  expect(attempt.responseExcerpt).toBe('[…]')
 })

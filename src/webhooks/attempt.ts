@@ -1,6 +1,7 @@
 import type { WebhookFormat } from '../model/webhook.ts'
 import type { Post } from '../net/https/requests.ts'
 import type { ClaimedWebhookDelivery } from '../storage/store.ts'
+import { postWithHeaders } from './post-with-headers.ts'
 import { signEnveloped, signResend } from './sign.ts'
 import { type JudgeMeans, judge, type Verdict } from './verdict.ts'
 
@@ -28,7 +29,8 @@ export async function attemptDelivery(claim: ClaimedWebhookDelivery, means: Atte
   const at = means.clock.now()
   const sign = format === 'enveloped' ? signEnveloped : signResend
   const headers = { ...sign({ secrets, eventId, body, attempt, now: at }), 'User-Agent': means.userAgent }
-  const result = await means.post(claim.url, { headers, body, timeoutMs: means.timeoutMs })
+  const request = { headers, body, timeoutMs: means.timeoutMs }
+  const result = await postWithHeaders(means.post, claim.url, claim.headers, request)
   const { isGone, ...verdict } = judge(claim.attempt, at, result, means)
   return { ...verdict, pauseReason: isGone ? GONE_REASON : null }
 }

@@ -7,6 +7,7 @@ import type { ClaimedInboundDelivery, Store } from '../storage/store.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop } from './delivery-loop.ts'
 import { createInboundBodies } from './inbound-body.ts'
 import type { MakeInboundBody } from './inbound-payload.ts'
+import { postWithHeaders } from './post-with-headers.ts'
 import { signInbound } from './sign.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -69,9 +70,10 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
   }
 
   const send = async (claim: ClaimedInboundDelivery, body: Uint8Array, now: number): Promise<PostResult> => {
-    const { url, secret } = claim.route
+    const { url, secret, headers } = claim.route
     const signed = await signInbound({ secret, body, attempt: claim.attempt, now })
-    return post(url, { headers: { ...signed, 'User-Agent': userAgent }, body, timeoutMs })
+    const request = { headers: { ...signed, 'User-Agent': userAgent }, body, timeoutMs }
+    return postWithHeaders(post, url, headers, request)
   }
 
   return createDeliveryLoop(

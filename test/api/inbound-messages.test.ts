@@ -20,7 +20,7 @@ const start = async (options: Parameters<typeof createTestApi>[0] = {}) => {
 }
 const WEBHOOK: RouteAction = {
   type: 'webhook',
-  config: { url: 'https://hooks.example.com/in', includeAttachments: false },
+  config: { url: 'https://hooks.example.com/in', includeAttachments: false, headerNames: [] },
 }
 const STORE: RouteAction = { type: 'store', config: {} }
 

@@ -16,6 +16,7 @@ const start = async () => {
 }
 const URL = 'https://hooks.example.com/in'
 const ADDRESS = { type: 'address', value: 'support@own.example' }
+const NO_HEADERS = { url: URL, include_attachments: false, header_names: [] }
 const WEBHOOK = { type: 'webhook', config: { url: URL } }
 /** Forward targets as in the record of a route, on a server without DNS checks. */
 const targets = (...to: string[]) => to.map((email) => ({ email, status: 'confirmed', is_stopped: false }))
@@ -36,7 +37,7 @@ describe('an inbound route', () => {
       name: 'support',
       match: { type: 'address', value: 'support@own.example' },
       domain: 'own.example',
-      action: { type: 'webhook', config: { url: URL, include_attachments: false } },
+      action: { type: 'webhook', config: NO_HEADERS },
       authentication: 'none',
       enabled: true,
       priority: 0,
@@ -63,7 +64,32 @@ describe('an inbound route', () => {
     await store.inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: api.mintId('whd'), forward: null }] })
     const due = { now: api.clock.now(), limit: 1, worker: 'w', freeFor: () => 1 }
     const [claim] = await claimDue(store.inboundDeliveries, due)
-    expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, secret })
+    expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, secret, headers: [] })
+  })
+
+  // threat: endpoint-headers-moved
+  test('has headers, whose names alone are shown, until its URL leads to another host', async () => {
+    const api = await start()
+    const headers = { 'X-Api-Key': 'canary of the gateway' }
+    const action = (config: object) => ({ action: { type: 'webhook', config } })
+    const made = await create(api, action({ url: URL, headers }))
+    expect(made.status).toBe(201)
+    expect(made.text).not.toContain('canary')
+    const record = made.body.action
+    expect(record.config.header_names).toEqual(['X-Api-Key'])
+    const names = async (body: object) =>
+      (await api.ask('PATCH', `/v1/inbound-routes/${made.body.id}`, { body })).body.action.config.header_names
+    expect(await names({ priority: 3 })).toEqual(['X-Api-Key'])
+    expect(await names({ action: record })).toEqual(['X-Api-Key'])
+    expect(await names(action({ url: URL, headers: null }))).toEqual([])
+    expect(await names(action({ url: URL, headers }))).toEqual(['X-Api-Key'])
+    expect(await names(action({ url: 'https://elsewhere.example/' }))).toEqual([])
+    const refused = await create(api, action({ url: URL, headers: { Host: 'a', 'X-B': 'canary\n' } }))
+    expect(fieldsOf(refused)).toEqual(['action.config.headers.Host', 'action.config.headers.X-B'])
+    expect(refused.text).not.toContain('canary')
+    const { data } = (await api.ask('GET', '/v1/audit-log', { key: api.own.keys.admin })).body
+    expect(data.at(-1).fields).toContain('action.config.headers')
+    expect(JSON.stringify(data)).not.toMatch(/canary|X-Api-Key/)
   })
 
   const good: [Record<string, unknown>, Record<string, unknown>][] = [
@@ -83,14 +109,14 @@ describe('an inbound route', () => {
     ],
     [
       { action: { type: 'webhook', config: { url: URL, include_attachments: true } } },
-      { config: { url: URL, include_attachments: true } },
+      { config: { url: URL, include_attachments: true, header_names: [] } },
     ],
   ]
   test.each(good)('with %j stores %j', async (change, kept) => {
     const answer = await create(await start(), change)
     expect(answer.status).toBe(201)
     expect('match' in change ? answer.body.match : answer.body.action).toMatchObject(kept)
-    expect(answer.body.action.config).toEqual(kept.config ?? { url: URL, include_attachments: false })
+    expect(answer.body.action.config).toEqual(kept.config ?? NO_HEADERS)
   })
 
   test('for a domain with non-ASCII letters is stored under its A-label', async () => {

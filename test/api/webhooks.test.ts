@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
-import { verifySignature } from '../../src/webhooks/sign.ts'
+import { requestHead } from '../../src/net/https/request-bytes.ts'
+import { signInbound, signResend, verifySignature } from '../../src/webhooks/sign.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { claimDue } from '../support/claim.ts'
 
@@ -16,6 +17,36 @@ const start = async () => {
   return made
 }
 const URL = 'https://hooks.example.com/in'
+const REFUSED_NAMES = [
+  ...['', 'X Api Key', 'X-Äpi', 'X-Key:', 'X-Key\r\nY', 'a'.repeat(101)],
+  ...['Host', 'content-length', 'Content-Type', 'Content-Encoding', 'CONTENT_LENGTH', 'User-Agent', 'Accept', 'Expect'],
+  ...[
+    'Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Proxy-Authorization',
+    'HTTP2-Settings',
+  ],
+  ...['X-Service-Signature', 'x-inbound-timestamp', 'X-Postrider-Anything', 'webhook-id', 'Svix-Signature'],
+]
+const REFUSED_VALUES = [
+  ...[
+    '',
+    ' canary',
+    'canary ',
+    'canary\r\nX-B: c',
+    'canary\n',
+    'canary\0',
+    'canary\tb',
+    'canary\x7f',
+    'canary é',
+    'canary\u2028',
+  ],
+  ...['canary'.repeat(700), 7, null, ['canary'], { canary: 1 }],
+]
 const create = async ({ ask }: TestApi, change: Record<string, unknown> = {}) =>
   ask('POST', '/v1/webhooks', { body: { url: URL, events: ['message.bounced'], ...change } })
 
@@ -34,6 +65,7 @@ describe('a webhook', () => {
       mode: 'live',
       domain_id: api.own.domain.id,
       description: 'shop',
+      header_names: [],
       disabled_reason: null,
       created_at: '2026-11-21T12:00:00.000Z',
       updated_at: '2026-11-21T12:00:00.000Z',
@@ -60,11 +92,104 @@ describe('a webhook', () => {
     [{ events: ['message.bounced', 'message.bounced'] }, ['events']],
     [{ events: ['message.sent'] }, ['events[0]']],
     [{ status: 'paused', secret: 'mine' }, ['status', 'secret']],
+    [{ headers: ['X-Api-Key: a'] }, ['headers']],
+    [{ headers: Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`X-${at}`, 'a'])) }, ['headers']],
   ]
   test.each(bad)('with %j gets 400 and names the fields', async (change, fields) => {
     const answer = await create(await start(), change)
     expect(answer.status).toBe(400)
     expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(fields)
+  })
+
+  // threat: endpoint-headers-forged
+  test('refuses headers that are no tokens, of the connection, or its own', async () => {
+    const api = await start()
+    for (const name of REFUSED_NAMES) {
+      const answer = await create(api, { headers: { [name]: 'a', 'X-Other': 'b' } })
+      expect([name, answer.status]).toEqual([name, 400])
+      expect(answer.body.error.errors).toMatchObject([{ field: `headers.${name}`.replace(/(?<=a{100})a/, '…') }])
+    }
+  })
+
+  // threat: endpoint-headers-forged
+  test('refuses as a header every name that its own requests have, in any spelling', async () => {
+    const request = { secrets: { secret: 'whsec_', previous: null }, eventId: 'evt', body: '', attempt: 1, now: START }
+    const inbound = await signInbound({ secret: 'whsec_', body: new Uint8Array(), attempt: 1, now: START })
+    const parts = {
+      method: 'POST',
+      path: '/',
+      hostHeader: 'a',
+      headers: {},
+      userAgent: 'b',
+      body: new Uint8Array(),
+    } as const
+    const head = requestHead({ ...parts, keepsAlive: true })
+      .toString()
+      .split('\r\n')
+      .slice(1, -2)
+    const names = [...head.map((line) => line.split(':')[0]!), ...Object.keys({ ...signResend(request), ...inbound })]
+    expect(names.length).toBeGreaterThan(12)
+    const api = await start()
+    const { id } = (await create(api)).body
+    for (const name of names)
+      for (const spelling of [name, name.toLowerCase(), name.toUpperCase().replaceAll('-', '_')]) {
+        const answer = await api.ask('PATCH', `/v1/webhooks/${id}`, { body: { headers: { [spelling]: 'a' } } })
+        expect([spelling, answer.status]).toEqual([spelling, 400])
+      }
+  })
+
+  // threat: secrets-exposed
+  test('refuses header values that are not one line of ASCII, and does not repeat them', async () => {
+    const api = await start()
+    for (const value of REFUSED_VALUES) {
+      const answer = await create(api, { headers: { 'X-Api-Key': value } })
+      expect([value, answer.status]).toEqual([value, 400])
+      expect(answer.body.error.errors).toMatchObject([{ field: 'headers.X-Api-Key' }])
+      expect(answer.text).not.toContain('canary')
+    }
+  })
+
+  test('has at most 10 headers with values of up to 4 KiB, and shows their names only', async () => {
+    const api = await start()
+    const headers = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`X-Key-${at}`, 'a'.repeat(4096)]))
+    const made = await create(api, { headers })
+    expect(made.body.header_names).toEqual(Object.keys(headers))
+    expect(JSON.stringify(made.body)).not.toContain('aaaa')
+    const change = (body: object) => api.ask('PATCH', `/v1/webhooks/${made.body.id}`, { body })
+    const names = async (body: object) => (await change(body)).body.header_names
+    expect(await names({ description: 'x' })).toEqual(Object.keys(headers))
+    expect(await names({ headers: { Authorization: 'Bearer a b', "!#$%&'*+.^_`|~-": '~' } })).toEqual([
+      'Authorization',
+      "!#$%&'*+.^_`|~-",
+    ])
+    expect(await names({ headers: {} })).toEqual([])
+    await change({ headers: { 'X-Api-Key': 'a' } })
+    expect(await names({ headers: null })).toEqual([])
+    expect((await change({ headers: { 'X-A': 'a', 'x-a': 'b' } })).body.error.errors).toMatchObject([
+      { field: 'headers.x-a' },
+    ])
+  })
+
+  // threat: endpoint-headers-moved
+  test('loses its headers with the host of its URL, unless they are given again', async () => {
+    const api = await start()
+    const headers = { 'X-Api-Key': 'key of the gateway' }
+    const { id } = (await create(api, { headers })).body
+    const names = async (body: object) => (await api.ask('PATCH', `/v1/webhooks/${id}`, { body })).body.header_names
+    expect(await names({ url: `${URL}/other` })).toEqual(['X-Api-Key'])
+    expect(await names({ url: 'https://elsewhere.example/', headers })).toEqual(['X-Api-Key'])
+    expect(await names({ url: 'https://elsewhere.example:8443/' })).toEqual([])
+  })
+
+  // threat: secrets-exposed
+  test('with headers leaves neither values nor names in the audit log', async () => {
+    const api = await start()
+    const headers = { 'X-Canary': 'canary of the gateway' }
+    const { id } = (await create(api, { headers })).body
+    await api.ask('PATCH', `/v1/webhooks/${id}`, { body: { headers } })
+    const { data } = (await api.ask('GET', '/v1/audit-log', { key: api.own.keys.admin })).body
+    expect(data.map(({ fields }: { fields: string[] }) => fields)).toEqual([['headers'], ['url', 'events', 'headers']])
+    expect(JSON.stringify(data).toLowerCase()).not.toContain('canary')
   })
 
   test('with an Idempotency-Key is created once, and its secret is shown again', async () => {

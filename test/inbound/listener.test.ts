@@ -17,7 +17,10 @@ import { createInboundSetup, HOSTNAME, type InboundSetup, MAIL, PASSED, START } 
 
 /** The inbound handler behind its listener, over real sockets. */
 
-const WEBHOOK = { type: 'webhook', config: { url: 'https://app.test/in', includeAttachments: false } } as const
+const WEBHOOK = {
+  type: 'webhook',
+  config: { url: 'https://app.test/in', includeAttachments: false, headerNames: [] as string[] },
+} as const
 
 let setup: InboundSetup
 let port: number

@@ -8,7 +8,10 @@ import { type AcceptedInbound, type Store, StoreUnavailable } from '../../src/st
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, PASSED, SESSION, START } from './setup.ts'
 
 const DELIVERY = 'dlv_01kams0000abcdefghjkmnpqrs'
-const WEBHOOK = { type: 'webhook', config: { url: 'https://app.test/in', includeAttachments: false } } as const
+const WEBHOOK = {
+  type: 'webhook',
+  config: { url: 'https://app.test/in', includeAttachments: false, headerNames: [] as string[] },
+} as const
 
 const open: InboundSetup[] = []
 afterEach(async () => {

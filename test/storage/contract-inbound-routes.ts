@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import type { GivenAction, InboundRoute } from '../../src/model/inbound-route.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
 import { ALL_INBOUND, DOMAIN, found, idsByPage, ORGANIZATION, START, WORKER, YEARS_LATER } from './records.ts'
@@ -46,6 +46,39 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(await store.inboundRoutes.get(route.id)).toEqual({ ...route, ...change, ...rest })
     expect(await store.inboundRoutes.update('rte_none', change)).toBeNull()
   })
+
+  // threat: endpoint-headers-moved
+  holds(
+    'a claim has the headers of a route, until its action or the origin of its URL changes',
+    async (store, records) => {
+      await found(store, records)
+      const route = records.inboundRoute()
+      const headers = [['X-Api-Key', 'key of the gateway']] as const
+      const webhook = (url: string, given?: typeof headers) => ({
+        type: 'webhook' as const,
+        config: { url, includeAttachments: false, ...(given && { headers: given }) },
+      })
+      const FIRST = 'https://hooks.example/mail'
+      await store.inboundRoutes.create({ ...route, action: webhook(FIRST, headers) }, 'secret')
+      const names = { url: FIRST, includeAttachments: false, headerNames: ['X-Api-Key'] }
+      expect((await store.inboundRoutes.get(route.id))!.action).toEqual({ type: 'webhook', config: names })
+      expect(JSON.stringify(store.snapshot.enabledRoutes(ORGANIZATION))).not.toContain('gateway')
+      const sent = async (action?: GivenAction) => {
+        if (action !== undefined) await store.inboundRoutes.update(route.id, { action })
+        await store.inbound.accept(records.acceptedInbound([(await store.inboundRoutes.get(route.id))!]))
+        const request = { now: YEARS_LATER, limit: 9, worker: WORKER, freeFor: () => 9 }
+        return (await claimDue(store.inboundDeliveries, request))[0]!.route.headers
+      }
+      expect(await sent()).toEqual(headers)
+      await store.inboundRoutes.update(route.id, { priority: 7 })
+      expect(await sent(webhook('https://hooks.example/other'))).toEqual(headers)
+      expect(await sent(webhook('https://elsewhere.example/'))).toEqual([])
+      expect(await sent(webhook(FIRST))).toEqual([])
+      expect(await sent(webhook(FIRST, headers))).toEqual(headers)
+      await store.inboundRoutes.update(route.id, { action: FORWARD })
+      expect(await sent(webhook(FIRST))).toEqual([])
+    },
+  )
 
   holds('the enabled routes of an organization follow every change', async (store, records) => {
     await found(store, records)

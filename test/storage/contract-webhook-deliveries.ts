@@ -27,6 +27,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
         url: hook.url,
         format: 'enveloped',
         secrets: { secret: 'whsec_a', previous: null },
+        headers: [],
         body: event.body,
         attempt: 1,
         worker: WORKER,

@@ -1,7 +1,20 @@
 import { expect } from 'bun:test'
+import type { Store } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { found, idsByPage, ORGANIZATION, START } from './records.ts'
+import { found, idsByPage, ORGANIZATION, type Records, START } from './records.ts'
+
+const HEADERS = [
+  ['X-Api-Key', 'key of the gateway'],
+  ['Authorization', 'Bearer abc'],
+] as const
+
+/** The headers that the next claim of a webhook sends. */
+async function headersSent(store: Store, records: Records) {
+  await store.events.append([records.event()])
+  const [claimed] = await claimDue(store.webhookDeliveries, { now: START, limit: 9, worker: 'w', freeFor: () => 9 })
+  return claimed!.headers
+}
 
 export function webhookPromises(holds: Holds): void {
   holds('a webhook reads as it was written', async (store, records) => {
@@ -69,6 +82,41 @@ export function webhookPromises(holds: Holds): void {
     await store.events.append([records.event()])
     const [claimed] = await claimDue(store.webhookDeliveries, { now: START, limit: 1, worker: 'w', freeFor: () => 1 })
     expect(claimed!.secrets.secret).toBe('whsec_b')
+  })
+
+  // threat: secrets-exposed
+  holds('a claim has the headers of a webhook, and its record has only their names', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create({ ...hook, headers: HEADERS }, 'whsec_a')
+    const names = ['X-Api-Key', 'Authorization']
+    expect(await store.webhooks.get(hook.id)).toEqual({ ...hook, headerNames: names })
+    const listed = await store.webhooks.list(ORGANIZATION, { limit: 9, after: null })
+    expect(JSON.stringify(listed)).not.toContain('gateway')
+    expect(await headersSent(store, records)).toEqual(HEADERS)
+    await store.webhooks.rotateSecret(hook.id, 'whsec_b', START + 60, START + 1)
+    const replaced = await store.webhooks.update(hook.id, { headers: [['X-B', 'b']] }, START + 2)
+    expect(replaced).toMatchObject({ url: hook.url, headerNames: ['X-B'] })
+    expect(await headersSent(store, records)).toEqual([['X-B', 'b']])
+    expect(await store.webhooks.update(hook.id, { headers: [] }, START + 3)).toMatchObject({ headerNames: [] })
+    expect(await headersSent(store, records)).toEqual([])
+  })
+
+  // threat: endpoint-headers-moved
+  holds('headers stay with a URL of the same origin, and end with another one', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook({ url: 'https://hooks.example:8443/in' })
+    await store.webhooks.create({ ...hook, headers: HEADERS }, 'whsec_a')
+    const move = (url: string, headers?: typeof HEADERS) =>
+      store.webhooks.update(hook.id, { url, ...(headers && { headers }) }, START + 1)
+    expect((await move('https://HOOKS.example:8443/other?a=b'))!.headerNames.length).toBe(2)
+    expect(await headersSent(store, records)).toEqual(HEADERS)
+    expect((await move('https://elsewhere.example/', HEADERS))!.headerNames.length).toBe(2)
+    expect(await headersSent(store, records)).toEqual(HEADERS)
+    for (const url of ['https://elsewhere.example:8443/', 'https://hooks.example/in', 'https://elsewhere.example/']) {
+      expect((await move(url))!.headerNames).toEqual([])
+      expect(await headersSent(store, records)).toEqual([])
+    }
   })
 
   holds('a removed webhook removes its deliveries, also those under way', async (store, records) => {

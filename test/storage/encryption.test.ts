@@ -7,12 +7,15 @@ import { createEncryption, EncryptionKeyUnusable } from '../../src/storage/encry
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { reEncrypt } from '../../src/storage/sqlite/re-encrypt.ts'
-import { createRecords, DOMAIN, found, ORGANIZATION, START } from './records.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { claimDue } from '../support/claim.ts'
+import { createRecords, DOMAIN, found, ORGANIZATION, START, WORKER, YEARS_LATER } from './records.ts'
 
 /** Secrets on disk. */
 
 let dataDir: string
 const keyFile = () => join(dataDir, 'seal.key')
+const records = createRecords()
 const open = () => openStore({ dataDir, now: START })
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'postrider-encryption-'))
@@ -22,6 +25,8 @@ afterEach(() => rmSync(dataDir, { recursive: true }))
 const WEBHOOK = 'whsec_canary_of_a_webhook'
 const SECOND = 'whsec_canary_after_rotation'
 const ROUTE = 'whsec_canary_of_a_route'
+const HEADER = 'canary of a gateway of a webhook'
+const ROUTE_HEADER = 'canary of a gateway of a route'
 const PEM = 'canary private key'
 const TOTP = 'canary of codes 20 b.'
 const TRACKING = Buffer.from('canary of tracking links, 32 by.')
@@ -29,13 +34,17 @@ const TRACKING = Buffer.from('canary of tracking links, 32 by.')
 /** A closed store with one secret of every kind. */
 async function addRecords() {
   const store = await open()
-  const records = createRecords()
   await found(store, records)
   const webhook = records.webhook()
   const route = records.inboundRoute()
-  await store.webhooks.create(webhook, WEBHOOK)
+  await store.webhooks.create({ ...webhook, headers: [['X-Key', HEADER]] }, WEBHOOK)
   await store.webhooks.rotateSecret(webhook.id, SECOND, START + 1, START)
-  await store.inboundRoutes.create(route, ROUTE)
+  const config = {
+    url: 'https://hooks.example/mail',
+    includeAttachments: false,
+    headers: [['X-Key', ROUTE_HEADER]] as const,
+  }
+  await store.inboundRoutes.create({ ...route, action: { type: 'webhook', config } }, ROUTE)
   await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'canary', privateKeyPem: PEM })])
   await store.factors.beginTotp(FIRST_USER, Buffer.from(TOTP), START)
   await store.secret('tracking', TRACKING)
@@ -43,18 +52,30 @@ async function addRecords() {
   return { webhook, route }
 }
 
+/** Headers of new posts to the webhook and by the route. */
+async function headersSent(store: Store): Promise<string[]> {
+  const [route] = (await store.inboundRoutes.list(ORGANIZATION, { limit: 1, after: null })).records
+  await store.events.append([records.event()])
+  await store.inbound.accept(records.acceptedInbound([route!]))
+  const request = { now: YEARS_LATER, limit: 1, worker: WORKER, freeFor: () => 1 }
+  const [event] = await claimDue(store.webhookDeliveries, request)
+  const [mail] = await claimDue(store.inboundDeliveries, request)
+  return [...event!.headers, ...mail!.route.headers].map(([, value]) => value)
+}
+
 const everything = async () => {
   const store = await open()
   const [webhook] = (await store.webhooks.list(ORGANIZATION, { limit: 1, after: null })).records
   const secrets = await store.webhooks.secrets(webhook!.id)
   const dkim = (await store.domains.get(DOMAIN))!.dkim.find(({ selector }) => selector === 'canary')
+  const headers = await headersSent(store)
   const totp = await store.factors.totp(FIRST_USER)
   const tracking = await store.secret('tracking', new Uint8Array(32))
   await store.close()
   const bytes = [totp!.secret, tracking].map((each) => Buffer.from(each).toString())
-  return [secrets!.secret, secrets!.previous!.secret, dkim!.privateKeyPem, ...bytes]
+  return [secrets!.secret, secrets!.previous!.secret, dkim!.privateKeyPem, ...bytes, ...headers]
 }
-const ALL = [SECOND, WEBHOOK, PEM, TOTP, TRACKING.toString()]
+const ALL = [SECOND, WEBHOOK, PEM, TOTP, TRACKING.toString(), HEADER, ROUTE_HEADER]
 const refusal = () =>
   open().then(
     (store) => store.close(),
@@ -113,6 +134,17 @@ test('an encrypted secret is invalid in the place of another', async () => {
   expect(() => encryption.decrypt(encrypted, 'there')).toThrow(EncryptionKeyUnusable)
   encrypted[encrypted.length - 1]! ^= 1
   expect(() => encryption.decrypt(encrypted, 'here')).toThrow(EncryptionKeyUnusable)
+})
+
+// threat: endpoint-headers-moved
+test('headers are not sent to a URL that was changed past the store', async () => {
+  await addRecords()
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+  db.exec("update webhooks set url = 'https://elsewhere.example/'")
+  db.close()
+  const store = await open()
+  expect(await headersSent(store)).toEqual([ROUTE_HEADER])
+  await store.close()
 })
 
 test('a new key opens everything, and the old one alone nothing any more', async () => {

@@ -257,6 +257,7 @@ function eventRecords({ mint }: Source): Pick<Records, 'event' | 'webhook'> {
       failingSince: null,
       mode: 'live',
       domainId: null,
+      headerNames: [],
       ...change,
     }),
   }
@@ -292,7 +293,10 @@ function inboundRecords({ mint }: Source): Pick<Records, 'inboundRoute' | 'inbou
       organizationId: ORGANIZATION,
       name: 'route',
       match: { type: 'address', value: 'in@a.example' },
-      action: { type: 'webhook', config: { url: 'https://hooks.example/mail', includeAttachments: false } },
+      action: {
+        type: 'webhook',
+        config: { url: 'https://hooks.example/mail', includeAttachments: false, headerNames: [] },
+      },
       authentication: 'none',
       enabled: true,
       priority: 0,

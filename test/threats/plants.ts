@@ -53,13 +53,22 @@ async function plantKeys(server: TestServer) {
   const key = await made('/v1/api-keys', { name: 'k', domain_id, permissions: ['send'] })
   const rotated = await made(`/v1/api-keys/${key.id}/rotate`)
   const changed = await made(`/v1/webhooks/${server.webhook.id}/rotate-secret`)
-  const action = { type: 'webhook', config: { url: server.receiver.url } }
+  const headers = {
+    'X-Api-Key': 'key-of-the-gateway-of-events-0123456789',
+    Authorization: 'Bearer bearer-of-events-0123456789',
+  }
+  const patched = await server.ask('PATCH', `/v1/webhooks/${server.webhook.id}`, { headers })
+  if (patched.status !== 200) throw new Error(patched.text)
+  const routed = { 'X-Api-Key': 'key-of-the-gateway-of-mail-0123456789' }
+  const action = { type: 'webhook', config: { url: server.receiver.url, headers: routed } }
   const route = await made('/v1/inbound-routes', { name: 'in', match: { type: 'address', value: ROUTED }, action })
   return {
     api_key: [key.key, rotated.key, server.keys.live, server.keys.test],
     previous_webhook_secret: [server.webhook.secret],
     webhook_secret: [changed.secret],
     route_secret: [route.secret],
+    webhook_headers: [headers['X-Api-Key'], 'bearer-of-events-0123456789'],
+    route_headers: [routed['X-Api-Key']],
   }
 }
 

@@ -72,7 +72,7 @@ export const MADE: Record<string, [sites: number, as: SecretKindId[] | string]> 
 }
 
 /** Kinds that nobody makes: a person or a file gives them. */
-export const GIVEN: SecretKindId[] = ['password', 'erased_address', 'configured']
+export const GIVEN: SecretKindId[] = ['password', 'webhook_headers', 'route_headers', 'erased_address', 'configured']
 
 /** Columns with a hash of something that is no secret of ours. */
 export const OTHER_HASHES = ['idempotency.key_hash', 'idempotency.request_hash', 'erasures.address_hash']

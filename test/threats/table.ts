@@ -126,6 +126,17 @@ export const THREATS: Threat[] = [
   },
   { id: 'secrets-exposed', asset: 'secrets', attack: 'reading the disk, the log, answers or errors' },
   {
+    id: 'endpoint-headers-moved',
+    asset: 'headers of webhooks and inbound routes',
+    attack:
+      'a URL of another host by somebody who does not know the values, a redirect, an endpoint that sends them back',
+  },
+  {
+    id: 'endpoint-headers-forged',
+    asset: 'webhook receivers',
+    attack: 'headers that replace the signature, frame the request differently or add a line',
+  },
+  {
     id: 'webhook-replay-and-tampering',
     asset: 'webhook receivers',
     attack: 'replay, tampering, an old secret after rotation',

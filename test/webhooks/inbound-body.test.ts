@@ -22,7 +22,7 @@ function claimOf(sizeBytes: number): ClaimedInboundDelivery {
       receivedAt: 0,
       sizeBytes,
     }),
-    route: { id: 'rte_1', url: 'https://hooks.example.com/', includeAttachments: true, secret: 'whsec_' },
+    route: { id: 'rte_1', url: 'https://hooks.example.com/', includeAttachments: true, secret: 'whsec_', headers: [] },
     attempt: 1,
     worker: 'w',
   }

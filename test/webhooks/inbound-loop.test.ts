@@ -54,6 +54,26 @@ test('a mail is posted at once as the flat body, with a valid signature', async 
   })
 })
 
+test('a post has the headers of its route, also when the mail is posted again', async () => {
+  const receiver = await setup.receiver({ status: 500, body: 'no secret-of-the-gateway' }, 200)
+  const route = await setup.route(receiver.url)
+  const headers = [['X-Api-Key', 'secret-of-the-gateway']] as const
+  const config = { url: receiver.url, includeAttachments: false, headers }
+  await setup.store.inboundRoutes.update(route.id, { action: { type: 'webhook', config } })
+  const message = await setup.mail(route)
+  const loop = setup.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await setup.clock.advance(MINUTE)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await setup.store.inboundDeliveries.redeliver(message.id, setup.mintId('whd'), setup.clock.now())
+  loop.wake()
+  await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
+  expect(receiver.requests.map(({ headers }) => headers['x-api-key'])).toEqual(Array(3).fill('secret-of-the-gateway'))
+  expect(receiver.requests[0]!.headers['x-inbound-signature']).toBe(signatureOf(receiver.requests[0]!))
+  const [, first] = await setup.store.inboundDeliveries.ofMessage(message.id)
+  expect(first!.attempts[0]!.responseExcerpt).toBe('no […]')
+})
+
 test('attachments are included when the route asks for them', async () => {
   const receiver = await setup.receiver()
   await setup.mail(await setup.route(receiver.url, true))

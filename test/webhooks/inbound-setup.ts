@@ -100,5 +100,5 @@ export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
 }
 
 export function webhookAction(url: string, includeAttachments = false): RouteAction {
-  return { type: 'webhook', config: { url, includeAttachments } }
+  return { type: 'webhook', config: { url, includeAttachments, headerNames: [] } }
 }

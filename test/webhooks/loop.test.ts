@@ -66,6 +66,32 @@ test('five attempts at the times of the schedule, the same bytes each time, then
   expect(await setup.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 1 })
 })
 
+// threat: endpoint-headers-moved
+test('every attempt has the headers of the webhook as they are then, and a redirect takes them nowhere', async () => {
+  const elsewhere = await setup.receiver()
+  const receiver = await setup.receiver({ status: 307, headers: { location: elsewhere.url } }, 500, 200)
+  const webhook = await setup.webhook(receiver.url)
+  const give = (value: string) =>
+    setup.store.webhooks.update(webhook.id, { headers: [['X-Api-Key', value]] }, setup.clock.now())
+  await give('first')
+  const loop = setup.loop()
+  await setup.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await setup.clock.advance(5000)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await give('second')
+  await setup.clock.advance(300_000)
+  await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
+  expect(receiver.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['first', 'first', 'second'])
+  expect(elsewhere.requests).toEqual([])
+
+  await setup.store.webhooks.update(webhook.id, { url: elsewhere.url }, setup.clock.now())
+  await setup.tell()
+  await until(() => elsewhere.requests.length === 1 && loop.inFlight() === 0)
+  expect(elsewhere.requests[0]!.headers).toHaveProperty('x-service-signature')
+  expect(elsewhere.requests[0]!.headers).not.toHaveProperty('x-api-key')
+})
+
 test('a redirect is a failure and is not followed; a later 2xx ends the delivery', async () => {
   const receiver = await setup.receiver({ status: 307, headers: { location: '/elsewhere' } }, 204)
   const webhook = await setup.webhook(receiver.url)

@@ -123,6 +123,7 @@ export async function startWebhookSetup(): Promise<WebhookSetup> {
         failingSince: null,
         mode: 'live',
         domainId: null,
+        headerNames: [],
       }
       await store.webhooks.create(webhook, secret)
       return { ...webhook, secret }

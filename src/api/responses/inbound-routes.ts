@@ -17,7 +17,11 @@ const fields = {
   action: z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('webhook'),
-      config: z.strictObject({ url: z.string(), include_attachments: z.boolean() }),
+      config: z.strictObject({
+        url: z.string(),
+        include_attachments: z.boolean(),
+        header_names: z.array(z.string()).describe('Names of the additional headers; the values are never shown.'),
+      }),
     }),
     z.strictObject({
       type: z.literal('forward'),
@@ -53,7 +57,10 @@ const routeExample = {
   name: 'help desk',
   match: { type: 'address', value: 'help@example.com' },
   domain: 'example.com',
-  action: { type: 'webhook', config: { url: 'https://hooks.example.com/inbound', include_attachments: false } },
+  action: {
+    type: 'webhook',
+    config: { url: 'https://hooks.example.com/inbound', include_attachments: false, header_names: [] },
+  },
   authentication: 'none',
   enabled: true,
   priority: 0,

@@ -27,6 +27,7 @@ const fields = {
   mode: mode.describe('`test`: created by a test key, receives events of test messages only.'),
   domain_id: id('dom').nullable().describe('Receives events of this domain only; null = all domains.'),
   description: z.string().nullable(),
+  header_names: z.array(z.string()).describe('Names of the additional headers; the values are never shown.'),
   disabled_reason: z.string().nullable().describe('Why the webhook was paused automatically.'),
   created_at: time,
   updated_at: time,
@@ -52,6 +53,7 @@ const example = {
   mode: 'live',
   domain_id: null,
   description: null,
+  header_names: ['X-Api-Key'],
   disabled_reason: null,
   created_at: EXAMPLE_TIME,
   updated_at: EXAMPLE_TIME,
@@ -95,7 +97,7 @@ const request = z
   .strictObject({ headers: z.record(z.string(), z.string()), body: z.string() })
   .nullable()
   .describe(
-    'Request of the latest attempt. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`.',
+    'Request of the latest attempt, without the webhook’s additional headers. Attempts before a rotation of the secret had another signature. Null before the first attempt and in other formats than `enveloped`.',
   )
 const deliveryWithRequest = z.strictObject({ ...deliveryFields, request }).meta({ id: 'WebhookDeliveryWithRequest' })
 const deliveryExample = {

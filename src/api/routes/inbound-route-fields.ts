@@ -11,6 +11,7 @@ import {
 import { suppressionKey } from '../../model/suppression.ts'
 import { DOMAIN, EMAIL } from '../patterns.ts'
 import { emailAddress, endpointUrl, label } from '../schema.ts'
+import { endpointHeaders } from './endpoint-headers.ts'
 
 /** Schemas of the request fields of an inbound route, which parse them to the model. `match` and `action` must be
  *  complete objects. `checkUrl` returns why a URL is rejected, or null. */
@@ -37,8 +38,8 @@ export function actionRecord(
 ): InboundRouteRecord['action'] {
   switch (action.type) {
     case 'webhook': {
-      const { url, includeAttachments } = action.config
-      return { type: action.type, config: { url, include_attachments: includeAttachments } }
+      const { url, includeAttachments, headerNames } = action.config
+      return { type: action.type, config: { url, include_attachments: includeAttachments, header_names: headerNames } }
     }
     case 'forward':
       return {
@@ -113,8 +114,21 @@ const forwardTo = z
 function actionOf(checkUrl: (url: string) => string | null) {
   const url = endpointUrl(checkUrl)
   const webhookConfig = z
-    .strictObject({ url, include_attachments: z.boolean().default(false) })
-    .transform((config) => ({ url: config.url, includeAttachments: config.include_attachments }))
+    .strictObject({
+      url,
+      include_attachments: z.boolean().default(false),
+      headers: endpointHeaders
+        .optional()
+        .describe(
+          'Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the same scheme, host and port stay.',
+        ),
+      header_names: z.array(z.string()).optional().describe('Ignored, so that clients can send a record back.'),
+    })
+    .transform(({ url, include_attachments: includeAttachments, headers }) => ({
+      url,
+      includeAttachments,
+      ...(headers !== undefined && { headers }),
+    }))
   return z.discriminatedUnion(
     'type',
     [

@@ -3,7 +3,13 @@ import { parseMailbox } from '../../mail/address.ts'
 import { isOwned } from '../../model/domain.ts'
 import { iso } from '../../model/event.ts'
 import type { ForwardTargetStatus } from '../../model/forward-target.ts'
-import { type InboundRoute, isReservedMailbox, type RouteMatch, weighRoutes } from '../../model/inbound-route.ts'
+import {
+  actionOf,
+  type InboundRoute,
+  isReservedMailbox,
+  type RouteMatch,
+  weighRoutes,
+} from '../../model/inbound-route.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
@@ -138,10 +144,11 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       async handle({ key, organizationId, now, body, remember }) {
         await requireOwnDomain(body.match, { key })
         const match = await ownMatch(body.match, { key })
-        const route: InboundRoute = { id: mintId('rte'), organizationId, ...body, match, createdAt: now }
+        const given = { id: mintId('rte'), organizationId, ...body, match, createdAt: now }
+        const route: InboundRoute = { ...given, action: actionOf(body.action) }
         const secret = mintSigningSecret(random)
         const answer = { status: 201, body: { ...(await toWire(route)), secret } }
-        withinLimit(await store.inboundRoutes.create(route, secret, remember(answer)), now)
+        withinLimit(await store.inboundRoutes.create(given, secret, remember(answer)), now)
         await askTargets(route, now)
         return answer
       },
@@ -178,7 +185,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'PATCH',
       path: '/v1/inbound-routes/:route_id',
       summary: 'Update an inbound route',
-      description: 'Send `match` and `action` as complete objects.',
+      description:
+        'Send `match` and `action` as complete objects. Without `headers`, a webhook action keeps those it has if scheme, host and port of `url` stay the same; otherwise they are removed.',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeResponses,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),

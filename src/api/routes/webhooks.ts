@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { headerNamesOf } from '../../model/endpoint-headers.ts'
 import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { monthOf, withinLimit } from '../../model/limits.ts'
@@ -15,6 +16,7 @@ import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
 import { endpointUrl, eventType, graceMinutes, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
+import { endpointHeaders } from './endpoint-headers.ts'
 import { type WebhookDeliveryDeps, webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
@@ -28,6 +30,11 @@ const format = z
   .enum(WEBHOOK_FORMATS)
   .optional()
   .describe('`resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`.')
+const headers = endpointHeaders
+  .optional()
+  .describe(
+    'Additional headers of every request, such as the key of an API gateway: at most 10, with values of up to 4 KiB. Values are never shown again; `header_names` lists the names.',
+  )
 const testBody = z.strictObject({ type: eventType })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
@@ -57,10 +64,11 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       responses: async () => (await import('../responses/webhooks.ts')).webhookCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
-      body: z.strictObject({ url, events: eventTypes, description, format }),
+      body: z.strictObject({ url, events: eventTypes, description, format, headers }),
       idempotent: true,
       secretResponse: true,
       async handle({ key, organizationId, now, body, remember }) {
+        const headers = body.headers ?? []
         const webhook: Webhook = {
           id: mintId('whk'),
           organizationId,
@@ -78,10 +86,11 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           failingSince: null,
           mode: modeOfRecords(key),
           domainId: scopeOf(key).domainId,
+          headerNames: headerNamesOf(headers),
         }
         const secret = mintSigningSecret(random)
         const answer = { status: 201, body: { ...toWire(webhook), secret } }
-        withinLimit(await store.webhooks.create(webhook, secret, remember(answer)), now)
+        withinLimit(await store.webhooks.create({ ...webhook, headers }, secret, remember(answer)), now)
         return answer
       },
     }),
@@ -113,7 +122,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       summary: 'Update a webhook',
       description:
-        'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.',
+        'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait. `headers` replaces all of them; `null` or `{}` removes them. A `url` with another scheme, host or port also removes them, unless the request contains `headers`.',
       responses: async () => (await import('../responses/webhooks.ts')).webhookResponses,
       example: { status: 'active' },
       body: z.strictObject({
@@ -121,6 +130,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
         events: eventTypes.optional(),
         status: z.enum(['active', 'paused']).optional(),
         description,
+        headers,
       }),
       load,
       async handle({ resource, body, now }) {
@@ -128,6 +138,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
         if (body.url !== undefined) change.url = body.url
         if (body.events !== undefined) change.events = body.events
         if (body.description !== undefined) change.description = body.description
+        if (body.headers !== undefined) change.headers = body.headers
         if (body.status !== undefined) change.status = body.status
         if (body.status === 'active') change.disabledReason = null
         if (Object.keys(change).length === 0) return { status: 200, body: toWire(resource) }
@@ -219,6 +230,7 @@ function toWire(webhook: Webhook) {
     mode: webhook.mode,
     domain_id: webhook.domainId,
     description: webhook.description,
+    header_names: webhook.headerNames,
     disabled_reason: webhook.disabledReason,
     created_at: iso(webhook.createdAt),
     updated_at: iso(webhook.updatedAt),

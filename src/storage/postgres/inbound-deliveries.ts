@@ -2,6 +2,7 @@ import type { InboundDelivery, InboundDeliveryStatus } from '../../model/inbound
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { Encryption } from '../encryption.ts'
 import { type InboundRow, toInboundMessage } from '../inbound-rows.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
 import { textArray } from './arrays.ts'
@@ -12,6 +13,7 @@ import type { MirroredRoute } from './inbound-routes.ts'
 import { END_INBOUND, INBOUND_COLUMNS } from './inbound-row.ts'
 import type { Mirror } from './mirror.ts'
 import { createPostQueue } from './post-queue.ts'
+import { type Endpoint, readHeaders } from './read-headers.ts'
 import type { Reads } from './reads.ts'
 import type { Queries } from './transactions.ts'
 
@@ -37,13 +39,19 @@ const SET_STATUS = 'update inbound_messages set delivery_status = $2 where id = 
 export function postgresInboundDeliveries(
   reads: Reads,
   lane: MailLane,
-  inside: { claims: Queue; queue: InboundQueue; routes: Mirror<MirroredRoute>; dueIndex: DueIndex },
+  inside: {
+    claims: Queue
+    queue: InboundQueue
+    routes: Mirror<MirroredRoute>
+    dueIndex: DueIndex
+    encryption: Encryption
+  },
 ): InboundDeliveries {
-  const { claims, queue, routes, dueIndex } = inside
+  const { claims, queue, routes, dueIndex, encryption } = inside
   const posts = createPostQueue('inbound_queue', 'inbound_attempts')
 
   /** The route as a delivery needs it; null while it accepts none. */
-  const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
+  const targetOf = (routeId: string): Target | null => {
     const found = routes.get(routeId)
     if (found === null || !found.route.enabled || found.route.action.type !== 'webhook') return null
     return { id: routeId, ...found.route.action.config, secret: found.secret }
@@ -79,7 +87,7 @@ export function postgresInboundDeliveries(
       const targets = new Map(plan.map(({ key }) => [key, targetOf(key)]))
       return {
         mayClaim: (key) => targets.get(key) !== null,
-        read: (statements, chosen) => readClaimed(statements, chosen, worker, targets),
+        read: (statements, chosen) => readClaimed(statements, chosen, { worker, targets, encryption }),
       }
     }),
     record: (each) => lane.write(record, each),
@@ -116,19 +124,30 @@ export function postgresInboundDeliveries(
   }
 }
 
+/** A route as a delivery needs it, without its headers. */
+type Target = Omit<ClaimedInboundDelivery['route'], 'headers'> & Endpoint
+
+interface Claiming {
+  worker: string
+  targets: ReadonlyMap<string, Target | null>
+  encryption: Encryption
+}
+
 async function readClaimed(
-  { query }: Queries,
+  queries: Queries,
   chosen: readonly Chosen[],
-  worker: string,
-  targets: ReadonlyMap<string, ClaimedInboundDelivery['route'] | null>,
+  { worker, targets, encryption }: Claiming,
 ): Promise<(rows: readonly Leased[]) => ClaimedInboundDelivery[]> {
   const ids = textArray(chosen.map(({ id }) => id))
-  const messages = await query<InboundRow & { deliveryId: string }>(MESSAGES, [ids])
+  const messages = await queries.query<InboundRow & { deliveryId: string }>(MESSAGES, [ids])
   const messageOf = new Map(messages.map(({ deliveryId, ...row }) => [deliveryId, toInboundMessage(row)]))
+  const endpoints = [...targets.values()].filter((target) => target !== null)
+  const headersOf = await readHeaders(queries, 'inbound_routes', endpoints, encryption)
   return (rows) =>
     rows.map(({ id, key, attempts }) => {
-      const [message, route] = [messageOf.get(id), targets.get(key) ?? null]
-      if (message === undefined || route === null) throw new Error(`${id} waits and has no message or no route`)
-      return { id, message, route, attempt: attempts, worker }
+      const [message, target] = [messageOf.get(id), targets.get(key) ?? null]
+      if (message === undefined || target === null) throw new Error(`${id} waits and has no message or no route`)
+      const { headerNames: _, ...route } = target
+      return { id, message, route: { ...route, headers: headersOf.get(key) ?? [] }, attempt: attempts, worker }
     })
 }

@@ -1,6 +1,8 @@
-import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
+import type { InboundRoute } from '../../model/inbound-route.ts'
 import type { Encryption } from '../encryption.ts'
 import { rangeOf, toPage } from '../page.ts'
+import type { GivenRoute } from '../roles/inbound-routes.ts'
+import { headersOfAction, packConfig, placeOfRoute, type RouteRow, toRoute } from '../route-rows.ts'
 import type { InboundRoutes } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { MailLane } from './group.ts'
@@ -14,10 +16,10 @@ import type { Usage } from './usage.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", name, match_type as "matchType",
-  match_value as "matchValue", action, config, authentication, enabled, priority, created_at::float8 as "createdAt"`
+  match_value as "matchValue", action, config, header_names as "headerNames", authentication, enabled, priority, created_at::float8 as "createdAt"`
 const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
-    authentication, enabled, priority, secret, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+    authentication, enabled, priority, secret, created_at, header_names, headers)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 const ALL = `select ${COLUMNS}, secret from inbound_routes where not removing`
 const GET = `select ${COLUMNS} from inbound_routes where id = $1`
 const LIST = `select ${COLUMNS} from inbound_routes
@@ -25,6 +27,7 @@ const LIST = `select ${COLUMNS} from inbound_routes
 const UPDATE = `update inbound_routes set name = $2, match_type = $3, match_value = $4, action = $5, config = $6,
     authentication = $7, enabled = $8, priority = $9
   where id = $1`
+const SET_HEADERS = 'update inbound_routes set header_names = $2, headers = $3 where id = $1'
 const COUNT = 'select count(*)::int as count from inbound_routes where organization_id = $1'
 // No new delivery waits for it from then on, since it is gone from memory.
 const DISABLE = 'update inbound_routes set enabled = false, removing = true where id = $1'
@@ -45,13 +48,13 @@ export interface MirroredRoute {
 }
 
 export function inboundRouteMirror(encryption: Encryption): Mirror<MirroredRoute> {
-  const read = readerOf<Row & { secret: Uint8Array }>(ALL)
+  const read = readerOf<RouteRow & { secret: Uint8Array }>(ALL)
   return createMirror(async (queries, ids) => {
     const rows = await read(queries, ids)
     return rows.map(({ secret, ...row }) => ({
       id: row.id,
       route: toRoute(row),
-      secret: encryption.decrypt(secret, placeOf(row.id)).toString(),
+      secret: encryption.decrypt(secret, placeOfRoute(row.id)).toString(),
     }))
   })
 }
@@ -65,7 +68,7 @@ export function postgresInboundRoutes(
   const count = async (queries: Queries, organizationId: string) =>
     (await queries.query<{ count: number }>(COUNT, [organizationId]))[0]?.count ?? 0
   const find = async (queries: Queries, id: string) => {
-    const [row] = await queries.query<Row>(GET, [id])
+    const [row] = await queries.query<RouteRow>(GET, [id])
     return row === undefined ? null : toRoute(row)
   }
   const change = <T>(id: string, work: (statements: SettingsStatements) => Promise<T>): Promise<T> =>
@@ -81,20 +84,24 @@ export function postgresInboundRoutes(
         const limit = await usage.reached(organizationId, 'inbound_routes', 1, () => count(statements, organizationId))
         if (limit !== null) return limit
         const [name, ...rest] = fieldsOf(route)
-        const encrypted = encryption.encrypt(secret, placeOf(id))
-        await statements.run(CREATE, [id, organizationId, name, ...rest, encrypted, createdAt])
+        const encrypted = encryption.encrypt(secret, placeOfRoute(id))
+        const columns = headersOfAction(route.action, null, { id, encryption })
+        const headers = [columns?.headerNames ?? null, columns?.headers ?? null]
+        await statements.run(CREATE, [id, organizationId, name, ...rest, encrypted, createdAt, ...headers])
         await remember(statements, record)
         return 'created'
       }),
     count: (organizationId) => count(reads, organizationId),
     get: (id) => find(reads, id),
     list: async (organizationId, page) =>
-      toPage(await reads.query<Row>(LIST, [organizationId, ...rangeOf(page)]), page, toRoute),
+      toPage(await reads.query<RouteRow>(LIST, [organizationId, ...rangeOf(page)]), page, toRoute),
     update: (id, fields) =>
       change(id, async (statements) => {
         const present = await find(statements, id)
         if (present === null) return null
         await statements.run(UPDATE, [id, ...fieldsOf({ ...present, ...fields })])
+        const columns = fields.action && headersOfAction(fields.action, present.action, { id, encryption })
+        if (columns) await statements.run(SET_HEADERS, [id, columns.headerNames, columns.headers])
         return find(statements, id)
       }),
     // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries.
@@ -119,34 +126,7 @@ function failSome(lane: MailLane, routeId: string, after: string): Promise<strin
   })
 }
 
-/** Encryption place of its secret. */
-const placeOf = (id: string) => `inbound_routes ${id}`
-
 /** What a change may set, in the order of the columns. */
-function fieldsOf({ name, match, action, authentication, enabled, priority }: InboundRoute): unknown[] {
-  const { type, config } = action
-  return [name, match.type, match.value, type, JSON.stringify(config), authentication, enabled, priority]
-}
-
-interface Row {
-  id: string
-  organizationId: string
-  name: string
-  matchType: RouteMatch['type']
-  matchValue: string | null
-  action: RouteAction['type']
-  config: string
-  authentication: RouteAuthentication
-  enabled: boolean
-  priority: number
-  createdAt: number
-}
-
-function toRoute({ matchType, matchValue, action, config, ...rest }: Row): InboundRoute {
-  return {
-    ...rest,
-    match:
-      matchType === 'catch_all' ? { type: matchType, value: matchValue } : { type: matchType, value: matchValue ?? '' },
-    action: { type: action, config: JSON.parse(config) },
-  }
+function fieldsOf({ name, match, action, authentication, enabled, priority }: GivenRoute): unknown[] {
+  return [name, match.type, match.value, action.type, packConfig(action), authentication, enabled, priority]
 }

@@ -36,6 +36,7 @@ import verifiedAddresses from './migrations/0074_verified_addresses.sql' with { 
 import makerRole from './migrations/0075_maker_role.sql' with { type: 'text' }
 import suppressionStreams from './migrations/0076_suppression_streams.sql' with { type: 'text' }
 import suppressionReaches from './migrations/0077_suppression_reaches.sql' with { type: 'text' }
+import endpointHeaders from './migrations/0078_endpoint_headers.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0074_verified_addresses', sql: verifiedAddresses },
   { name: '0075_maker_role', sql: makerRole },
   { name: '0076_suppression_streams', sql: suppressionStreams },
+  { name: '0078_endpoint_headers', sql: endpointHeaders },
   // Last of its version, because the steps behind a narrow one wait with it.
   { name: '0077_suppression_reaches', sql: suppressionReaches, isNarrow: true },
 ]

@@ -5,8 +5,8 @@ import { requireNoNodes } from './adopt.ts'
 import { type Connection, connect } from './connection.ts'
 
 const PROOF = 'select proof from seal for update'
-/** A database of an earlier version lacks some tables. */
-const EXISTS = 'select 1 where to_regclass($1) is not null'
+/** A database of an earlier version lacks some tables and columns. */
+const EXISTS = 'select 1 from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped'
 const KEEP_PROOF = 'update seal set proof = $1'
 
 /** With the certificate of all nodes, in a table of one row. */
@@ -47,9 +47,9 @@ async function reEncryptInside(connection: Connection, dataDir: string): Promise
     encryption.encrypt(encryption.decrypt(encrypted, place), place)
   let renewed = 0
   for (const { table, row, columns } of COLUMNS) {
-    if ((await connection.query(EXISTS, [table])).length === 0) continue
     const isRow = ['true', ...row.map((key, at) => `${key} = $${at + 2}`)].join(' and ')
     for (const column of columns) {
+      if ((await connection.query(EXISTS, [table, column])).length === 0) continue
       const rows = await connection.query<Row>(
         `select ${[...row, `${column} as encrypted`].join(', ')} from ${table} where ${column} is not null for update`,
       )

@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { Encryption } from '../encryption.ts'
 import { webhookDeliveryId } from '../fan-out-targets.ts'
 import { slotOf } from '../slots.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
@@ -13,6 +14,7 @@ import type { Kind, MailLane } from './group.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
 import { createPostQueue } from './post-queue.ts'
+import { readHeaders } from './read-headers.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import { type MirroredWebhook, reportPaused, WEBHOOK_COLUMNS } from './webhooks.ts'
@@ -89,9 +91,10 @@ export function postgresWebhookDeliveries(
     webhooks: Mirror<MirroredWebhook>
     dueIndex: DueIndex
     fanOut: FanOut
+    encryption: Encryption
   },
 ): Omit<WebhookDeliveries, 'get' | 'list' | 'ofMessage'> {
-  const { writer, queue, webhooks, dueIndex, fanOut } = inside
+  const { writer, queue, webhooks, dueIndex, fanOut, encryption } = inside
   const targetOf = (webhookId: string) => {
     const webhook = webhooks.get(webhookId)
     return webhook?.status === 'active' ? webhook : null
@@ -109,7 +112,7 @@ export function postgresWebhookDeliveries(
       const targets = new Map(plan.map(({ key }) => [key, add.isPausing(key) ? null : targetOf(key)]))
       return {
         mayClaim: (key) => targets.get(key) !== null,
-        read: (statements, chosen) => readClaimed(statements, chosen, worker, targets),
+        read: (statements, chosen) => readClaimed(statements, chosen, { worker, targets, encryption }),
       }
     }),
     fanOutSome: () => fanOut.some(lane),
@@ -143,23 +146,31 @@ function pausing(
   })
 }
 
+interface Claiming {
+  worker: string
+  targets: ReadonlyMap<string, MirroredWebhook | null>
+  encryption: Encryption
+}
+
 async function readClaimed(
-  { query }: Queries,
+  queries: Queries,
   chosen: readonly Chosen[],
-  worker: string,
-  targets: ReadonlyMap<string, MirroredWebhook | null>,
+  { worker, targets, encryption }: Claiming,
 ): Promise<(rows: readonly Leased[]) => ClaimedWebhookDelivery[]> {
-  const details = await query<
+  const details = await queries.query<
     Pick<ClaimedWebhookDelivery, 'id' | 'eventId' | 'type' | 'body' | 'organizationId' | 'messageId'>
   >(DETAILS, [textArray(chosen.map(({ id }) => id))])
   const byId = new Map(details.map((detail) => [detail.id, detail]))
+  const endpoints = [...targets.values()].filter((webhook) => webhook !== null)
+  const headersOf = await readHeaders(queries, 'webhooks', endpoints, encryption)
   return (rows) =>
     rows.map(({ id, key, attempts }) => {
       const detail = byId.get(id)
       const webhook = targets.get(key) ?? null
       if (detail === undefined || webhook === null) throw new Error(`${id} waits and has no event or no webhook`)
       const { url, format, secrets } = webhook
-      return { ...detail, webhookId: key, url, format, secrets, attempt: attempts, worker }
+      const headers = headersOf.get(key) ?? []
+      return { ...detail, webhookId: key, url, format, secrets, headers, attempt: attempts, worker }
     })
 }
 

@@ -1,6 +1,7 @@
 import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
+import { changedHeaders, encryptHeaders, toHeaderNames } from '../endpoint-headers.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { PausedByServer, Webhooks } from '../store.ts'
 import { placeOf, type SecretsRow, toSecrets, toWebhook, type WebhookRow } from '../webhook-rows.ts'
@@ -18,17 +19,18 @@ export const WEBHOOK_COLUMNS = `id, organization_id as "organizationId", url, ev
   disabled_reason as "disabledReason", created_at::float8 as "createdAt", updated_at::float8 as "updatedAt",
   last_success_at::float8 as "lastSuccessAt", last_failure_at::float8 as "lastFailureAt",
   consecutive_failures as "consecutiveFailures", failing_since::float8 as "failingSince", mode,
-  domain_id as "domainId"`
+  domain_id as "domainId", header_names as "headerNames"`
 const SECRETS = `secret, previous_secret as "previous", previous_expires_at::float8 as "expiresAt"`
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
-    created_at, updated_at, secret, mode, domain_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+    created_at, updated_at, secret, mode, domain_id, header_names, headers)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 const ALL = `select ${WEBHOOK_COLUMNS}, ${SECRETS} from webhooks where not removing`
 const GET = `select ${WEBHOOK_COLUMNS} from webhooks where id = $1`
 const LIST = `select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`
 const UPDATE = `update webhooks set url = $2, events = $3, status = $4, description = $5, disabled_reason = $6,
   updated_at = $7 where id = $1`
+const SET_HEADERS = 'update webhooks set header_names = $2, headers = $3 where id = $1'
 const GET_SECRETS = `select ${SECRETS} from webhooks where id = $1`
 const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = $2, secret = $3, updated_at = $4
   where id = $1`
@@ -88,9 +90,11 @@ export function postgresWebhooks(
         const limit = await usage.reached(organizationId, 'webhooks', 1, () => count(statements, organizationId))
         if (limit !== null) return limit
         const values = [id, organizationId, url, JSON.stringify(events), format, status, description, disabledReason]
-        const encrypted = encryption.encrypt(secret, placeOf(id))
+        const place = placeOf(id)
+        const encrypted = encryption.encrypt(secret, place)
         const rest = [webhook.createdAt, webhook.updatedAt, encrypted, webhook.mode, webhook.domainId]
-        await statements.run(CREATE, [...values, ...rest])
+        const { headerNames, headers } = encryptHeaders(webhook.headers ?? [], { url, place, encryption })
+        await statements.run(CREATE, [...values, ...rest, headerNames, headers])
         await remember(statements, record)
         return 'created'
       }),
@@ -102,9 +106,15 @@ export function postgresWebhooks(
       const write = async (statements: SettingsStatements, add: Additions | null) => {
         const present = await find(statements, id)
         if (present === null) return null
-        const changed = { ...present, ...fields, updatedAt: now }
+        const { headers, ...rest } = fields
+        const changed = { ...present, ...rest, updatedAt: now }
         const { url, events, status, description, disabledReason } = changed
         await statements.run(UPDATE, [id, url, JSON.stringify(events), status, description, disabledReason, now])
+        const columns = changedHeaders(headers, present.url, { url, place: placeOf(id), encryption })
+        if (columns !== null) {
+          await statements.run(SET_HEADERS, [id, columns.headerNames, columns.headers])
+          changed.headerNames = toHeaderNames(columns.headerNames)
+        }
         if (present.status === 'active' && add !== null) reportPaused(add, changed, now)
         return changed
       }

@@ -1,3 +1,4 @@
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimQueue } from './claims.ts'
@@ -7,7 +8,7 @@ export interface ClaimedInboundDelivery {
   id: string
   message: InboundMessage
   /** The current route, not the one at the time of the mail. */
-  route: { id: string; url: string; includeAttachments: boolean; secret: string }
+  route: { id: string; url: string; includeAttachments: boolean; secret: string; headers: EndpointHeaders }
   attempt: number
   worker: string
 }

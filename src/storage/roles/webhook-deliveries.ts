@@ -1,3 +1,4 @@
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
 import type { EventType } from '../../model/event.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type {
@@ -21,6 +22,7 @@ export interface ClaimedWebhookDelivery {
   url: string
   format: WebhookFormat
   secrets: WebhookSecrets
+  headers: EndpointHeaders
   /** The event's envelope. */
   body: string
   /** Number of this attempt, from 1. */

@@ -1,17 +1,19 @@
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Remember } from './idempotency.ts'
 import type { Page, RecordsRequest } from './paging.ts'
 
 export interface Webhooks {
-  create(webhook: Webhook, secret: string, remember?: Remember): Promise<'created' | LimitReached>
+  create(webhook: NewWebhook, secret: string, remember?: Remember): Promise<'created' | LimitReached>
   count(organizationId: string): Promise<number>
   get(id: string): Promise<Webhook | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<Webhook>>
-  /** Pausing an active webhook writes an event if another active one receives it. */
+  /** Pausing an active webhook writes an event if another active one receives it. A URL of another origin removes the
+   *  headers that are not given again. */
   update(
     id: string,
-    change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,
+    change: Partial<Pick<NewWebhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason' | 'headers'>>,
     now: number,
   ): Promise<Webhook | null>
   /** Webhooks that the server has paused, of at most `limit` organizations, with the reason of one of each. */
@@ -22,6 +24,9 @@ export interface Webhooks {
    *  the first and deleted in the last, and can be removed again after a crash in between. */
   remove(id: string): Promise<void>
 }
+
+/** A webhook with the headers for its URL, none by default. */
+export type NewWebhook = Omit<Webhook, 'headerNames'> & { headers?: EndpointHeaders }
 
 /** Webhooks of an organization that the server has paused. */
 export interface PausedByServer {

@@ -79,16 +79,28 @@ export function sqliteInboundDeliveries(
   readDueTimes()
   foreign.onChange(readDueTimes)
 
-  /** The route as a delivery needs it; null while it accepts none. */
-  const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
+  /** Null while the route accepts no delivery. */
+  const webhookOf = (routeId: string) => {
     const route = inside.routes.get(routeId)
-    if (route === null || !route.enabled || route.action.type !== 'webhook') return null
-    return { id: routeId, ...route.action.config, secret: route.secret }
+    return route?.enabled && route.action.type === 'webhook' ? { route, config: route.action.config } : null
+  }
+  /** The route as a delivery needs it. */
+  const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
+    const found = webhookOf(routeId)
+    if (found === null) return null
+    const { url, includeAttachments } = found.config
+    return {
+      id: routeId,
+      url,
+      includeAttachments,
+      secret: found.route.secret,
+      headers: inside.routes.headersOf(found.route),
+    }
   }
   const ifActive =
     (look: Look): Look =>
     (routeId, dueAt) =>
-      targetOf(routeId) !== null && look(routeId, dueAt)
+      webhookOf(routeId) !== null && look(routeId, dueAt)
 
   return {
     claimDue: (request) =>

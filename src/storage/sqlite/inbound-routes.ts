@@ -1,6 +1,9 @@
-import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
+import type { InboundRoute } from '../../model/inbound-route.ts'
 import type { Encryption } from '../encryption.ts'
+import { decryptHeaders } from '../endpoint-headers.ts'
 import { rangeOf, toPage } from '../page.ts'
+import { headersOfAction, packConfig, placeOfRoute, type RouteRow, toRoute } from '../route-rows.ts'
 import type { InboundRoutes } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -9,15 +12,17 @@ import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, match_type as matchType, match_value as matchValue, action,
-  config, authentication, enabled, priority, created_at as createdAt`
+  config, header_names as headerNames, authentication, enabled, priority, created_at as createdAt`
 const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
-    authentication, enabled, priority, secret, created_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    authentication, enabled, priority, secret, created_at, header_names, headers)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `select ${COLUMNS} from inbound_routes where id = ?`
 const LIST = `select ${COLUMNS} from inbound_routes
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const ENABLED_OF = `select ${COLUMNS} from inbound_routes where organization_id = ? and enabled = 1 order by id`
 const SECRET = 'select secret from inbound_routes where id = ?'
+const HEADERS = 'select headers from inbound_routes where id = ?'
+const SET_HEADERS = 'update inbound_routes set header_names = ?, headers = ? where id = ?'
 const UPDATE = `update inbound_routes set name = ?, match_type = ?, match_value = ?, action = ?, config = ?,
     authentication = ?, enabled = ?, priority = ?
   where id = ?`
@@ -37,6 +42,8 @@ const FAIL_MAX = 500
 export interface InboundRouteCache {
   get(id: string): (InboundRoute & { secret: string }) | null
   enabledOf(organizationId: string): InboundRoute[]
+  /** Decrypts the headers for a request, since ten of them can be larger than everything else. */
+  headersOf(route: InboundRoute): EndpointHeaders
   drop(): void
 }
 
@@ -44,6 +51,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encry
   const get = db.prepare<unknown[], Row>(GET)
   const secret = db.prepare<unknown[], Uint8Array>(SECRET).pluck()
   const enabledOf = db.prepare<unknown[], Row>(ENABLED_OF)
+  const headers = db.prepare<unknown[], Uint8Array | null>(HEADERS).pluck()
   const byId = new Map<string, (InboundRoute & { secret: string }) | null>()
   const byOrganization = new Map<string, InboundRoute[]>()
   const drop = () => {
@@ -59,7 +67,7 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encry
         route =
           row === undefined
             ? null
-            : { ...toRoute(row), secret: encryption.decrypt(one(secret, id), placeOf(id)).toString() }
+            : { ...read(row), secret: encryption.decrypt(one(secret, id), placeOfRoute(id)).toString() }
         byId.set(id, route)
       }
       return route
@@ -68,10 +76,14 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges, encry
       foreign.glance()
       let routes = byOrganization.get(organizationId)
       if (routes === undefined) {
-        routes = enabledOf.all(organizationId).map(toRoute)
+        routes = enabledOf.all(organizationId).map(read)
         byOrganization.set(organizationId, routes)
       }
       return routes
+    },
+    headersOf: ({ id, action }) => {
+      if (action.type !== 'webhook' || action.config.headerNames.length === 0) return []
+      return decryptHeaders(headers.get(id), { url: action.config.url, place: placeOfRoute(id), encryption })
     },
     drop,
   }
@@ -89,6 +101,7 @@ export function sqliteInboundRoutes(
   const get = db.prepare<unknown[], Row>(GET)
   const list = db.prepare<unknown[], Row>(LIST)
   const update = db.prepare(UPDATE)
+  const setHeaders = db.prepare(SET_HEADERS)
   const disable = db.prepare(DISABLE)
   const count = db.prepare<unknown[], number>(COUNT).pluck()
   const failOpen = db.prepare<unknown[], { messageNumber: number }>(FAIL_OPEN)
@@ -104,7 +117,7 @@ export function sqliteInboundRoutes(
     })
   const find = (id: string): InboundRoute | null => {
     const row = get.get(id)
-    return row === undefined ? null : toRoute(row)
+    return row === undefined ? null : read(row)
   }
   /** Ends some open deliveries; true while there may be more. */
   const failSome = (id: string): boolean => {
@@ -119,6 +132,7 @@ export function sqliteInboundRoutes(
         const { organizationId } = route
         const limit = usage.reached(organizationId, 'inbound_routes', 1, () => one(count, organizationId))
         if (limit !== null) return limit
+        const columns = headersOfAction(route.action, null, { id: route.id, encryption })
         create.run(
           route.id,
           route.organizationId,
@@ -126,19 +140,21 @@ export function sqliteInboundRoutes(
           route.match.type,
           route.match.value,
           route.action.type,
-          JSON.stringify(route.action.config),
+          packConfig(route.action),
           route.authentication,
           Number(route.enabled),
           route.priority,
-          encryption.encrypt(secret, placeOf(route.id)),
+          encryption.encrypt(secret, placeOfRoute(route.id)),
           route.createdAt,
+          columns?.headerNames ?? null,
+          columns?.headers ?? null,
         )
         remember(record)
         return 'created'
       }),
     count: async (organizationId) => one(count, organizationId),
     get: async (id) => find(id),
-    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, toRoute),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)), page, read),
     update: (id, fields) =>
       change(() => {
         const present = find(id)
@@ -149,12 +165,14 @@ export function sqliteInboundRoutes(
           match.type,
           match.value,
           action.type,
-          JSON.stringify(action.config),
+          packConfig(action),
           authentication,
           Number(enabled),
           priority,
           id,
         )
+        const columns = fields.action && headersOfAction(fields.action, present.action, { id, encryption })
+        if (columns) setHeaders.run(columns.headerNames, columns.headers, id)
         return find(id)
       }),
     // A route may have a day's mail waiting: it is disabled first and deleted after the last of its deliveries. An
@@ -173,36 +191,6 @@ export function sqliteInboundRoutes(
   }
 }
 
-/** Encryption place of its secret. */
-const placeOf = (id: string) => `inbound_routes ${id}`
+type Row = Omit<RouteRow, 'enabled'> & { enabled: number }
 
-interface Row {
-  id: string
-  organizationId: string
-  name: string
-  matchType: RouteMatch['type']
-  matchValue: string | null
-  action: RouteAction['type']
-  config: string
-  authentication: RouteAuthentication
-  enabled: number
-  priority: number
-  createdAt: number
-}
-
-function toRoute(row: Row): InboundRoute {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    name: row.name,
-    match:
-      row.matchType === 'catch_all'
-        ? { type: row.matchType, value: row.matchValue }
-        : { type: row.matchType, value: row.matchValue ?? '' },
-    action: { type: row.action, config: JSON.parse(row.config) },
-    authentication: row.authentication,
-    enabled: row.enabled === 1,
-    priority: row.priority,
-    createdAt: row.createdAt,
-  }
-}
+const read = (row: Row): InboundRoute => toRoute({ ...row, enabled: row.enabled === 1 })

@@ -33,6 +33,7 @@ import verifiedAddresses from './migrations/0032_verified_addresses.sql' with { 
 import makerRole from './migrations/0033_maker_role.sql' with { type: 'text' }
 import suppressionStreams from './migrations/0034_suppression_streams.sql' with { type: 'text' }
 import operators from './migrations/0035_operators.sql' with { type: 'text' }
+import endpointHeaders from './migrations/0036_endpoint_headers.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0033_maker_role', sql: makerRole },
   { name: '0034_suppression_streams', sql: suppressionStreams },
   { name: '0035_operators', sql: operators },
+  { name: '0036_endpoint_headers', sql: endpointHeaders },
 ]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction

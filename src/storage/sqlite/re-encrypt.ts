@@ -7,10 +7,13 @@ import { openEncryption } from './encryption-key.ts'
 
 const PATIENCE_MS = 5_000
 
-/** Those of a database; one of an earlier version lacks some tables. */
+/** Those of a database; one of an earlier version lacks some tables and columns. */
 function encryptedColumns(db: Connection): typeof ENCRYPTED_COLUMNS {
-  const exists = db.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
-  return ENCRYPTED_COLUMNS.filter(({ table }) => exists.get(table) !== undefined)
+  const columnsOf = db.prepare<unknown[], string>('select name from pragma_table_info(?)').pluck()
+  return ENCRYPTED_COLUMNS.map(({ table, row, columns }) => {
+    const present = columnsOf.all(table)
+    return { table, row, columns: columns.filter((column) => present.includes(column)) }
+  })
 }
 
 /** Database and its Encryption → the number of secrets, each decrypted once. Throws EncryptionKeyUnusable for the

@@ -15,7 +15,7 @@ import type { FanOut } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { leasesOf } from './leases.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
-import type { WebhookCache } from './webhooks.ts'
+import { WEBHOOK_COLUMNS, type WebhookCache } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
 // Goes from webhook to webhook along the due index: its cost is the number of webhooks, not of deliveries.
@@ -43,11 +43,7 @@ const SUCCEEDED = `update webhooks set last_success_at = ?, consecutive_failures
 const FAILED_ATTEMPT = `update webhooks set last_failure_at = ?, failing_since = coalesce(failing_since, ?),
   consecutive_failures = consecutive_failures + ? where id = ?`
 const PAUSE = `update webhooks set status = 'paused', disabled_reason = ?, updated_at = ? where id = ?`
-const WEBHOOK = `select id, organization_id as organizationId, url, events, format, status, description,
-    disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
-    last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
-    consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId
-  from webhooks where id = ?`
+const WEBHOOK = `select ${WEBHOOK_COLUMNS} from webhooks where id = ?`
 const WAITS_SINCE = `coalesce((select a.at from webhook_attempts a where a.delivery_number = d.number
     order by a.number desc limit 1), d.created_at)`
 // While an attempt is in progress, there is no next one.
@@ -120,6 +116,7 @@ export function sqliteWebhookDeliveries(
         take: (webhookId, most, dueUntil) => {
           const target = webhooks.get(webhookId)
           if (target?.status !== 'active') return [] // paused since the plan was made
+          const headers = webhooks.headersOf(target)
           return due.all(webhookId, dueUntil, most).map((row): ClaimedWebhookDelivery => {
             lease.run(request.worker, row.number)
             return {
@@ -132,6 +129,7 @@ export function sqliteWebhookDeliveries(
               url: target.url,
               format: target.format,
               secrets: target.secrets,
+              headers,
               body: row.body,
               attempt: row.attempts + 1,
               worker: request.worker,

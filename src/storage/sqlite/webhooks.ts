@@ -1,6 +1,8 @@
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
 import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
+import { changedHeaders, decryptHeaders, encryptHeaders } from '../endpoint-headers.ts'
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import { rangeOf, toPage } from '../page.ts'
 import type { PausedByServer, Webhooks } from '../store.ts'
@@ -11,19 +13,22 @@ import type { RememberInside } from './idempotency.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `id, organization_id as organizationId, url, events, format, status, description,
+export const WEBHOOK_COLUMNS = `id, organization_id as organizationId, url, events, format, status, description,
   disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
   last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
-  consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId`
+  consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId,
+  header_names as headerNames`
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
-    created_at, updated_at, secret, mode, domain_id)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const GET = `select ${COLUMNS} from webhooks where id = ?`
-const LIST = `select ${COLUMNS} from webhooks
+    created_at, updated_at, secret, mode, domain_id, header_names, headers)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const GET = `select ${WEBHOOK_COLUMNS} from webhooks where id = ?`
+const LIST = `select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
-const ACTIVE_OF = `select ${COLUMNS} from webhooks where organization_id = ? and status = 'active' order by id`
+const ACTIVE_OF = `select ${WEBHOOK_COLUMNS} from webhooks where organization_id = ? and status = 'active' order by id`
 const UPDATE = `update webhooks set url = ?, events = ?, status = ?, description = ?, disabled_reason = ?, updated_at = ?
   where id = ?`
+const SET_HEADERS = 'update webhooks set header_names = ?, headers = ? where id = ?'
+const HEADERS = 'select headers from webhooks where id = ?'
 const SECRETS = `select secret, previous_secret as previous, previous_expires_at as expiresAt from webhooks where id = ?`
 const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = ?, secret = ?, updated_at = ?
   where id = ?`
@@ -43,6 +48,8 @@ const REMOVE_MAX = 250
 export interface WebhookCache {
   get(id: string): (Webhook & { secrets: WebhookSecrets }) | null
   activeOf(organizationId: string): Webhook[]
+  /** Decrypts the headers for a request, since ten of them can be larger than everything else. */
+  headersOf(webhook: Webhook): EndpointHeaders
   drop(): void
 }
 
@@ -50,6 +57,7 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, encryption
   const get = db.prepare<unknown[], WebhookRow>(GET)
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const activeOf = db.prepare<unknown[], WebhookRow>(ACTIVE_OF)
+  const headers = db.prepare<unknown[], Uint8Array | null>(HEADERS).pluck()
   const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
   const byOrganization = new Map<string, Webhook[]>()
   const drop = () => {
@@ -75,6 +83,8 @@ export function webhookCache(db: Connection, foreign: ForeignChanges, encryption
       }
       return webhooks
     },
+    headersOf: ({ id, url, headerNames }) =>
+      headerNames.length === 0 ? [] : decryptHeaders(headers.get(id), { url, place: placeOf(id), encryption }),
     drop,
   }
 }
@@ -92,6 +102,7 @@ export function sqliteWebhooks(
   const get = db.prepare<unknown[], WebhookRow>(GET)
   const list = db.prepare<unknown[], WebhookRow>(LIST)
   const update = db.prepare(UPDATE)
+  const setHeaders = db.prepare(SET_HEADERS)
   const secrets = db.prepare<unknown[], SecretsRow>(SECRETS)
   const rotate = db.prepare(ROTATE)
   const pause = db.prepare(PAUSE)
@@ -119,6 +130,8 @@ export function sqliteWebhooks(
         const { createdAt, updatedAt } = webhook
         const limit = usage.reached(organizationId, 'webhooks', 1, () => one(count, organizationId))
         if (limit !== null) return limit
+        const place = placeOf(id)
+        const columns = encryptHeaders(webhook.headers ?? [], { url, place, encryption })
         create.run(
           id,
           organizationId,
@@ -130,9 +143,11 @@ export function sqliteWebhooks(
           disabledReason,
           createdAt,
           updatedAt,
-          encryption.encrypt(secret, placeOf(id)),
+          encryption.encrypt(secret, place),
           webhook.mode,
           webhook.domainId,
+          columns.headerNames,
+          columns.headers,
         )
         remember(record)
         return 'created'
@@ -146,6 +161,8 @@ export function sqliteWebhooks(
         if (present === null) return null
         const { url, events, status, description, disabledReason } = { ...present, ...fields }
         update.run(url, JSON.stringify(events), status, description, disabledReason, now, id)
+        const columns = changedHeaders(fields.headers, present.url, { url, place: placeOf(id), encryption })
+        if (columns !== null) setHeaders.run(columns.headerNames, columns.headers, id)
         const changed = find(id)
         if (changed !== null && status === 'paused' && present.status === 'active') {
           cache.drop() // it does not receive its own event

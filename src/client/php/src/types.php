@@ -231,6 +231,7 @@ namespace Postrider;
  *         config: array{
  *             url: string,
  *             include_attachments: bool,
+ *             header_names: list<string>,
  *         },
  *     }|array{
  *         type: 'forward',
@@ -267,6 +268,7 @@ namespace Postrider;
  *     mode: 'live'|'test',
  *     domain_id: string|null,
  *     description: string|null,
+ *     header_names: list<string>,
  *     disabled_reason: string|null,
  *     created_at: string,
  *     updated_at: string,
@@ -388,6 +390,7 @@ namespace Postrider;
  *     },
  * }
  * @phpstan-type EmailAddress string
+ * @phpstan-type EndpointHeaders array<string, string>|null
  * @phpstan-type Erasure array{
  *     id: string,
  *     status: 'running'|'done',
@@ -540,6 +543,7 @@ namespace Postrider;
  *         config: array{
  *             url: string,
  *             include_attachments: bool,
+ *             header_names: list<string>,
  *         },
  *     }|array{
  *         type: 'forward',
@@ -1294,6 +1298,7 @@ namespace Postrider;
  *     mode: 'live'|'test',
  *     domain_id: string|null,
  *     description: string|null,
+ *     header_names: list<string>,
  *     disabled_reason: string|null,
  *     created_at: string,
  *     updated_at: string,
@@ -1347,6 +1352,7 @@ namespace Postrider;
  *     mode: 'live'|'test',
  *     domain_id: string|null,
  *     description: string|null,
+ *     header_names: list<string>,
  *     disabled_reason: string|null,
  *     created_at: string,
  *     updated_at: string,
@@ -1668,6 +1674,7 @@ namespace Postrider;
  *     events: list<EventType>,
  *     description?: string|null,
  *     format?: 'enveloped'|'resend',
+ *     headers?: EndpointHeaders,
  * }
  * @phpstan-type WebhooksListQuery array{
  *     limit?: int,
@@ -1680,6 +1687,7 @@ namespace Postrider;
  *     events?: list<EventType>,
  *     status?: 'active'|'paused',
  *     description?: string|null,
+ *     headers?: EndpointHeaders,
  * }
  * @phpstan-type WebhooksTestBody array{
  *     type: EventType,
@@ -1723,6 +1731,8 @@ namespace Postrider;
  *         config: array{
  *             url: string,
  *             include_attachments?: bool,
+ *             headers?: EndpointHeaders,
+ *             header_names?: list<string>,
  *         },
  *     }|array{
  *         type: 'forward',
@@ -1766,6 +1776,8 @@ namespace Postrider;
  *         config: array{
  *             url: string,
  *             include_attachments?: bool,
+ *             headers?: EndpointHeaders,
+ *             header_names?: list<string>,
  *         },
  *     }|array{
  *         type: 'forward',

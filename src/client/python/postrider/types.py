@@ -352,6 +352,8 @@ class CreatedInboundRouteMatch(TypedDict):
 class CreatedInboundRouteActionConfig(TypedDict):
     url: str
     include_attachments: bool
+    header_names: List[str]
+    """Names of the additional headers; the values are never shown."""
 
 
 class CreatedInboundRouteAction(TypedDict):
@@ -416,6 +418,8 @@ class CreatedWebhook(TypedDict):
     domain_id: Optional[str]
     """Receives events of this domain only; null = all domains."""
     description: Optional[str]
+    header_names: List[str]
+    """Names of the additional headers; the values are never shown."""
     disabled_reason: Optional[str]
     """Why the webhook was paused automatically."""
     created_at: str
@@ -835,6 +839,8 @@ class InboundRouteMatch(TypedDict):
 class InboundRouteActionConfig(TypedDict):
     url: str
     include_attachments: bool
+    header_names: List[str]
+    """Names of the additional headers; the values are never shown."""
 
 
 class InboundRouteAction(TypedDict):
@@ -2015,6 +2021,8 @@ class Webhook(TypedDict):
     domain_id: Optional[str]
     """Receives events of this domain only; null = all domains."""
     description: Optional[str]
+    header_names: List[str]
+    """Names of the additional headers; the values are never shown."""
     disabled_reason: Optional[str]
     """Why the webhook was paused automatically."""
     created_at: str
@@ -2050,8 +2058,8 @@ class WebhookDeliveryWithRequest(TypedDict):
     next_attempt_at: Optional[str]
     created_at: str
     request: Optional[WebhookDeliveryWithRequestRequest]
-    """Request of the latest attempt. Attempts before a rotation of the secret had another signature. Null before
-    the first attempt and in other formats than `enveloped`.
+    """Request of the latest attempt, without the webhook’s additional headers. Attempts before a rotation of the
+    secret had another signature. Null before the first attempt and in other formats than `enveloped`.
     """
 
 
@@ -2090,6 +2098,8 @@ class WebhookWithNewSecret(TypedDict):
     domain_id: Optional[str]
     """Receives events of this domain only; null = all domains."""
     description: Optional[str]
+    header_names: List[str]
+    """Names of the additional headers; the values are never shown."""
     disabled_reason: Optional[str]
     """Why the webhook was paused automatically."""
     created_at: str
@@ -2610,6 +2620,10 @@ class WebhooksCreateBody(_WebhooksCreateBody, total=False):
     description: Optional[str]
     format: Literal["enveloped", "resend"]
     """`resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`."""
+    headers: EndpointHeaders
+    """Additional headers of every request, such as the key of an API gateway: at most 10, with values of up to 4
+    KiB. Values are never shown again; `header_names` lists the names.
+    """
 
 
 class WebhooksListQuery(TypedDict, total=False):
@@ -2628,6 +2642,10 @@ class WebhooksUpdateBody(TypedDict, total=False):
     events: List[EventType]
     status: Literal["active", "paused"]
     description: Optional[str]
+    headers: EndpointHeaders
+    """Additional headers of every request, such as the key of an API gateway: at most 10, with values of up to 4
+    KiB. Values are never shown again; `header_names` lists the names.
+    """
 
 
 class WebhooksTestBody(TypedDict):
@@ -2694,6 +2712,12 @@ class _InboundRoutesCreateBodyActionConfig(TypedDict):
 
 class InboundRoutesCreateBodyActionConfig(_InboundRoutesCreateBodyActionConfig, total=False):
     include_attachments: bool
+    headers: EndpointHeaders
+    """Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the
+    same scheme, host and port stay.
+    """
+    header_names: List[str]
+    """Ignored, so that clients can send a record back."""
 
 
 class InboundRoutesCreateBodyAction(TypedDict):
@@ -2773,6 +2797,12 @@ class _InboundRoutesUpdateBodyActionConfig(TypedDict):
 
 class InboundRoutesUpdateBodyActionConfig(_InboundRoutesUpdateBodyActionConfig, total=False):
     include_attachments: bool
+    headers: EndpointHeaders
+    """Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the
+    same scheme, host and port stay.
+    """
+    header_names: List[str]
+    """Ignored, so that clients can send a record back."""
 
 
 class InboundRoutesUpdateBodyAction(TypedDict):
@@ -2909,6 +2939,7 @@ class UsersSessionsListQuery(TypedDict, total=False):
 
 
 EmailAddress = str
+EndpointHeaders = Optional[Dict[str, str]]
 Event = Union[MessageDeliveredEvent, MessageBouncedEvent, MessageDeferredEvent, MessageOpenedEvent, MessageClickedEvent, MessageUnsubscribedEvent, MessageComplainedEvent, QualityAlertEvent, MessageSuppressedEvent, MessageAcceptedEvent, MessageCancelledEvent, MessageExpiredEvent, InboundReceivedEvent, DomainVerifiedEvent, DomainFailedEvent, WebhookPausedEvent, SuppressionAddedEvent, SuppressionRemovedEvent]
 EventType = Literal["message.delivered", "message.bounced", "message.deferred", "message.opened", "message.clicked", "message.unsubscribed", "message.complained", "quality.alert", "message.suppressed", "message.accepted", "message.cancelled", "message.expired", "inbound.received", "domain.verified", "domain.failed", "webhook.paused", "suppression.added", "suppression.removed"]
 Mailbox = str
