@@ -101,15 +101,17 @@ async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** SHA-256 of operation, mode, path parameters and body, and of the key's rights and maker if the response has a secret. The
+/** SHA-256 of operation, mode, path parameters and body. If the response has a secret, also of the key's rights and maker,
+ *  and of a value derived from the Idempotency-Key, since such a body may have a secret that could be guessed. The
  *  parts before the body are one JSON text, hashed separately, so that no two different requests have the same
  *  input. */
-function hashOf({ operation, call, body }: KeyedRequest): Buffer {
+function hashOf({ operation, call, idempotencyKey, body }: KeyedRequest): Buffer {
   const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
   const maker = call.user?.id ?? call.key.createdBy ?? call.key.makerRole
+  const guard = operation.secretResponse && Buffer.from(responseKey({ idempotencyKey, call })).toString('hex')
   const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks, maker]
-  const head = JSON.stringify(operation.secretResponse ? [...parts, ...rights] : parts)
+  const head = JSON.stringify(operation.secretResponse ? [...parts, ...rights, guard] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }
 
@@ -136,7 +138,7 @@ function decrypt(encrypted: Uint8Array, request: KeyedRequest): Uint8Array<Array
   return new Uint8Array(Buffer.concat([text, decipher.final()]))
 }
 
-function responseKey({ idempotencyKey, call }: KeyedRequest): Uint8Array {
+function responseKey({ idempotencyKey, call }: Pick<KeyedRequest, 'idempotencyKey' | 'call'>): Uint8Array {
   const key = hkdfSync('sha256', idempotencyKey, call.organizationId, 'postrider remembered answer', 32)
   return new Uint8Array(key)
 }
