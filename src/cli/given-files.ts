@@ -63,3 +63,19 @@ export function readVariables(options: {
   const whole = file === undefined ? {} : readObject('variables', file)
   return Object.fromEntries([...Object.entries(whole), ...Object.entries(namedValues('variable', variable ?? [], '='))])
 }
+
+/** Options `--headers FILE` and `--header 'Name: value'` of an endpoint → its headers; none for `--no-headers`, undefined
+ *  without any of them. A file has one `Name: value` per line; `-` is standard input. No message contains a line of it,
+ *  since a line may be a secret. */
+export function readEndpointHeaders(options: {
+  headers?: string | false
+  header?: string[]
+}): Record<string, string> | undefined {
+  const { headers: file, header = [] } = options
+  if (file === undefined && header.length === 0) return undefined
+  const given = file ? readText('headers', file === '-' ? '/dev/stdin' : file).split(/\r?\n/) : []
+  const lines = given.filter((line) => line.trim() !== '')
+  if (lines.some((line) => line.indexOf(':') < 1))
+    throw usageFault(`headers: expected "Name: value" in each line of ${file}`)
+  return namedValues('header', [...lines, ...header], ':')
+}

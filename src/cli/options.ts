@@ -32,6 +32,16 @@ export function withOrganization(command: Command): Command {
   return withRecords(command).option('--org <org>', 'organization id or name; required if there are several')
 }
 
+/** Adds the options that set the headers of an endpoint to a command. */
+export function withHeaders(command: Command): Command {
+  return command
+    .option('--header <name: value>', 'header of every request; repeatable', gather)
+    .option(
+      '--headers <file>',
+      'headers from a file, one per line, or - for standard input; the process list does not show them',
+    )
+}
+
 /** Parser of a repeatable option: adds a value to those before it. */
 export function gather(value: string, before: string[] = []): string[] {
   return [...before, value]

@@ -3,6 +3,7 @@ import { isId } from '../os/ids.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
 import { usageFault } from './failure.ts'
+import { readEndpointHeaders } from './given-files.ts'
 import { requireOrganization } from './org.ts'
 import { print, printJson, sanitize, table } from './print.ts'
 import type { OperationName, Results } from './results.ts'
@@ -23,6 +24,10 @@ interface RouteOptions extends Options {
   forwardTo?: string[]
   store?: true
   includeAttachments?: true
+  /** `Name: value` each. */
+  header?: string[]
+  /** A file with such lines; false removes all. */
+  headers?: string | false
   name?: string
   authentication?: string
   priority?: number
@@ -103,6 +108,7 @@ export async function deleteRoute(id: string, options: Options): Promise<void> {
 /** Options → the request fields that they set. Throws CommandFailure (exit code 2) for two matches or actions. */
 function bodyOf(options: RouteOptions) {
   const { address, pattern, domain, catchAll, webhook, forwardTo, store, includeAttachments } = options
+  const headers = readEndpointHeaders(options)
   const matches = [
     address !== undefined && { type: 'address', value: address },
     pattern !== undefined && { type: 'pattern', value: pattern },
@@ -112,12 +118,13 @@ function bodyOf(options: RouteOptions) {
   const actions = [
     webhook !== undefined && {
       type: 'webhook',
-      config: { url: webhook, include_attachments: includeAttachments === true },
+      config: { url: webhook, include_attachments: includeAttachments === true, headers },
     },
     forwardTo !== undefined && { type: 'forward', config: { to: forwardTo } },
     store === true && { type: 'store' },
   ]
   if (includeAttachments && webhook === undefined) throw usageFault('include-attachments: needs --webhook')
+  if (headers !== undefined && webhook === undefined) throw usageFault('headers: need --webhook')
   const { name, authentication, priority } = options
   return {
     name,
@@ -186,7 +193,11 @@ function matchOf({ match, domain }: InboundRoute): string {
 function actionOf({ action }: InboundRoute): string {
   switch (action.type) {
     case 'webhook':
-      return `${action.config.url}${action.config.include_attachments ? ' (with attachments)' : ''}`
+      return [
+        action.config.url,
+        ...(action.config.include_attachments ? ['(with attachments)'] : []),
+        ...(action.config.header_names.length === 0 ? [] : [`(headers ${action.config.header_names.join(', ')})`]),
+      ].join(' ')
     case 'forward':
       return `forward to ${action.config.to.map(({ email, status, is_stopped: isStopped }) => `${email} (${isStopped ? 'stopped' : status})`).join(', ')}`
     case 'store':

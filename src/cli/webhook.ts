@@ -2,7 +2,8 @@ import type { CreatedWebhook, Webhook, WebhookDelivery, WebhookWithNewSecret } f
 import { EVENT_TYPES, STANDARD_EVENT_TYPES } from '../model/event.ts'
 import type { Store } from '../storage/store.ts'
 import { withCliContext } from './cli-context.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, usageFault } from './failure.ts'
+import { readEndpointHeaders } from './given-files.ts'
 import { requireOrganization } from './org.ts'
 import { print, printJson, sanitize, table } from './print.ts'
 import type { OperationName, Results } from './results.ts'
@@ -10,6 +11,17 @@ import type { OperationName, Results } from './results.ts'
 interface Options {
   config: string
   json?: true
+}
+
+/** Options with the values of a webhook. */
+interface WebhookOptions extends Options {
+  url?: string
+  event?: string[]
+  description?: string
+  /** `Name: value` each. */
+  header?: string[]
+  /** A file with such lines; false removes all. */
+  headers?: string | false
 }
 
 /** Prints the webhooks of one organization, or of all, or "no webhooks yet". Throws CommandFailure for
@@ -28,15 +40,26 @@ export async function listWebhooks(options: Options & { org?: string }): Promise
 
 /** Creates a webhook, by default for the standard event types, and prints it with its secret, which cannot be shown again.
  *  Throws CommandFailure for an unknown `org`, and Refusal for an invalid URL. */
-export async function createWebhook(
-  options: Options & { url: string; event?: string[]; description?: string; org?: string },
-): Promise<void> {
+export async function createWebhook(options: WebhookOptions & { url: string; org?: string }): Promise<void> {
   const { url, event: events = STANDARD_EVENT_TYPES, description } = options
+  const headers = readEndpointHeaders(options) // before root becomes the owner of the data, who may not read the file
   await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
-    const webhook = await operator.run('webhooks_create', { organizationId, body: { url, events, description } })
+    const webhook = await operator.run('webhooks_create', {
+      organizationId,
+      body: { url, events, description, headers },
+    })
     showSecret(webhook, options)
   })
+}
+
+/** Changes the given values of a webhook and prints it. Throws CommandFailure (exit code 2) without a change. */
+export async function updateWebhook(id: string, options: WebhookOptions): Promise<void> {
+  const { url, event: events, description } = options
+  const body = { url, events, description, headers: readEndpointHeaders(options) }
+  if (Object.values(body).every((value) => value === undefined))
+    throw usageFault('webhook: no change given. See --help')
+  show(await run('webhooks_update', id, options, body), options)
 }
 
 /** Prints a webhook. Throws CommandFailure for an unknown id, as all functions below do. */
@@ -142,10 +165,11 @@ function show(webhook: Webhook, { json }: Options): void {
 }
 
 function describe(webhook: Webhook): string {
-  const { id, url, last_success_at: success, last_failure_at: failure } = webhook
+  const { id, url, header_names: headers, last_success_at: success, last_failure_at: failure } = webhook
   return [
     `${id} is ${stateOf(webhook)}   ${url}`,
     `  events        ${eventsOf(webhook)}`,
+    ...(headers.length === 0 ? [] : [`  headers       ${headers.join(', ')}`]),
     `  last success  ${success ?? '-'}`,
     `  last failure  ${failure ?? '-'}`,
   ].join('\n')

@@ -179,6 +179,44 @@ describe('sending, and the records around it', () => {
     expect(sent.status).toBe('suppressed')
   })
 
+  test('headers of webhooks and routes come from files or options, and only their names are printed', async () => {
+    const secret = file('headers', 'X-Api-Key: key of the gateway\r\n\nAuthorization: Bearer a:b\n')
+    const made = await run(
+      ...['webhook', 'create', '--url', 'https://hooks.example.com/in', '--headers', secret, '--header', 'X-C: c'],
+      '--json',
+    )
+    const { id, header_names } = JSON.parse(made.stdout)
+    expect(header_names).toEqual(['X-Api-Key', 'Authorization', 'X-C'])
+    expect(await text('webhook', 'show', id)).toContain('\n  headers       X-Api-Key, Authorization, X-C\n')
+    expect(await text('webhook', 'update', id, '--url', 'https://hooks.example.com/other')).toContain('X-Api-Key')
+    expect((await json('webhook', 'update', id, '--header', 'X-D: d')).header_names).toEqual(['X-D'])
+    expect((await json('webhook', 'update', id, '--no-headers')).header_names).toEqual([])
+    await expectRefused(2, 'webhook: no change given. See --help', 'webhook', 'update', id)
+    const wrong = file('wrong', 'key of the gateway\n')
+    await expectRefused(
+      2,
+      `headers: expected "Name: value" in each line of ${wrong}`,
+      'webhook',
+      'update',
+      id,
+      '--headers',
+      wrong,
+    )
+    await expectRefused(2, /^headers\.Host is a header that/, 'webhook', 'update', id, '--header', 'Host: a')
+    await text('webhook', 'delete', id)
+
+    const route = ['--name', 'gateway', '--catch-all', '--webhook', 'https://hooks.example.com/in']
+    const { id: routeId, action } = await json('route', 'create', ...route, '--headers', secret)
+    expect(action.config.header_names).toEqual(['X-Api-Key', 'Authorization'])
+    const shown = await text('route', 'show', routeId)
+    expect(shown).toContain('https://hooks.example.com/in (headers X-Api-Key, Authorization)')
+    const moved = await json('route', 'update', routeId, '--webhook', 'https://elsewhere.example/')
+    expect(moved.action.config.header_names).toEqual([])
+    await expectRefused(2, 'headers: need --webhook', 'route', 'update', routeId, '--headers', secret)
+    await text('route', 'delete', routeId)
+    expect(`${made.stdout}${made.stderr}${shown}`).not.toMatch(/key of|a:b/)
+  })
+
   test('inbound routes are created, changed and deleted', async () => {
     expect(await text('route', 'list')).toBe('no routes yet\n')
     const create = ['route', 'create', '--name', 'help']

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ROUTE_AUTHENTICATIONS } from '../../model/inbound-route.ts'
-import { gather, withOrganization } from '../options.ts'
+import { gather, withHeaders, withOrganization } from '../options.ts'
 
 /** `postrider route …`. */
 export function addRoutes(program: Command): void {
   const parent = program.command('route').description('manage the routes of inbound mail')
   const add = (words: string) => withOrganization(parent.command(words))
   const values = (command: Command) =>
-    command
+    withHeaders(command)
       .option('--address <address>', 'mail to this address')
       .option('--pattern <pattern>', 'mail to addresses such as support-*@example.com')
       .option('--domain <name>', 'mail to all addresses of this domain')
@@ -35,6 +35,7 @@ export function addRoutes(program: Command): void {
     .description('change an inbound route')
     .addOption(new Option('--enable', 'route mail with it again').conflicts('disable'))
     .option('--disable', 'route no mail with it')
+    .option('--no-headers', 'with --webhook: remove its headers')
     .action(async (id, options) => (await import('../route.ts')).updateRoute(id, options))
   add('test <id> <address>')
     .description('show which route would take a mail to this address, and why; nothing is sent')

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { EVENT_TYPES } from '../../model/event.ts'
-import { gather, whole, withRecords } from '../options.ts'
+import { gather, whole, withHeaders, withRecords } from '../options.ts'
 
 /** `postrider webhook …`. */
 export function addWebhooks(program: Command): void {
@@ -12,13 +12,20 @@ export function addWebhooks(program: Command): void {
     .description('list webhooks')
     .option('--org <org>', 'only webhooks of this organization')
     .action(async (options) => (await import('../webhook.ts')).listWebhooks(options))
-  add('create')
+  withHeaders(add('create'))
     .description('create a webhook; its signing secret is shown only once')
     .requiredOption('--url <url>', 'HTTPS URL of your endpoint')
     .option('--event <type>', 'event type; repeatable (default: the eight standard types)', gather)
     .option('--description <text>', 'description')
     .option('--org <org>', 'organization id or name; required if there are several')
     .action(async (options) => (await import('../webhook.ts')).createWebhook(options))
+  withHeaders(add('update <id>'))
+    .description('change a webhook')
+    .option('--no-headers', 'remove its headers')
+    .option('--url <url>', 'HTTPS URL of your endpoint; another host removes headers that you do not set again')
+    .option('--event <type>', 'event type, instead of the present ones; repeatable', gather)
+    .option('--description <text>', 'description')
+    .action(async (id, options) => (await import('../webhook.ts')).updateWebhook(id, options))
   add('show <id>')
     .description('show a webhook')
     .action(async (id, options) => (await import('../webhook.ts')).showWebhook(id, options))
