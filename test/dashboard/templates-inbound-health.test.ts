@@ -5,7 +5,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 import { until } from '../support/patience.ts'
-import { DOMAIN, type TestServer } from '../support/server.ts'
+import { DOMAIN, type Json, type TestServer } from '../support/server.ts'
 import { write } from './code-editor.ts'
 import {
   axeFaults,
@@ -154,6 +154,7 @@ describeWithBrowser('the dashboard', () => {
     await dialog.getByLabel('Recipients').selectOption('pattern')
     await dialog.getByLabel('Pattern').fill('order-*@elsewhere.example')
     await dialog.getByLabel('URL').fill(`${server.receiver.url}-orders`)
+    await dialog.getByLabel('Headers').fill('X-Api-Key: key of the gateway')
     expect(await axeFaults(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create route' }).click()
     await dialog.locator('.fault').waitFor()
@@ -186,6 +187,14 @@ describeWithBrowser('the dashboard', () => {
     expect(await ask('anybody@elsewhere.example')).toBe('No route')
     await screenshot(page, 'inbound-routes')
 
+    await press(page, 'Actions of Orders')
+    await press(page, 'Edit')
+    const edit = page.getByRole('dialog', { name: 'Edit Orders' })
+    await edit.getByText('Set: X-Api-Key.').waitFor()
+    await edit.getByRole('button', { name: 'Save' }).click()
+    await edit.waitFor({ state: 'detached' })
+    const routes = (await server.read('/v1/inbound-routes')).data
+    expect(routes.find(({ name }: Json) => name === 'Orders').action.config.header_names).toEqual(['X-Api-Key'])
     await press(page, 'Actions of Orders')
     await press(page, 'Disable')
     await page.getByText('Orders disabled').waitFor()

@@ -143,6 +143,7 @@ function WebhookFacts({ of: webhook }: { of: Json }) {
     <Facts
       of={[
         ['Events', webhook.events.join(', ')],
+        ['Headers', webhook.header_names.join(', ')],
         ['Last success', webhook.last_success_at && <Time at={webhook.last_success_at} />],
         ['Last failure', webhook.last_failure_at && <Time at={webhook.last_failure_at} />],
         ['Consecutive failures', String(webhook.consecutive_failures)],

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form, type Values } from '../../kit/form.tsx'
+import { HeadersField, takeHeaders } from '../headers-field.tsx'
 import { Targets } from './targets.tsx'
 
 interface RouteForm {
@@ -88,6 +89,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
             )}
           </Field>
           <Check name="include_attachments" label="Include attachments" isOn={config.include_attachments} />
+          <HeadersField name={HEADERS} stored={config.header_names} />
         </>
       )}
       {action === 'forward' && (
@@ -148,6 +150,7 @@ function Select({
   )
 }
 
+const HEADERS = 'action.config.headers'
 const NEW = {
   name: '',
   match: { type: 'address', value: '' },
@@ -203,5 +206,9 @@ function actionOf(values: Values): Json {
   const type = values['action.type']
   if (type === 'store') return { type }
   if (type === 'forward') return { type, config: { to: values['action.config.to'].split(/[\s,;]+/).filter(Boolean) } }
-  return { type, config: { url: values['action.config.url'], include_attachments: values.include_attachments } }
+  const { given } = takeHeaders(HEADERS, values)
+  return {
+    type,
+    config: { url: values['action.config.url'], include_attachments: values.include_attachments, ...given },
+  }
 }

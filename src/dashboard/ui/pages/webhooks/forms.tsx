@@ -4,6 +4,7 @@ import { Check, Field, Form } from '../../kit/form.tsx'
 import { number } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
+import { HeadersField, takeHeaders } from '../headers-field.tsx'
 import { EVENT_TYPES, MORE_EVENTS, STANDARD_EVENTS } from './event-types.ts'
 
 interface WebhookForm {
@@ -18,7 +19,10 @@ export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
       <Form
         action="Create webhook"
         onCancel={onClose}
-        onSubmit={async (values) => onSaved(await post('/v1/webhooks', values))}
+        onSubmit={async (values) => {
+          const { rest, given } = takeHeaders('headers', values)
+          onSaved(await post('/v1/webhooks', { ...rest, ...given }))
+        }}
       >
         <Fields events={STANDARD_EVENTS.map(([type]) => type)} />
       </Form>
@@ -34,7 +38,8 @@ export function EditWebhook({ of: webhook, onClose, onSaved }: WebhookForm & { o
         action="Save"
         onCancel={onClose}
         onSubmit={async ({ description = null, ...values }) => {
-          onSaved(await patch(`/v1/webhooks/${webhook.id}`, { ...values, description }))
+          const { rest, given } = takeHeaders('headers', values)
+          onSaved(await patch(`/v1/webhooks/${webhook.id}`, { ...rest, ...given, description }))
         }}
       >
         <Fields {...webhook} />
@@ -43,7 +48,17 @@ export function EditWebhook({ of: webhook, onClose, onSaved }: WebhookForm & { o
   )
 }
 
-function Fields({ url, events, description }: { url?: string; events: string[]; description?: string | null }) {
+function Fields({
+  url,
+  events,
+  description,
+  header_names: stored,
+}: {
+  url?: string
+  events: string[]
+  description?: string | null
+  header_names?: string[]
+}) {
   return (
     <>
       <Field name="url" label="URL" hint="An https URL at a public address.">
@@ -56,6 +71,7 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
       <Field name="description" label="Description">
         {(control) => <input {...control} maxLength={500} defaultValue={description ?? ''} />}
       </Field>
+      <HeadersField name="headers" stored={stored} />
     </>
   )
 }
