@@ -55,6 +55,8 @@ export interface Ours {
   ask<T>(operation: string, said: Said, toExternal: (body: Wire) => T): Promise<T>
   /** URL that downloads a part of a message that the caller has just read, without a key, until `expiresAt`. */
   downloadUrl(download: Download, expiresAt: number): string
+  /** Signing secret of a webhook that the caller has just read and could rotate; null if there is none. */
+  signingSecret(webhookId: string): Promise<string | null>
   /** Part of a body → its validated value, or its faults. */
   read<T>(schema: z.ZodType<T>, value: unknown): { value: T; faults: null } | { value: null; faults: FieldFault[] }
 }

@@ -7,13 +7,12 @@ import { check } from '../api/schema.ts'
 import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
+/** What the endpoints need besides our operations. */
+export type CompatMeans = Pick<Ours, 'downloadUrl' | 'signingSecret'>
+
 /** Creates the operations of another service's API from those of Postrider. Each runs through perform() like every
  *  request: same rights, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
-export function createCompatApi(
-  api: ExternalApi,
-  operations: readonly Operation[],
-  downloadUrl: Ours['downloadUrl'],
-): CompatApi {
+export function createCompatApi(api: ExternalApi, operations: readonly Operation[], means: CompatMeans): CompatApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
     const found = byId.get(id)
@@ -23,7 +22,7 @@ export function createCompatApi(
   return {
     root: api.root,
     refuse: api.refuse,
-    operations: api.endpoints.map((endpoint) => operationOf(endpoint, api, find, downloadUrl)),
+    operations: api.endpoints.map((endpoint) => operationOf(endpoint, api, find, means)),
   }
 }
 
@@ -31,7 +30,7 @@ function operationOf(
   endpoint: Endpoint,
   api: ExternalApi,
   find: (id: string) => Operation,
-  downloadUrl: Ours['downloadUrl'],
+  means: CompatMeans,
 ): Operation {
   const { id, method, path, query, body, base64At } = endpoint
   const { permission, role, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
@@ -53,7 +52,7 @@ function operationOf(
     handle: async (call) => {
       const ours: Ours = {
         ask: (name, said, toExternal) => ask(find(name), said, call, toExternal),
-        downloadUrl,
+        ...means,
         read: (schema, value) => check(schema, value, 'body'),
       }
       return { status: 200, body: await endpoint.handle(call, ours) }

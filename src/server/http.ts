@@ -94,7 +94,10 @@ export function createWeb(config: Config, deps: WebDeps): Web {
   const api = createApi({
     operations,
     compatApis: [
-      createCompatApi(resend, operations, (download, until) => publicUrl() + deps.downloadLinks.make(download, until)),
+      createCompatApi(resend, operations, {
+        downloadUrl: (download, until) => publicUrl() + deps.downloadLinks.make(download, until),
+        signingSecret: async (id) => (await deps.store.webhooks.secrets(id))?.secret ?? null,
+      }),
     ],
     pages: publicPages(config, deps, { isTrusted, clientAddress, isKnownHost, metricsPages }),
     store: deps.store,

@@ -33,7 +33,12 @@ export async function startContractServer() {
     config,
     bodyBytes: BODY_BYTES,
     wrapStore: (store) => breakable(store, () => isBroken),
-    compatApis: (operations) => [createCompatApi(resend, operations, () => 'https://mail.example.com/downloads/x')],
+    compatApis: (operations) => [
+      createCompatApi(resend, operations, {
+        downloadUrl: () => 'https://mail.example.com/downloads/x',
+        signingSecret: async () => null,
+      }),
+    ],
     clientAddress: (peer) => peer ?? '',
     // No engine runs, so nothing is sent.
     runCanaries: async (now) => [

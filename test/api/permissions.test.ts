@@ -159,7 +159,9 @@ const DETOUR = {
 
 // threat: rights-by-detour
 test('an endpoint of a compatible API needs the rights to every operation that it calls', async () => {
-  const compatApis = (operations: TestApi['operations']) => [createCompatApi(DETOUR, operations, () => '')]
+  const compatApis = (operations: TestApi['operations']) => [
+    createCompatApi(DETOUR, operations, { downloadUrl: () => '', signingSecret: async () => null }),
+  ]
   const own = await createTestApi({ compatApis })
   const organizationId = own.own.organization.id
   const account = { id: own.mintId('usr'), email: 'vic@a.example', name: 'Vic', isOperator: false, createdAt: 1 }

@@ -34,7 +34,7 @@ const foreign = createCompatApi(
     ],
   } as never,
   [mail] as Operation[],
-  () => '',
+  { downloadUrl: () => '', signingSecret: async () => null },
 ).operations
 
 const memory = createMemory({

@@ -22,7 +22,9 @@ beforeAll(async () => {
   made = await createTestApi({
     memory: { ...memory, limitBytes: 64 * MIB }, // unfinished bodies get 4 MiB
     bodyBytes: MIB,
-    compatApis: (operations) => [createCompatApi(resend, operations, () => '')],
+    compatApis: (operations) => [
+      createCompatApi(resend, operations, { downloadUrl: () => '', signingSecret: async () => null }),
+    ],
     pages: [
       {
         method: 'POST',

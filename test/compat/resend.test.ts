@@ -447,14 +447,31 @@ describe('webhooks', () => {
     const { id, signing_secret } = await data(resend.webhooks.create({ endpoint, events: ['email.bounced'] }))
     const record = { id, endpoint, events: ['email.bounced'] as never, status: 'enabled' as const, created_at: NOON }
     expect((await data(resend.webhooks.list())).data).toContainEqual(record)
-    expect(await data(resend.webhooks.get(id))).toEqual({ object: 'webhook', ...record, signing_secret: null as never })
+    expect(await data(resend.webhooks.get(id))).toEqual({ object: 'webhook', ...record, signing_secret })
     const change = { status: 'disabled', events: ['email.opened'] } as const
     expect(await data(resend.webhooks.update(id, change as never))).toEqual({ object: 'webhook', id })
     expect(await data(resend.webhooks.get(id))).toMatchObject(change as never)
     const rotated = await data(resend.webhooks.rotateSigningSecret(id))
     expect(rotated).toEqual({ object: 'webhook', id, signing_secret: expect.stringMatching(/^whsec_/) })
     expect(rotated.signing_secret).not.toBe(signing_secret)
+    expect((await data(resend.webhooks.get(id))).signing_secret).toBe(rotated.signing_secret)
     expect(await data(resend.webhooks.remove(id))).toEqual({ object: 'webhook', id, deleted: true })
+  })
+
+  test('the secret of a webhook that /v1 created stays hidden', async () => {
+    expect(await data(resend.webhooks.get(server.webhook.id))).toMatchObject({ signing_secret: null as never })
+  })
+
+  // threat: endpoint-headers-moved
+  test('one keeps its headers through changes here, and loses them with another host', async () => {
+    const { id } = await data(resend.webhooks.create({ endpoint: server.receiver.url, events: ['email.bounced'] }))
+    await server.ask('PATCH', `/v1/webhooks/${id}`, { headers: { 'X-Api-Key': 'key of the gateway' } })
+    const names = async () => (await server.read(`/v1/webhooks/${id}`)).header_names
+    await data(resend.webhooks.update(id, { status: 'disabled' } as never))
+    expect(await names()).toEqual(['X-Api-Key'])
+    await data(resend.webhooks.update(id, { endpoint: 'https://elsewhere.example/' } as never))
+    expect(await names()).toEqual([])
+    await data(resend.webhooks.remove(id))
   })
 
   test('an event that is never published, and an address that is not public, are refused with an explanation', async () => {

@@ -45,12 +45,13 @@ export const webhookEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/webhooks/:id',
     operation: 'webhooks_get',
-    handle: (call, ours) =>
-      ours.ask('webhooks_get', named(call), (webhook) => ({
-        object: 'webhook',
-        ...recordOf(webhook),
-        signing_secret: null, // shown once here, when it is made
-      })),
+    // Resend returns the secret here too. Reading a webhook needs the right to rotate its secret (permission-table.ts).
+    // Secrets of webhooks in another format stay hidden, as /v1 promises.
+    handle: async (call, ours) => {
+      const webhook = await ours.ask('webhooks_get', named(call), (webhook) => webhook)
+      const signing_secret = webhook.format === 'resend' ? await ours.signingSecret(webhook.id) : null
+      return { object: 'webhook', ...recordOf(webhook), signing_secret }
+    },
   }),
   endpoint({
     id: 'webhooks_update',
