@@ -14,9 +14,6 @@ export const startHttpsThread = () => new Worker(new URL('./net/https/worker.ts'
 export const startNameServerThread = () =>
   new Worker(new URL('./name-server/worker.ts', import.meta.url).href, { smol: true })
 
-export const startTransferThread = () =>
-  new Worker(new URL('./name-server/transfer/worker.ts', import.meta.url).href, { smol: true })
-
 export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })
 
 export const startMailboxThread = () => new Worker(new URL('./canary/worker.ts', import.meta.url).href, { smol: true })

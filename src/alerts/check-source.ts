@@ -93,7 +93,6 @@ const OF_INSTALLATION = new Set([
   'store',
   'object_storage',
   'domains',
-  'dns_update',
   'dkim_rotation',
   'user_mail',
   'users',

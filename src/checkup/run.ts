@@ -1,11 +1,10 @@
-import { type Config, formatEndpoint, readSecretFile } from '../config/load.ts'
+import { type Config, readSecretFile } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import { type CheckResult, runChecks } from '../health/check.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../health/checks.ts'
 import type { CheckDeps, HeldPort, Server } from '../health/deps.ts'
 import { createNetworkFacts } from '../health/network-facts.ts'
 import { warmupWaits } from '../health/warmup-waits.ts'
-import type { ZoneUpdateFacts, ZoneUpdateState } from '../health/zone-update.ts'
 import { type Domain, isOwned, isReadyToSend } from '../model/domain.ts'
 import type { WallClock } from '../os/clock.ts'
 import { silentLog } from '../os/log.ts'
@@ -13,14 +12,12 @@ import type { Random } from '../os/random.ts'
 import { probeMailboxes } from '../server/canary.ts'
 import { nodeHosts } from '../server/name-server.ts'
 import { surveyOf } from '../server/survey.ts'
-import { updateServerOf } from '../server/zone-update.ts'
 import type { Store } from '../storage/store.ts'
 import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
 import { isLocalOnly, withoutPublicFaults } from './local-only.ts'
 import { waitingRotations } from './rotations.ts'
-import { probeZoneUpdate } from './zone-update.ts'
 
 /** The results of a checkup. */
 export interface Found {
@@ -40,8 +37,6 @@ export interface CheckupOptions {
   held: readonly HeldPort[] | null
   /** The server that uses the data directory, if one is running. */
   server: Server | null
-  /** How writing the delegated zone goes in this process; absent or null: it does not. */
-  zoneUpdate?: ZoneUpdateState | null
   /** Only checks with these names, and no search for addresses; absent: all. */
   only?: readonly string[]
 }
@@ -92,7 +87,6 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     alertChannels: config.alerts.channels.map(({ name }) => name),
     checkedDomains,
     warmingGroups: (now) => warmupWaits(store, config.sending.addresses, now),
-    zoneUpdate: zoneUpdateOf(config, options),
     waitingRotations: rotationsOf(store, config, options, deps),
     receives: async (name) => {
       const domain = await store.domains.findByName(name)
@@ -111,20 +105,6 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
           : null,
     },
   })
-}
-
-function zoneUpdateOf(config: Config, { clock, zoneUpdate = null }: CheckupOptions): ZoneUpdateFacts | null {
-  const server = updateServerOf(config)
-  const { zone } = config.dns
-  if (server === null || zone === null) return null
-  const asking = { now: clock.now, sleep: clock.steady.sleep }
-  return {
-    zone,
-    server: formatEndpoint(server),
-    state: zoneUpdate,
-    probe: () => probeZoneUpdate(server, zone, asking),
-    now: clock.now(),
-  }
 }
 
 function rotationsOf(store: Store, config: Config, { clock, random }: CheckupOptions, { resolver, now }: CheckDeps) {

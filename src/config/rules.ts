@@ -50,18 +50,6 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    keys: ['dns.update.server', 'dns.update.key_name', 'dns.update.key', 'dns.zone'],
-    broken: ({ dns: { zone, update } }) => {
-      if (update.server === null) return null
-      if (zone === null) return 'expected dns.zone, because dns.update.server is set'
-      if (!/^[a-z0-9_][a-z0-9._-]{0,200}$/i.test(update.keyName))
-        return 'expected a name such as postrider.example.com in dns.update.key_name'
-      return /^[A-Za-z0-9+/]{22,}={0,2}$/.test(update.key)
-        ? null
-        : 'expected at least 16 bytes in base64 in dns.update.key'
-    },
-  },
-  {
     keys: ['dkim.rotate_every_days'],
     broken: ({ dkim }) =>
       dkim.rotateEveryDays > 0 && dkim.rotateEveryDays < LEAST_ROTATION_DAYS

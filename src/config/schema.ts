@@ -528,19 +528,6 @@ tls.names) and of the zone itself. Required only if there are such names.`,
 second query and sends the others to TCP. 0: no limit.`,
       fallback: 200,
     }),
-    update: section('Writing dns.zone into your own name server, by dynamic update (RFC 2136) with TSIG.', {
-      server: key(kinds.listen, {
-        about: `ip:port of the primary name server of dns.zone, over TCP. The key needs the right to update and to transfer the zone.
-"off": no updates.`,
-        fallback: 'off',
-      }),
-      key_name: key(kinds.text, { about: 'Name of the TSIG key. Each installation needs its own.', fallback: '' }),
-      key: key(kinds.text, { about: 'Secret of the TSIG key, in base64.', fallback: '', isSecret: true }),
-      algorithm: key(kinds.choice('hmac-sha256', 'hmac-sha512'), {
-        about: 'Algorithm of the TSIG key.',
-        fallback: 'hmac-sha256',
-      }),
-    }),
   }),
   dkim: section('Rotation of DKIM keys, for domains whose selectors are CNAME records to dns.zone.', {
     rotate_every_days: key(kinds.whole(0, 3650), {

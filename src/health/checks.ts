@@ -30,7 +30,6 @@ import { checkSingleSignOn } from './single-sign-on.ts'
 import { checkObjectStorage, checkStore } from './store.ts'
 import { checkUserMail } from './user-mail.ts'
 import { checkUsers } from './users.ts'
-import { checkZoneUpdate, type ZoneUpdateFacts } from './zone-update.ts'
 
 /** Checks that need no store, in recommended reading order. */
 export function machineChecks(
@@ -80,7 +79,6 @@ export function storeChecks(deps: {
   canary: Parameters<typeof checkCanary>[0]
   /** Destination groups whose mail waits for a warm-up. */
   warmingGroups: (now: number) => Promise<readonly string[]>
-  zoneUpdate: ZoneUpdateFacts | null
   waitingRotations: Parameters<typeof checkRotations>[0]
   /** Names of the configured channels. */
   alertChannels: readonly string[]
@@ -90,7 +88,6 @@ export function storeChecks(deps: {
     { name: 'store', look: () => checkStore(store) },
     { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
-    { name: 'dns_update', look: () => checkZoneUpdate(deps.zoneUpdate) },
     { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
     { name: 'users', look: () => checkUsers(store.users, deps.receives) },

@@ -35,8 +35,6 @@ export function maintenanceTasks(deps: {
   zone?: string | null
   survey?: Survey | undefined
   rotateEveryMs: number
-  /** Starts writing the zone into the operator's name server; null if that is off. Not awaited. */
-  updateZone?: (() => void) | null
   maxAgeMs: number
   random: Random
   quality: Parameters<typeof watchQuality>[1]['settings']
@@ -216,7 +214,6 @@ export function maintenanceTasks(deps: {
         return false
       },
     },
-    ...updateTasks(deps),
     {
       name: 'erasures',
       of: 'installation',
@@ -258,16 +255,6 @@ function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[
       run: async (now) => (await store.alerts.prune(now - ALERTS_KEPT_MS, 100)) === 100,
     },
   ]
-}
-
-/** Writes the zone into the operator's name server; nothing if that is off. */
-function updateTasks({ updateZone = null }: Pick<Parameters<typeof maintenanceTasks>[0], 'updateZone'>): Task[] {
-  if (updateZone === null) return []
-  const run = async () => {
-    updateZone()
-    return false
-  }
-  return [{ name: 'zone of the name server', of: 'installation', everyMs: 15_000, firstMs: 1_000, run }]
 }
 
 /** The leader sends and looks. Nothing without canaries. */

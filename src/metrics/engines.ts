@@ -1,4 +1,3 @@
-import type { ZoneUpdateState } from '../health/zone-update.ts'
 import type { Registry } from './registry.ts'
 
 /** Current values of the engines. */
@@ -16,8 +15,6 @@ export interface Engines {
   destinations: () => readonly DestinationGauge[]
   /** Answers of the delegated zone, by type, response code and transport, and queries above the rate limit; absent: off. */
   dnsQueries?: () => { queries: Readonly<Record<string, number>>; slipped: number; dropped: number }
-  /** How writing the delegated zone into the operator's name server goes, null while this node does not; absent: off. */
-  zoneUpdate?: () => ZoneUpdateState | null
   /** Use of each configured sending address; absent: none. */
   addresses?: () => readonly { address: string; attempts: number; delivered: number; rests: readonly unknown[] }[]
   /** Where sending addresses in warm-up are, by destination group; absent: none. */
@@ -77,7 +74,6 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   gaugeAddresses(registry, engines.addresses ?? (() => []))
   gaugeWarmups(registry, engines.warmups ?? (() => []))
   gaugeDns(registry, engines.dnsQueries ?? (() => NO_QUERIES))
-  gaugeZoneUpdate(registry, engines.zoneUpdate ?? (() => null))
 }
 
 const NO_QUERIES = { queries: {}, slipped: 0, dropped: 0 }
@@ -97,26 +93,6 @@ function gaugeDns(registry: Registry, read: NonNullable<Engines['dnsQueries']>):
       { values: ['slip'], value: read().slipped },
       { values: ['drop'], value: read().dropped },
     ],
-  )
-}
-
-/** On the node that writes; a time is absent until it happened. */
-function gaugeZoneUpdate(registry: Registry, read: NonNullable<Engines['zoneUpdate']>): void {
-  const gauge = (name: string, help: string, of: (state: ZoneUpdateState) => number | null | undefined) =>
-    registry.gauges(name, help, [], () => {
-      const state = read()
-      const value = state === null ? null : of(state)
-      return value == null ? [] : [{ values: [], value }]
-    })
-  gauge(
-    'postrider_dns_update_last_success_timestamp_seconds',
-    'When the zone of dns.update was last known to be as it should be.',
-    ({ succeededAt }) => succeededAt && succeededAt / 1000,
-  )
-  gauge(
-    'postrider_dns_update_last_error_timestamp_seconds',
-    'Last failure to write the zone of dns.update since the last success.',
-    ({ failure }) => failure && failure.at / 1000,
   )
 }
 

@@ -19,7 +19,6 @@ import { type ResourceLimits, resourceLimits } from './limits.ts'
 import { watchHealth } from './maintenance.ts'
 import { openResources, type Resources } from './resources.ts'
 import type { Rollback } from './rollback.ts'
-import { openZoneUpdates, type ZoneUpdates } from './zone-update.ts'
 
 export interface StartOptions {
   log: Log
@@ -50,7 +49,6 @@ export interface Core {
   https: Https
   notifier: Notifier
   engines: Engines
-  zoneUpdates: ZoneUpdates | null
   health: HealthWatch
   streams: Streams
 }
@@ -122,9 +120,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   notifier.on('deliveries', engines.outbound.wake)
   notifier.on('webhook deliveries', engines.webhooks.wake)
   notifier.on('inbound deliveries', engines.inbound.wake)
-  const zoneUpdates = openZoneUpdates(config, { store, clock, log, pools: metrics.pools })
-  rollback.push(() => zoneUpdates?.stop())
-  const health = watchHealth(config, { store, clock, random, log, zoneUpdates })
+  const health = watchHealth(config, { store, clock, random, log })
   const streams = createStreams({ clock: clock.steady })
   return {
     log,
@@ -142,7 +138,6 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     https,
     notifier,
     engines,
-    zoneUpdates,
     health,
     streams,
   }

@@ -23,26 +23,18 @@ import type { Engines } from './engines.ts'
 import type { SmtpListeners } from './listeners.ts'
 import type { Resources } from './resources.ts'
 import { surveyOf } from './survey.ts'
-import type { ZoneUpdates } from './zone-update.ts'
 
 /** The health checks of the running server. */
 export function watchHealth(
   config: Config,
-  {
-    store,
-    clock,
-    random,
-    log,
-    zoneUpdates,
-  }: { store: Store; clock: WallClock; random: Random; log: Log; zoneUpdates: ZoneUpdates | null },
+  { store, clock, random, log }: { store: Store; clock: WallClock; random: Random; log: Log },
 ): HealthWatch {
   return createHealthWatch({
     run: async () => {
       // Imported on first use, so that the start does not wait for it.
       const { runCheckup } = await import('../checkup/run.ts')
       const server = { pid: process.pid, ports: [] }
-      const zoneUpdate = zoneUpdates?.state() ?? null
-      return (await runCheckup(config, { clock, random, store, held: null, server, zoneUpdate })).checks
+      return (await runCheckup(config, { clock, random, store, held: null, server })).checks
     },
     now: clock.now,
     log,
@@ -58,7 +50,6 @@ export interface MaintenanceDeps {
   alerts: Parameters<typeof maintenanceTasks>[0]['alerts']
   canaries: Parameters<typeof maintenanceTasks>[0]['canaries']
   certificates: Certificates | null
-  zoneUpdates: ZoneUpdates | null
   clock: WallClock
   random: Random
   mintId: MintId
@@ -96,7 +87,6 @@ export function openMaintenance(config: Config, deps: MaintenanceDeps): Loop {
       mtaSts: publishedMtaSts(config),
       zone: config.dns.zone,
       survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random: deps.random }),
-      updateZone: deps.zoneUpdates?.run ?? null,
       rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
       maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
       random: deps.random,
@@ -132,7 +122,6 @@ export function gaugesOf(deps: {
   smtpListeners: SmtpListeners
   networkLimits: NetworkLimits
   names: NameServer | null
-  zoneUpdates: ZoneUpdates | null
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
@@ -147,6 +136,5 @@ export function gaugesOf(deps: {
     addresses: outbound.addresses,
     warmups: outbound.warmups,
     ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
-    ...(deps.zoneUpdates === null ? {} : { zoneUpdate: deps.zoneUpdates.state }),
   }
 }

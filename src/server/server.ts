@@ -111,7 +111,6 @@ async function assemble(
     alerts: application.alerts,
     canaries: application.canaries,
     certificates,
-    zoneUpdates: core.zoneUpdates,
     clock,
     random: core.random,
     mintId: core.mintId,
@@ -345,7 +344,6 @@ async function openListeners(
     smtpListeners: smtp,
     networkLimits,
     names,
-    zoneUpdates: core.zoneUpdates,
   })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
@@ -399,7 +397,6 @@ async function stopServer(parts: {
   web.stopWatching()
   await Promise.all([web.api.stop(STOP_LISTENERS_MS), listeners.smtp.stop(STOP_LISTENERS_MS)])
   await maintenance.stop()
-  await core.zoneUpdates?.stop()
   await parts.canaries?.stop()
   await engines.stop(() => Math.max(0, endsAt - clock.steady.now()))
   listeners.names?.stop()

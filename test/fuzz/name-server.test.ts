@@ -4,8 +4,6 @@ import { expect, test } from 'bun:test'
 import packet from 'dns-packet'
 import fc from 'fast-check'
 import { answer } from '../../src/name-server/answer.ts'
-import { readAnswers, type WireRecord } from '../../src/name-server/transfer/records.ts'
-import { ReplyVerifier, signMessage, TsigFailure } from '../../src/name-server/tsig.ts'
 import { isWhole } from '../../src/net/dns/frame.ts'
 import { edns, query, sampleZone, ZONE } from '../name-server/zone.ts'
 import { runs } from './runs.ts'
@@ -61,67 +59,6 @@ test('a packet of any content gets no answer or a whole one within its limits', 
     },
   )
   fc.assert(property, runs<[Buffer[], boolean, boolean]>({ target: 'name-server', property: 'packets' }, 1_000, 81))
-})
-
-const answers = fc.array(
-  fc
-    .tuple(name, fc.constantFrom('A', 'TXT', 'CNAME', 'MX', 'NS'), fc.nat(100_000), name)
-    .map(([owner, type, ttl, target]) => ({
-      name: owner.slice(-120),
-      type,
-      ttl,
-      data: { A: '192.0.2.1', TXT: target, CNAME: ZONE, MX: { preference: 1, exchange: ZONE }, NS: ZONE }[type],
-    })),
-  { maxLength: 8 },
-)
-const transferred = answers.map((records): Buffer => {
-  try {
-    return packet.encode({ type: 'response', id: 1, answers: records as never })
-  } catch {
-    return packet.encode({ type: 'response', id: 1 }) // a name that no packet can hold
-  }
-})
-
-test('a message of a transfer of any content is read as another reader does, or refused', () => {
-  const property = fc.property(transferred, edits, fc.nat(20), (whole, changes, cut) => {
-    const found: WireRecord[] = []
-    readAnswers(whole, (record) => found.push(record))
-    const expected = packet.decode(whole).answers ?? []
-    expect(found.map((each) => Buffer.from(each.name, 'latin1').toString())).toEqual(
-      expected.map((each) => each.name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())),
-    )
-    const damaged = Buffer.from(whole)
-    for (const [at, byte] of changes) damaged[at % damaged.length] = byte
-    const bytes = cut < 5 ? damaged.subarray(0, damaged.length - cut) : damaged
-    let count = 0
-    try {
-      readAnswers(bytes, (record) => {
-        count++
-        expect(record.owner.length).toBeLessThanOrEqual(255)
-        if (record.bytes.length > 0) expect(record.bytes.readUInt16BE(8)).toBe(record.bytes.length - 10)
-      })
-    } catch (error) {
-      expect(error).toBeInstanceOf(Error)
-    }
-    expect(count).toBeLessThanOrEqual(bytes.length / 11)
-  })
-  fc.assert(
-    property,
-    runs<[Buffer, [number, number][], number]>({ target: 'name-server', property: 'transfers' }, 500, 82),
-  )
-})
-
-const KEY = { name: 'key.example', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 1) } as const
-
-test('a reply of any content that the key did not sign is refused', () => {
-  const { signed, mac } = signMessage(packet.encode({ type: 'response', id: 1 }), KEY, 0)
-  const property = fc.property(fc.oneof(fc.constant(signed), random, transferred), edits, (whole, changes) => {
-    const bytes = Buffer.from(whole)
-    if (bytes.length > 0) for (const [at, byte] of changes) bytes[at % bytes.length] = byte
-    // A request is signed in another way than its reply, so even the whole one is wrong.
-    expect(() => new ReplyVerifier(KEY, mac, () => 0).receive(bytes)).toThrow(TsigFailure)
-  })
-  fc.assert(property, runs<[Buffer, [number, number][]]>({ target: 'name-server', property: 'signatures' }, 500, 83))
 })
 
 function check(bytes: Buffer, isUdp: boolean, isLimited: boolean): void {

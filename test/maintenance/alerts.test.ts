@@ -219,16 +219,16 @@ test('warnings count for checks with a kind of their own, which are quick', asyn
   expect(state.runs).toBe(0)
 })
 
-test('a rotation that a server hinders is a warning of its own kind, a failing dns.update a failed check', async () => {
+test('a rotation that a server hinders is a warning of its own kind, a failing hostname a failed check', async () => {
   const { state, follow } = checks()
-  state.results = [result('dkim_rotation', 'warn'), result('dns_update', 'warn')]
+  state.results = [result('dkim_rotation', 'warn'), result('hostname', 'warn')]
   await follow(8)
   expect(await openAlerts()).toEqual(['dkim_rotation  firing'])
   expect((await store.alerts.open())[0]).toMatchObject({ severity: 'warning' })
-  state.results = [result('dkim_rotation', 'pass'), result('dns_update', 'fail')]
+  state.results = [result('dkim_rotation', 'pass'), result('hostname', 'fail')]
   state.checkedAt = now
   await follow(20)
-  expect(await openAlerts()).toEqual(['health_check dns_update firing'])
+  expect(await openAlerts()).toEqual(['health_check hostname firing'])
 })
 
 test('a check that was skipped because DNS is silent, or that timed out, ends nothing', async () => {

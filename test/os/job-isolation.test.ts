@@ -212,17 +212,6 @@ async function asked(port: number, name: string): Promise<Buffer> {
   })
 }
 
-const transferring = () => {
-  const key = { name: 'k', algorithm: 'hmac-sha256', secret: new Uint8Array(32) }
-  const healthy = { server: { host: '127.0.0.1', port: 1, key }, zone: ZONE, now: 0 }
-  return inPool(
-    threadRunner(threads.startTransferThread),
-    healthy,
-    { ...healthy, server: null },
-    /TypeError: .*\n +at /,
-  )
-}
-
 const composing = () => {
   const { content, signingKeys, signedAt, recipientParts } = attemptJob({})
   const healthy = { content, signingKeys, signedAt, recipientParts }
@@ -269,7 +258,6 @@ const ROWS = {
     zone: () => answering('zone'),
     domains: () => answering('domains'),
   } satisfies Record<NameServerJob, unknown>,
-  startTransferThread: { transfer: transferring },
   startReaderThread: readers(threadRunner(threads.startReaderThread)),
   startMailboxThread: { look: looking(false), remove: looking(true) },
   'a confined process': readers(() => createReaderStarter({}).start()),

@@ -45,7 +45,6 @@ export const MADE: Record<string, [sites: number, as: SecretKindId[] | string]> 
   'mail/tracking-link.ts': [1, ['recipient_link']],
   'mail/verp.ts': [3, ['return_path']],
   'name-server/rate-limit.ts': [1, 'the seed of a hash table'],
-  'name-server/tsig.ts': [1, 'a signature with a configured key'],
   'net/dns/client.ts': [1, 'the number of a question'],
   'net/tls/certificate.ts': [2, ['certificate_key']],
   'os/ids.ts': [1, 'IDs, which are no secret'],

@@ -165,7 +165,6 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
     [
       'name_servers',
       'delegation',
-      'dns_update',
       'hostname',
       'reverse_dns_ipv4',
       'reverse_dns_ipv6',
