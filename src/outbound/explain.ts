@@ -75,7 +75,10 @@ export function explainDelivery(
         ...afterBounce(delivery, known),
       ]
     case 'scheduled':
-      return [`The message is scheduled for ${iso(delivery.nextAttemptAt ?? message.createdAt)}.`]
+      return [
+        `The message is scheduled for ${iso(delivery.nextAttemptAt ?? message.createdAt)}.`,
+        ...willEnd(delivery, known),
+      ]
     case 'queued':
     case 'deferred':
       return [
@@ -83,8 +86,15 @@ export function explainDelivery(
         ...failOverWords(known.attempts),
         ...(delivery.status === 'deferred' ? remedy(last) : []),
         ...whatNext(delivery, message, known),
+        ...willEnd(delivery, known),
       ]
   }
+}
+
+/** A suppression ends the delivery when the next attempt is due. */
+function willEnd({ email }: Delivery, { suppressions }: Known): string[] {
+  if (suppressions.length === 0) return []
+  return [whySuppressed(email, suppressions), 'While it is, Postrider makes no further attempt.']
 }
 
 /** A stored reply → the meaning of its codes; null if it has none. */

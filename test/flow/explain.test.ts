@@ -127,6 +127,11 @@ test('a reason that stops the sender’s domain comes first, with the code that 
 test('scheduled, cancelled and sandbox mail is marked as such, without DNS lookups', async () => {
   const scheduled = await server.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
   expect(words(await explain(scheduled.body.id))).toContain('is scheduled for 2026-11-25T10:00:00.000Z')
+  expect(words(await explain(scheduled.body.id))).not.toContain('no further attempt')
+  const suppressed = await server.ask('POST', '/v1/suppressions', { email: 'ann@e.remote.example' })
+  expect(words(await explain(scheduled.body.id))).toContain('is suppressed for any domain')
+  expect(words(await explain(scheduled.body.id))).toContain('While it is, Postrider makes no further attempt.')
+  await server.ask('DELETE', `/v1/suppressions/${suppressed.body.email}`)
   await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
   expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
   const sandbox = await server.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${server.keys.test}` })
