@@ -11,14 +11,13 @@
  *  Two builds of one commit have the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names are
  *  sorted. On idle cores the compression takes most of the time: xz needs 90 s of CPU time for each processor. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { writeArchives } from './package/archives.ts'
 import { packedProgram } from './package/compressed.ts'
 import { writeDebian } from './package/debian.ts'
-import { LIMITS_MB } from './package/limits.ts'
 import { commitTime } from './package/run.ts'
 import { type Built, buildPrograms, PROCESSORS, type Target } from './release-files/build.ts'
 import { changedFiles, changelog, obstacle, revision } from './release-files/checks.ts'
@@ -88,8 +87,6 @@ writeFileSync(join(out, 'install.sh'), installerWith(installer, keys))
 rmSync(work, { recursive: true })
 writeChecksums(out)
 steps.print(out)
-const excess = tooLarge()
-if (excess.length > 0) fail(`larger than scripts/package/limits.ts allows: ${excess.join(', ')}`)
 if (values['check-twice']) await checkTwice()
 signOrSay()
 
@@ -135,16 +132,6 @@ async function checkTwice(): Promise<void> {
   rmSync(clone, { recursive: true })
   if (found.length > 0) fail(`two builds of this commit differ: ${found.join(', ')}`)
   console.log('release: a second build in another folder has the same bytes')
-}
-
-function tooLarge(): string[] {
-  const isOver = (file: string, limitMb: number) => statSync(file).size > limitMb * 1_000_000
-  return targets.flatMap((target) => [
-    ...(isOver(built.programs[target]!, LIMITS_MB.program) ? [`program for ${target}`] : []),
-    ...(!values.quick && isOver(join(out, `postrider-${version}-linux-${target}.tar.xz`), LIMITS_MB.xz)
-      ? [`archive for ${target}`]
-      : []),
-  ])
 }
 
 function signOrSay(): void {

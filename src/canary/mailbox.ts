@@ -5,7 +5,7 @@ import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
 /** Looks into a mailbox by IMAP (RFC 9051), or removes mails from it. Runs in a thread of its own, because the library parses what
  *  the server sends. Never rejects for what the server does. */
 export async function lookInto(job: MailboxJob): Promise<MailboxAnswer> {
-  const { ImapFlow } = await import('./imap-library.ts')
+  const { ImapFlow } = await import('imapflow')
   const client = new ImapFlow(optionsOf(job))
   const found: MailboxFound[] = []
   let spamFolder: string | null = null

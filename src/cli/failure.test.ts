@@ -81,6 +81,12 @@ test.each<[string, unknown, string, number]>([
     '/a: the file system is read-only. Mount it writable',
     1,
   ],
+  [
+    'a library that cannot be mapped',
+    coded('/tmp/x.node: failed to map segment', 'ERR_DLOPEN_FAILED'),
+    'the SQLite library cannot be loaded: /tmp/x.node: failed to map segment. Set TMPDIR to a writable folder that is not mounted noexec',
+    1,
+  ],
   ['another system error', Object.assign(coded('ESTALE: read', 'ESTALE'), { path: '/a' }), 'ESTALE: read', 1],
 ])('%s is printed', (_, thrown, message, code) => {
   const failure = toFailure(thrown)

@@ -49,9 +49,14 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
   const code = codeOf(thrown)
+  if (code === 'ERR_DLOPEN_FAILED') return new CommandFailure(libraryMessage(thrown))
   if (code.startsWith('SQLITE_')) return new CommandFailure(databaseMessage(thrown, code))
   return SYSTEM_ERROR.test(code) ? new CommandFailure(systemMessage(thrown, code)) : null
 }
+
+/** The runtime writes the SQLite library of the executable to the temporary folder and maps it from there. */
+const libraryMessage = (error: Error) =>
+  `the SQLite library cannot be loaded: ${error.message}. Set TMPDIR to a writable folder that is not mounted noexec`
 
 /** An error of SQLite with what to do, if its code has a common cause (sqlite.org/rescode.html). */
 function databaseMessage(error: Error, code: string): string {

@@ -34,7 +34,7 @@ User=postrider
 Group=postrider
 UMask=0077
 ${directories(places.file, places.dataDir)}
-# Where the kernel allows no executable memory file, the SQLite library is mapped from here: /tmp may be mounted noexec.
+# The SQLite library is mapped from here: /tmp may be mounted noexec.
 CacheDirectory=postrider
 CacheDirectoryMode=0700
 Environment=TMPDIR=%C/postrider

@@ -6,7 +6,7 @@ import { print, printError, printJson, sanitize } from './print.ts'
 import { ComponentFault, openComponent } from './template-push/component.ts'
 import { type Converted, converted } from './template-push/convert.ts'
 import { type Destination, type TemplateBody, withDestination } from './template-push/destination.ts'
-import { ConversionFault } from './template-push/liquid.ts'
+import { ConversionFault } from './template-push/shape.ts'
 
 interface Options {
   config: string

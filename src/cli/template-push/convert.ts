@@ -1,26 +1,13 @@
 import { Refusal } from '../../model/refusal.ts'
 import { fillTemplate, parseTemplateTexts, variablesIn } from '../../submission/render.ts'
+import { comparable, simplified, withPadding } from './compare.ts'
 import { type Component, ComponentFault, type RenderedMail } from './component.ts'
-import {
-  ConversionFault,
-  comparable,
-  computes,
-  createMarks,
-  excerpt,
-  liquidOf,
-  pathWords,
-  probesFor,
-  propsOf,
-  shapeOf,
-  simplified,
-  variablesOf,
-  withPadding,
-  withValue,
-} from './liquid.ts'
-import type { Probe } from './probes.ts'
-import type { Node, State, Variable } from './shape.ts'
-import type { Condition } from './structure.ts'
+import { computes, createMarks } from './marks.ts'
+import { type Probe, probesFor, withValue } from './probes.ts'
+import { ConversionFault, type Node, propsOf, type State, shapeOf, type Variable, variablesOf } from './shape.ts'
+import { type Condition, liquidOf } from './structure.ts'
 import type { Part } from './tokens.ts'
+import { excerpt, pathWords } from './words.ts'
 
 /** A component as the texts of a template. */
 export interface Converted {
