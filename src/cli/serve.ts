@@ -4,7 +4,6 @@ import { iso } from '../model/event.ts'
 import { invalid } from '../model/refusal.ts'
 import { systemClock } from '../os/clock.ts'
 import { createLog, flushLog, type Log } from '../os/log.ts'
-import { releaseCode } from '../os/release-code.ts'
 import { onSignals } from '../os/signals.ts'
 import { ListenFailure } from '../server/listeners.ts'
 import { DataDirInUse, type Server, startServer } from '../server/server.ts'
@@ -63,13 +62,9 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   if (isPublicUrlDerived(config) && config.http.listenTls === null)
     log.warn('http.public_url is not set, using a default for links in mail', { public_url: server.publicUrl })
   await notify('READY=1')
-  void systemClock.sleep(SETTLED_MS).then(releaseCode)
   await keepWatched()
   return ended.promise
 }
-
-/** A start also does some work right after it is ready. */
-const SETTLED_MS = 1_000
 
 function announceReady({ listening }: Server, dataDir: string): void {
   const { metrics, dns, http, https, httpRedirect, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
