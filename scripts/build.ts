@@ -7,6 +7,7 @@
  *
  *  - Workers are separate entry points; a compiled program finds them by their path from src, so src/threads.ts
  *  starts them.
+ *  - The API reference contains generated files of the client, which are generated again first.
  *  - Dashboard, manual, API reference and the MJML library are made from source before, and embedded as files.
  *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
@@ -35,6 +36,8 @@ const { values } = parseArgs({
 const signers = readFileSync(values.signers, 'utf8')
 const changed: Bun.BunPlugin[] = values.plugin === undefined ? [] : [(await import(resolve(values.plugin))).default]
 const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
+
+execFileSync(process.execPath, ['scripts/client-types.ts'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
 
 /** The same for all targets: modules of src that need the sources when they run, each with the bytes that it makes from them and the
  *  module that reads these bytes from a file of the executable. */

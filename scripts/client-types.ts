@@ -1,14 +1,6 @@
-/** The OpenAPI document → the generated part of the clients in src/client: TypeScript, python/ and php/. Run it after a
- *  change of requests or responses, of the version, or of the manual pages that are also READMEs (python.md, php.md);
- *  test/client/types.test.ts compares the files with the document. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { allClientFiles } from './client/all-files.ts'
-import { openApiDocument } from './openapi-document.ts'
+/** The OpenAPI document → the generated files of the clients: TypeScript in src/client, and the packages for Python and
+ *  PHP in dist/clients. git ignores them. The build, the tests and the release run this, and scripts/bun when they are
+ *  missing; run it for an editor after a change of requests or responses. Prints the files that changed. */
+import { writeClients } from './client/write.ts'
 
-const SRC = join(import.meta.dir, '../src/client')
-
-for (const [name, text] of Object.entries(allClientFiles(await openApiDocument()))) {
-  writeFileSync(join(SRC, name), text)
-  console.log(`src/client/${name}`)
-}
+for (const path of await writeClients()) console.log(path)

@@ -6,11 +6,13 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
 import { readmeOf } from './client/readme.ts'
+import { writeClients } from './client/write.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist/client')
 const ENTRIES = ['index', 'nodemailer']
 
+await writeClients()
 rmSync(OUT, { recursive: true, force: true })
 emit('esm', 'es2022')
 emit('cjs', 'commonjs')

@@ -51,6 +51,7 @@ process.on('exit', () => {
   rmSync(copy, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+cpSync(join(ROOT, 'dist/clients'), join(copy, 'dist/clients'), { recursive: true })
 for (const name of readdirSync(ROOT)) {
   if (SHARED.includes(name)) symlinkSync(join(ROOT, name), join(copy, name))
   else if (name !== 'dist') cpSync(join(ROOT, name), join(copy, name), { recursive: true })

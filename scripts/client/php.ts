@@ -18,7 +18,7 @@ namespace Postrider;
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** OpenAPI document → the generated files of the PHP client, by their path in src/client. The types are array shapes as
+/** OpenAPI document → the generated files of the PHP client, by their path in dist/clients. The types are array shapes as
  *  PHPStan and Psalm read them. Throws for what they cannot express. */
 export function phpFiles(document: Json): Record<string, string> {
   const operations = operationsOf(document)

@@ -12,7 +12,7 @@ const HEAD = (what: string) =>
 // biome-ignore lint/suspicious/noExplicitAny: JSON
 type Json = any
 
-/** OpenAPI document → the generated files of the Python client, by their path in src/client. The types are TypedDicts
+/** OpenAPI document → the generated files of the Python client, by their path in dist/clients. The types are TypedDicts
  *  that Python 3.9 reads, so that optional fields are in a second class. Throws for what the types cannot express. */
 export function pythonFiles(document: Json): Record<string, string> {
   const operations = operationsOf(document)

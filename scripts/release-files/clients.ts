@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PACKAGES } from '../client/write.ts'
 import { type ZipFile, zipOf } from './zip.ts'
-
-const CLIENTS = join(import.meta.dir, '../../src/client')
 
 /** The Python client → a wheel, which pip installs without a build. Source: PyPA's specifications "Binary distribution format"
  *  and "Core metadata". */
@@ -28,7 +27,7 @@ export function pythonWheel(version: string, time: number): Buffer {
 
 /** The PHP client → an archive for Composer's repository type `artifact`. */
 export function phpArchive(time: number): Buffer {
-  const paths = readdirSync(join(CLIENTS, 'php'), { recursive: true, encoding: 'utf8' })
+  const paths = readdirSync(join(PACKAGES, 'php'), { recursive: true, encoding: 'utf8' })
   const files = paths.filter((path) => /\.(php|json|md)$|^LICENSE$/.test(path)).sort()
   return zipOf(
     files.map((path): ZipFile => [path, fileOf(`php/${path}`)]),
@@ -37,7 +36,7 @@ export function phpArchive(time: number): Buffer {
 }
 
 function pythonModules(): ZipFile[] {
-  const names = readdirSync(join(CLIENTS, 'python/postrider')).filter((name) => /\.py$|^py\.typed$/.test(name))
+  const names = readdirSync(join(PACKAGES, 'python/postrider')).filter((name) => /\.py$|^py\.typed$/.test(name))
   return names.sort().map((name) => [`postrider/${name}`, fileOf(`python/postrider/${name}`)])
 }
 
@@ -61,4 +60,4 @@ function metadata(version: string): string {
   return `${lines.join('\n')}\n\n${fileOf('python/README.md')}`
 }
 
-const fileOf = (path: string) => readFileSync(join(CLIENTS, path))
+const fileOf = (path: string) => readFileSync(join(PACKAGES, path))

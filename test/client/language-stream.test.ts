@@ -5,7 +5,7 @@ import { describeWith } from '../support/real-tools.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { MAIL, startTestServer, type TestServer } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
-import { CLIENT } from './languages.ts'
+import { PACKAGES } from './languages.ts'
 import { type Line, startLine } from './line.ts'
 
 /** Live events in Python and PHP, over connections that fail. */
@@ -41,7 +41,7 @@ for (const [name, tools, command] of [
       env: {
         PATH: process.env.PATH!,
         LANG: 'C.UTF-8',
-        PYTHONPATH: join(CLIENT, 'python'),
+        PYTHONPATH: join(PACKAGES, 'python'),
         POSTRIDER_URL: url,
         POSTRIDER_API_KEY: key,
       },

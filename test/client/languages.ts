@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { renewRuntimes } from '../../scripts/client/write.ts'
 import { signEnveloped, signInbound } from '../../src/webhooks/sign.ts'
 import golden from '../golden/webhook-signatures.json' with { type: 'json' }
 import { describeWith, run } from '../support/real-tools.ts'
@@ -22,7 +23,8 @@ export interface Language {
   example: string
 }
 
-export const CLIENT = join(import.meta.dir, '../../src/client')
+/** The packages of all languages. */
+export const PACKAGES = renewRuntimes()
 
 const SECRET = golden.enveloped[0]!.secrets.secret
 const BODY = golden.enveloped[0]!.body

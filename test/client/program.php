@@ -13,7 +13,7 @@ use Postrider\Webhook;
 use Postrider\WebhookVerificationError;
 use Postrider\Wire;
 
-require __DIR__ . '/../../src/client/php/autoload.php';
+require __DIR__ . '/../../dist/clients/php/autoload.php';
 
 set_error_handler(function (int $level, string $message, string $file, int $line): never {
     throw new ErrorException($message, 0, $level, $file, $line);

@@ -8,7 +8,7 @@ use Postrider\Clock;
 use Postrider\Postrider;
 use Postrider\PostriderError;
 
-require __DIR__ . '/../../src/client/php/autoload.php';
+require __DIR__ . '/../../dist/clients/php/autoload.php';
 
 set_error_handler(function (int $level, string $message, string $file, int $line): never {
     throw new ErrorException($message, 0, $level, $file, $line);

@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { allClientFiles } from '../../scripts/client/all-files.ts'
 import { errorOf } from '../../src/client/errors.ts'
 import { EventStream, Postrider } from '../../src/client/index.ts'
 import { type ContractServer, startContractServer } from '../api/contract-server.ts'
 import type { Json } from '../support/server.ts'
 import { requestsIn } from './document-requests.ts'
-
-const SRC = join(import.meta.dir, '../../src/client')
 
 let setup: ContractServer
 let document: Json
@@ -17,12 +12,6 @@ beforeAll(async () => {
   document = await (await fetch(`${setup.origin}/openapi.json`)).json()
 })
 afterAll(() => setup.close())
-
-test('types and routes match the document: after a change run scripts/client-types.ts', () => {
-  for (const [name, text] of Object.entries(allClientFiles(document))) {
-    expect(readFileSync(join(SRC, name), 'utf8')).toBe(text)
-  }
-})
 
 test('every operation that accepts keys is called by its method and path, with all its parameters', async () => {
   const asked: string[] = []

@@ -220,8 +220,9 @@ async function buildInCopy(name: string): Promise<string> {
   const copy = join(COPIES, name)
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(copy, { recursive: true })
-  const files = ['src', 'scripts', 'node_modules', 'package.json', 'bun.lock', 'tsconfig.json', 'bunfig.toml']
-  await run(['cp', '-al', ...files.map((each) => join(ROOT, each)), copy])
+  const settings = ['package.json', 'bun.lock', 'tsconfig.json', 'bunfig.toml', 'biome.json']
+  const files = ['src', 'scripts', 'node_modules', 'LICENSE', ...settings].map((each) => join(ROOT, each))
+  await run(['cp', '-al', ...files, copy])
   const { exitCode, output } = await run([process.execPath, 'scripts/build.ts'], { cwd: copy })
   if (exitCode !== 0) throw new Error(output)
   return join(copy, 'dist/postrider')
