@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { namedTypes } from '../../scripts/client/files.ts'
+import { operationsOf } from '../../scripts/client/operations.ts'
+import { type Schema, typeOf } from '../../scripts/client/schema-type.ts'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { allOperations } from '../../src/manual/all-operations.ts'
 
@@ -57,6 +60,19 @@ test('fields and responses have the limits, defaults, patterns and headers that 
   const { paths, components } = (await openApiDocument()) as Record<string, unknown>
   expect(limitsIn({ paths, components }).join('\n')).toMatchSnapshot()
 })
+
+test('requests, responses and events have the fields and types that they had', async () => {
+  const document = (await openApiDocument()) as { components: { schemas: Record<string, Schema> } }
+  const types = Object.entries(namedTypes(operationsOf(document), document.components.schemas))
+  expect(types.map(([name, schema]) => `${name}: ${shortType(schema)}`).join('\n')).toMatchSnapshot()
+})
+
+/** Without descriptions, on one line. */
+function shortType(schema: Schema): string {
+  const isText = (key: string, value: unknown) => key === 'description' && typeof value === 'string'
+  const bare = JSON.stringify(schema, (key, value) => (isText(key, value) ? undefined : value))
+  return typeOf(JSON.parse(bare)).replaceAll('\n', ' ')
+}
 
 test('operations have the permissions and abilities that they had', async () => {
   const lines = (await allOperations()).map((operation) => {
