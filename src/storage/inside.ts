@@ -17,6 +17,8 @@ export interface Inside {
   append(event: Event): Work<void>
   /** Writes the event if an active webhook receives it. */
   offer(event: OnDemandEvent): Work<void>
+  /** The work, which has noted the change, pauses a webhook: it receives no event that is written after this. */
+  pausing(webhookId: string): Work<void>
 }
 
 /** Counters and limits of the plans of organizations. */

@@ -100,4 +100,7 @@ export interface Database {
   /** Performs a piece of work in a transaction → its result, once that is durable. Rejects with what the work throws,
    *  and then nothing was written. */
   write<T>(work: () => Work<T>, kind?: WriteKind): Promise<T>
+  /** Resolves once every work that is under way on any node is decided. After a change of settings, nothing is written
+   *  later by what was in memory before. */
+  groupsSettled(): Promise<void>
 }

@@ -16,7 +16,7 @@ const MAY_SCAN = [
   /from alerts a where a\.state <> 'resolved'|from alerts a join alert_notices/, // the partial index of open alerts, which are few
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
   /from dkim_keys where state = 'pending'/, // the partial index of pending keys, which are few
-  /from webhooks indexed by webhooks_paused_by_server/, // the partial index of paused webhooks
+  /from webhooks where status = 'paused' and disabled_reason/, // the partial index of paused webhooks
   /search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
@@ -196,8 +196,8 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^delete from unsubscribables where delivery_id = \?/, /PRIMARY KEY \(delivery_id=\?\)/],
   [/^delete from unsubscribables where delivery_id in/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
   [
-    /^delete from webhook_deliveries .* webhook_id = \?/,
-    /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
+    /^select id, created_at as at from webhook_deliveries where webhook_id = \?/,
+    /INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
   ],
   // Held records are released one by one.
   [/^select number, due_at .* from held_deliveries/, /held_deliveries USING INTEGER PRIMARY KEY \(rowid>\?\)/],

@@ -15,6 +15,9 @@ const DIFFERENT = [
   ['select 1 as queued from delivery_queue', 'SQLite has no table of the queue: the state stands in the message'],
   ['delete from forward_targets where', 'PostgreSQL compares a list of pairs with every row'],
   ['select 1 as waiting from delivery_queue', 'the same'],
+  ['update webhooks set status', 'SQLite has no column `removing`: it deletes the webhook with its last deliveries'],
+  ['select id, created_at as at from webhook_deliveries', 'SQLite has another index, without entries of deleted rows'],
+  ['with queued as (delete from webhook_queue', 'SQLite has no table of the queue, and deletes attempts by reference'],
   ['delete from operator_password', 'SQLite has no nodes of an earlier version, nor the table that they read'],
 ] as const
 

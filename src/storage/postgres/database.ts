@@ -1,6 +1,7 @@
 import type { Database, Step, Value, Work } from '../sql.ts'
 import { valueArray } from './arrays.ts'
 import type { Additions, MailLane } from './group.ts'
+import { groupsSettled } from './groups-under-way.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
@@ -31,6 +32,7 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
       if (kind === 'settings') return writer.writeSettings((statements) => perform(work(), { statements, add: null }))
       return writer.writeSettingsIn(lane, (group) => perform(work(), group))
     },
+    groupsSettled: () => groupsSettled(reads),
   }
 }
 

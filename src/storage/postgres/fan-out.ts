@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Event, OnDemandEventType } from '../../model/event.ts'
 import type { DueIndex } from '../due-index.ts'
 import { createInlineBudget, isFor, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
+import type { SigningWebhook } from '../records/webhooks.ts'
 import { slotOf } from '../slots.ts'
 import { numberArray } from './arrays.ts'
 import type { Writing } from './combined.ts'
@@ -9,7 +10,6 @@ import type { Group, MailLane } from './group.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
 import type { Queries } from './transactions.ts'
-import type { MirroredWebhook } from './webhooks.ts'
 
 const PENDING = 'select distinct organization_id as id from fan_outs'
 // Locked, since several nodes may continue with the events of a node that ended.
@@ -106,7 +106,7 @@ export interface GroupFanOut {
   committed(): void
 }
 
-export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueIndex): FanOut {
+export function createFanOut(webhooks: Mirror<SigningWebhook>, dueIndex: DueIndex): FanOut {
   const webhooksOf = webhooks.index(({ organizationId }) => organizationId)
   const activeOf = (organizationId: string) => webhooksOf(organizationId).filter(({ status }) => status === 'active')
   const inline = createInlineBudget()
@@ -198,7 +198,7 @@ export function createFanOut(webhooks: Mirror<MirroredWebhook>, dueIndex: DueInd
 async function writeOldest(
   { statements }: Group,
   organizationId: string,
-  webhooks: Mirror<MirroredWebhook>,
+  webhooks: Mirror<SigningWebhook>,
 ): Promise<NewWebhookDelivery[] | null> {
   const { query, run } = statements
   let oldest: readonly Pending[] = await query<Pending>(NEXT_OF, [organizationId, TOGETHER])

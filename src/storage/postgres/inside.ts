@@ -20,6 +20,7 @@ export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'
     audit: (entry) => native(({ statements }) => recorder.put(statements, entry)),
     append: (event) => native(async ({ add }) => additions(add).append(event)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
+    pausing: (webhookId) => native(async ({ add }) => additions(add).pausing(webhookId)),
   }
 }
 

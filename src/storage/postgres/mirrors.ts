@@ -8,13 +8,13 @@ import { API_KEYS, type ApiKeyRow, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
 import { DOMAINS, type DomainRow, withKeys } from '../records/domains.ts'
 import { ORGANIZATIONS } from '../records/organizations.ts'
+import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigning } from '../records/webhooks.ts'
 import { readWith } from './database.ts'
 import { erasureMirror } from './erasures.ts'
 import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import { qualityAlertMirror } from './quality.ts'
 import type { Reads } from './reads.ts'
-import { type MirroredWebhook, webhookMirror } from './webhooks.ts'
 
 /** The settings of the installation in memory. */
 export interface Mirrors {
@@ -24,7 +24,7 @@ export interface Mirrors {
   blockedLink: Mirror<BlockedLink>
   /** Organizations that have erased a recipient. */
   erasure: Mirror<{ id: string }>
-  webhook: Mirror<MirroredWebhook>
+  webhook: Mirror<SigningWebhook>
   inboundRoute: Mirror<MirroredRoute>
   qualityAlert: Mirror<QualityAlert>
 }
@@ -63,6 +63,11 @@ function apiKeyMirror(): Mirror<MirroredKey> {
 function domainMirror(encryption: Encryption): Mirror<Domain> {
   const read = readerOf<DomainRow>(DOMAINS.text)
   return createMirror(async (queries, ids) => readWith(queries, withKeys(encryption, await read(queries, ids))))
+}
+
+function webhookMirror(encryption: Encryption): Mirror<SigningWebhook> {
+  const read = readerOf<SigningWebhookRow>(`select ${SIGNING_COLUMNS} from webhooks where not removing`)
+  return createMirror(async (queries, ids) => (await read(queries, ids)).map((row) => toSigning(row, encryption)))
 }
 
 /** Reads all of them. */

@@ -21,6 +21,7 @@ import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
+import { webhookRecords } from '../records/webhooks.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { Store } from '../store.ts'
 import { databaseAddress } from './address.ts'
@@ -60,7 +61,6 @@ import { postgresTemplates } from './templates.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
-import { postgresWebhooks } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
 /** URL of a database, and the data directory with the encryption key → its store, created and upgraded where needed.
@@ -196,7 +196,7 @@ function rolesOf(
     ),
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: forwardTargetRecords(database, inside),
-    webhooks: postgresWebhooks(reads, writer, { encryption, remember, usage, lane }),
+    webhooks: webhookRecords(database, inside, encryption),
     inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage, lane }),
     inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
     inboundDeliveries: postgresInboundDeliveries(reads, lane, {

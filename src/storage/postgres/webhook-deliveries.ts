@@ -1,12 +1,13 @@
 import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
+import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import { concerns, type Webhook } from '../../model/webhook.ts'
 import type { DueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { webhookDeliveryId } from '../fan-out-targets.ts'
+import { type SigningWebhook, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from '../records/webhooks.ts'
 import { slotOf } from '../slots.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
-import { toWebhook, type WebhookRow } from '../webhook-rows.ts'
 import { textArray, valueArray } from './arrays.ts'
 import type { Chosen, Leased, Queue } from './claims.ts'
 import type { FanOut } from './fan-out.ts'
@@ -17,7 +18,6 @@ import { createPostQueue } from './post-queue.ts'
 import { readHeaders } from './read-headers.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
-import { type MirroredWebhook, reportPaused, WEBHOOK_COLUMNS } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
 type PostRecord = Parameters<WebhookDeliveries['record']>[0]
@@ -88,7 +88,7 @@ export function postgresWebhookDeliveries(
   inside: {
     writer: Writer
     queue: Queue
-    webhooks: Mirror<MirroredWebhook>
+    webhooks: Mirror<SigningWebhook>
     dueIndex: DueIndex
     fanOut: FanOut
     encryption: Encryption
@@ -141,14 +141,17 @@ function pausing(
     statements.changed('webhook', id)
     const [webhook] = await readWebhooks(statements, [id])
     if (webhook === undefined) return recorded
-    if (status === 'active') reportPaused(add, webhook, post.now)
+    if (status === 'active') {
+      add.pausing(id)
+      add.onDemand.offer(webhookPausedEvent(webhook, post.now))
+    }
     return { kind: 'recorded', webhook }
   })
 }
 
 interface Claiming {
   worker: string
-  targets: ReadonlyMap<string, MirroredWebhook | null>
+  targets: ReadonlyMap<string, SigningWebhook | null>
   encryption: Encryption
 }
 
@@ -244,7 +247,7 @@ async function countResults(
 /** Manual retries and replays. */
 function repeats(
   lane: MailLane,
-  webhooks: Mirror<MirroredWebhook>,
+  webhooks: Mirror<SigningWebhook>,
   dueIndex: DueIndex,
 ): Pick<WebhookDeliveries, 'retry' | 'replay'> {
   return {

@@ -38,6 +38,7 @@ export function sqliteDatabase(
       }),
     count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
     write: (work) => writer.write(() => perform(work(), execute)),
+    groupsSettled: async () => {}, // one work after the other
   }
 }
 

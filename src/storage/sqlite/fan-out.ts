@@ -6,9 +6,9 @@ import type { DueIndex } from '../due-index.ts'
 import { createInlineBudget, isFor, type OnDemandEvents, type Target, webhookDeliveryId } from '../fan-out-targets.ts'
 import type { Counters } from './counters.ts'
 import { type Connection, one } from './driver.ts'
+import type { WebhookCache } from './endpoints.ts'
 import type { EventKinds } from './event-kinds.ts'
 import type { ForeignChanges } from './foreign.ts'
-import type { WebhookCache } from './webhooks.ts'
 
 const APPEND = `insert into events (id, type, organization_id, domain_id, message_id, mode, created_at, body)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`

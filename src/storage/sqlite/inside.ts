@@ -25,6 +25,7 @@ export function sqliteInside(parts: {
     audit: (entry) => native(() => recorder.put(entry)),
     append: (event) => native(() => append(event)),
     offer: (event) => native(() => onDemand.offer(event)),
+    pausing: function* () {}, // since the change was noted, events are for the webhooks as they are now
   }
 }
 

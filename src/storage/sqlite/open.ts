@@ -24,6 +24,7 @@ import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
+import { webhookRecords } from '../records/webhooks.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { SettingsKind } from '../sql.ts'
 import type { Store } from '../store.ts'
@@ -39,6 +40,7 @@ import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
+import { webhookCache } from './endpoints.ts'
 import { erasedOrganizations } from './erased-organizations.ts'
 import { erasureWork } from './erasure-work.ts'
 import { sqliteErasures } from './erasures.ts'
@@ -79,7 +81,6 @@ import { sqliteTemplates } from './templates.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
-import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { sqliteWorkers } from './workers.ts'
 import { createWriter, type Memory, type Writer } from './writer.ts'
 
@@ -252,7 +253,7 @@ export function storeOn(
       key: erasureKey,
     }),
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
-    webhooks: sqliteWebhooks(db, writer, webhooks, remember, encryption, usage, onDemand),
+    webhooks: webhookRecords(database, inside, encryption),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, encryption, usage),
     inbound: sqliteInbound(db, taking, {

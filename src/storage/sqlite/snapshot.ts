@@ -1,10 +1,10 @@
 import { isBlockedBy } from '../../model/blocked-link.ts'
 import type { QualityAlert } from '../../model/quality.ts'
 import type { Snapshot } from '../store.ts'
+import type { WebhookCache } from './endpoints.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { InboundRouteCache } from './inbound-routes.ts'
 import type { BlockedLinkCache, DomainCache, KeyCache, OrganizationCache } from './settings.ts'
-import type { WebhookCache } from './webhooks.ts'
 
 /** Caches of a store → Snapshot. Changes of this process and of others (foreign.ts) clear each cache. */
 export function sqliteSnapshot(caches: {
