@@ -18,6 +18,13 @@ const DIFFERENT = [
   ['update webhooks set status', 'SQLite has no column `removing`: it deletes the webhook with its last deliveries'],
   ['select id, created_at as at from webhook_deliveries', 'SQLite has another index, without entries of deleted rows'],
   ['with queued as (delete from webhook_queue', 'SQLite has no table of the queue, and deletes attempts by reference'],
+  [
+    'update inbound_routes set enabled',
+    'SQLite has no column `removing`: it deletes the route with its last deliveries',
+  ],
+  ['select id from inbound_deliveries', 'SQLite has another index, which a delivery leaves when it ends'],
+  ['with queued as (delete from inbound_queue', 'SQLite has no table of the queue'],
+  ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
   ['delete from operator_password', 'SQLite has no nodes of an earlier version, nor the table that they read'],
 ] as const
 

@@ -1,7 +1,6 @@
 import type { Database, Step, Value, Work } from '../sql.ts'
 import { valueArray } from './arrays.ts'
 import type { Additions, MailLane } from './group.ts'
-import { groupsSettled } from './groups-under-way.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { SettingsStatements, Writer } from './writer.ts'
@@ -12,6 +11,9 @@ export interface Transaction {
   /** Null in works that write no events. */
   add: Additions | null
 }
+
+/** Waits: each group of changes holds the row of its lane until its commit (transactions.ts). */
+const GROUPS_UNDER_WAY = 'select id from lanes where ended_at is null for share'
 
 /** PostgreSQL as the roles of the store use it: a piece of work is one transaction, and each statement a round trip. */
 export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLane, 'perform'>): Database {
@@ -32,7 +34,9 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
       if (kind === 'settings') return writer.writeSettings((statements) => perform(work(), { statements, add: null }))
       return writer.writeSettingsIn(lane, (group) => perform(work(), group))
     },
-    groupsSettled: () => groupsSettled(reads),
+    groupsSettled: async () => {
+      await reads.query(GROUPS_UNDER_WAY)
+    },
   }
 }
 

@@ -4,12 +4,12 @@ import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { DueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
 import { type InboundRow, toInboundMessage } from '../inbound-rows.ts'
+import type { SigningRoute } from '../records/inbound-routes.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { Chosen, Leased, Queue } from './claims.ts'
 import type { Kind, MailLane } from './group.ts'
 import type { InboundQueue } from './inbound-queue.ts'
-import type { MirroredRoute } from './inbound-routes.ts'
 import { END_INBOUND, INBOUND_COLUMNS } from './inbound-row.ts'
 import type { Mirror } from './mirror.ts'
 import { createPostQueue } from './post-queue.ts'
@@ -42,7 +42,7 @@ export function postgresInboundDeliveries(
   inside: {
     claims: Queue
     queue: InboundQueue
-    routes: Mirror<MirroredRoute>
+    routes: Mirror<SigningRoute>
     dueIndex: DueIndex
     encryption: Encryption
   },

@@ -1,8 +1,8 @@
 import type { InboundDeliveryStatus } from '../../model/inbound-message.ts'
 import type { DueIndex } from '../due-index.ts'
+import type { SigningRoute } from '../records/inbound-routes.ts'
 import { slotOf } from '../slots.ts'
 import type { Group } from './group.ts'
-import type { MirroredRoute } from './inbound-routes.ts'
 import { insertInto } from './insert.ts'
 import type { Mirror } from './mirror.ts'
 
@@ -24,7 +24,7 @@ export interface InboundQueue {
   add(group: Group, deliveries: readonly NewInboundDelivery[]): Promise<void>
 }
 
-export function createInboundQueue(routes: Mirror<MirroredRoute>, dueIndex: DueIndex): InboundQueue {
+export function createInboundQueue(routes: Mirror<SigningRoute>, dueIndex: DueIndex): InboundQueue {
   const addDeliveries = insertInto<NewInboundDelivery>('inbound_deliveries', {
     id: ['text', ({ id }) => id],
     message_id: ['text', ({ messageId }) => messageId],

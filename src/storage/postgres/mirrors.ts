@@ -7,11 +7,11 @@ import type { Encryption } from '../encryption.ts'
 import { API_KEYS, type ApiKeyRow, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
 import { DOMAINS, type DomainRow, withKeys } from '../records/domains.ts'
+import { ROUTE_COLUMNS, type SigningRoute, type SigningRouteRow, toSigningRoute } from '../records/inbound-routes.ts'
 import { ORGANIZATIONS } from '../records/organizations.ts'
-import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigning } from '../records/webhooks.ts'
+import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigningWebhook } from '../records/webhooks.ts'
 import { readWith } from './database.ts'
 import { erasureMirror } from './erasures.ts'
-import { inboundRouteMirror, type MirroredRoute } from './inbound-routes.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import { qualityAlertMirror } from './quality.ts'
 import type { Reads } from './reads.ts'
@@ -25,7 +25,7 @@ export interface Mirrors {
   /** Organizations that have erased a recipient. */
   erasure: Mirror<{ id: string }>
   webhook: Mirror<SigningWebhook>
-  inboundRoute: Mirror<MirroredRoute>
+  inboundRoute: Mirror<SigningRoute>
   qualityAlert: Mirror<QualityAlert>
 }
 
@@ -67,7 +67,14 @@ function domainMirror(encryption: Encryption): Mirror<Domain> {
 
 function webhookMirror(encryption: Encryption): Mirror<SigningWebhook> {
   const read = readerOf<SigningWebhookRow>(`select ${SIGNING_COLUMNS} from webhooks where not removing`)
-  return createMirror(async (queries, ids) => (await read(queries, ids)).map((row) => toSigning(row, encryption)))
+  return createMirror(async (queries, ids) =>
+    (await read(queries, ids)).map((row) => toSigningWebhook(row, encryption)),
+  )
+}
+
+function inboundRouteMirror(encryption: Encryption): Mirror<SigningRoute> {
+  const read = readerOf<SigningRouteRow>(`select ${ROUTE_COLUMNS}, secret from inbound_routes where not removing`)
+  return createMirror(async (queries, ids) => (await read(queries, ids)).map((row) => toSigningRoute(row, encryption)))
 }
 
 /** Reads all of them. */

@@ -12,6 +12,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -39,7 +40,6 @@ import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
-import { postgresInboundRoutes } from './inbound-routes.ts'
 import { postgresInside } from './inside.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
@@ -197,7 +197,7 @@ function rolesOf(
     templates: postgresTemplates(reads, writer, { remember, usage }),
     forwardTargets: forwardTargetRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
-    inboundRoutes: postgresInboundRoutes(reads, writer, { encryption, remember, usage, lane }),
+    inboundRoutes: inboundRouteRecords(database, inside, encryption),
     inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
     inboundDeliveries: postgresInboundDeliveries(reads, lane, {
       claims: queues.inboundDeliveries,

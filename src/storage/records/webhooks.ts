@@ -121,7 +121,7 @@ export function webhookRecords(
     pausedByServer: (limit) => database.rows(PAUSED_BY_SERVER, limit),
     secrets: async (id) => {
       const found = await database.row(SIGNING_WEBHOOK, id)
-      return found === null ? null : toSigning(found, encryption).secrets
+      return found === null ? null : toSigningWebhook(found, encryption).secrets
     },
     rotateSecret: (id, secret, previousExpiresAt, now, record) =>
       change(id, function* () {
@@ -171,7 +171,7 @@ export function toWebhook({ events, headerNames, ...rest }: WebhookRow): Webhook
 }
 
 /** Throws EncryptionKeyUnusable if the secrets were encrypted with another key. */
-export function toSigning(
+export function toSigningWebhook(
   { secret, previous, expiresAt, ...webhook }: SigningWebhookRow,
   encryption: Encryption,
 ): SigningWebhook {

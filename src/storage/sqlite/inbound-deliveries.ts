@@ -6,10 +6,10 @@ import { type InboundRow, toInboundMessage } from '../inbound-rows.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries, Look } from '../store.ts'
 import { claimFrom } from './claim.ts'
 import { type Connection, one } from './driver.ts'
+import type { InboundRouteCache } from './endpoints.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { INBOUND_COLUMNS } from './inbound.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
-import type { InboundRouteCache } from './inbound-routes.ts'
 import { leasesOf } from './leases.ts'
 import type { Writer } from './writer.ts'
 
@@ -81,21 +81,17 @@ export function sqliteInboundDeliveries(
 
   /** Null while the route accepts no delivery. */
   const webhookOf = (routeId: string) => {
-    const route = inside.routes.get(routeId)
-    return route?.enabled && route.action.type === 'webhook' ? { route, config: route.action.config } : null
+    const found = inside.routes.get(routeId)
+    if (found === null || !found.route.enabled || found.route.action.type !== 'webhook') return null
+    return { ...found, config: found.route.action.config }
   }
   /** The route as a delivery needs it. */
   const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
     const found = webhookOf(routeId)
     if (found === null) return null
+    const { id, secret, route } = found
     const { url, includeAttachments } = found.config
-    return {
-      id: routeId,
-      url,
-      includeAttachments,
-      secret: found.route.secret,
-      headers: inside.routes.headersOf(found.route),
-    }
+    return { id, url, includeAttachments, secret, headers: inside.routes.headersOf(route) }
   }
   const ifActive =
     (look: Look): Look =>

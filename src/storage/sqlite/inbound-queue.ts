@@ -1,6 +1,6 @@
 import type { DueIndex } from '../due-index.ts'
 import type { Connection } from './driver.ts'
-import type { InboundRouteCache } from './inbound-routes.ts'
+import type { InboundRouteCache } from './endpoints.ts'
 
 const ADD = `insert into inbound_deliveries (id, message_number, route_id, status, attempts, next_attempt_at, created_at)
   values (?, ?, ?, ?, 0, ?, ?)`

@@ -15,6 +15,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
@@ -40,7 +41,7 @@ import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
-import { webhookCache } from './endpoints.ts'
+import { inboundRouteCache, webhookCache } from './endpoints.ts'
 import { erasedOrganizations } from './erased-organizations.ts'
 import { erasureWork } from './erasure-work.ts'
 import { sqliteErasures } from './erasures.ts'
@@ -54,7 +55,6 @@ import { rememberInside, sqliteIdempotency } from './idempotency.ts'
 import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
-import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
 import { sqliteInside } from './inside.ts'
 import { createLargeContents } from './large-contents.ts'
 import { createLateCopy, type LateCopy } from './late-copy.ts'
@@ -255,7 +255,7 @@ export function storeOn(
     templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
     webhooks: webhookRecords(database, inside, encryption),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
-    inboundRoutes: sqliteInboundRoutes(db, writer, routes, remember, encryption, usage),
+    inboundRoutes: inboundRouteRecords(database, inside, encryption),
     inbound: sqliteInbound(db, taking, {
       reading,
       parts,

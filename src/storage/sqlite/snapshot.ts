@@ -1,9 +1,8 @@
 import { isBlockedBy } from '../../model/blocked-link.ts'
 import type { QualityAlert } from '../../model/quality.ts'
 import type { Snapshot } from '../store.ts'
-import type { WebhookCache } from './endpoints.ts'
+import type { InboundRouteCache, WebhookCache } from './endpoints.ts'
 import type { ForeignChanges } from './foreign.ts'
-import type { InboundRouteCache } from './inbound-routes.ts'
 import type { BlockedLinkCache, DomainCache, KeyCache, OrganizationCache } from './settings.ts'
 
 /** Caches of a store → Snapshot. Changes of this process and of others (foreign.ts) clear each cache. */
@@ -30,6 +29,6 @@ export function sqliteSnapshot(caches: {
     firingAlerts,
     isLinkBlocked: (url) => blockedLinks.all().some((link) => isBlockedBy(url, link)),
     ownerOfWebhook: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
-    ownerOfRoute: (routeId) => routes.get(routeId)?.organizationId ?? null,
+    ownerOfRoute: (routeId) => routes.get(routeId)?.route.organizationId ?? null,
   }
 }
