@@ -4,10 +4,9 @@
 #
 #   sh install.sh --from URL|FOLDER [--version 0.1.0] [--to FOLDER] [--signers FILE | --no-verify]
 #
-# --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS, SHA256SUMS.sig and the archives. --to
+# --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS, SHA256SUMS.minisig and the archives. --to
 # defaults to /usr/local/bin for root and to ~/.local/bin for other users. --version defaults to the highest version of the
-# release. --signers is a file of keys that may sign releases, in OpenSSH's format of allowed signers; without it, the keys
-# below count. --no-verify skips the signature.
+# release. --signers is a file of public keys of minisign that may sign releases; without it, the keys below count. --no-verify skips the signature.
 #
 # Only the last line calls a function, so that an incomplete download does nothing.
 set -eu
@@ -90,21 +89,20 @@ target_of() {
   echo "$processor"
 }
 
-# The signature of SHA256SUMS is by one of the keys, for releases.
+# The signature of SHA256SUMS is by one of the keys.
 verify_sums() {
   if [ "$verify" = no ]; then
     echo 'install.sh: the signature is not verified, because of --no-verify' >&2
     return
   fi
-  printf '%s\n' "$signers" >"$work/signers"
-  grep -q '^[^#]' "$work/signers" || fail 'no keys of releases here; give a file of them with --signers, or --no-verify'
-  has ssh-keygen ||
-    fail 'ssh-keygen not found; install openssh-client (openssh-keygen on Alpine, openssh on others), or give --no-verify'
-  fetch SHA256SUMS.sig
-  signer=$(ssh-keygen -Y find-principals -s "$work/SHA256SUMS.sig" -f "$work/signers" 2>/dev/null | sed -n 1p) || signer=
-  [ -n "$signer" ] || fail 'the signature is by none of the known keys; nothing was installed'
-  ssh-keygen -Y verify -f "$work/signers" -I "${signer%%,*}" -n postrider-release -s "$work/SHA256SUMS.sig" \
-    <"$work/SHA256SUMS" >/dev/null 2>&1 || fail 'the signature does not match SHA256SUMS; nothing was installed'
+  keys=$(printf '%s\n' "$signers" | grep '^RW') ||
+    fail 'no keys of releases here; give a file of them with --signers, or --no-verify'
+  has minisign || fail 'minisign not found; install the package minisign, or give --no-verify'
+  fetch SHA256SUMS.minisig
+  for key in $keys; do
+    if minisign -VHqm "$work/SHA256SUMS" -P "$key" >/dev/null 2>&1; then return; fi
+  done
+  fail 'the signature of SHA256SUMS is not by one of the known keys; nothing was installed'
 }
 
 # The name of the archive: compressed by xz if xz is installed, of the highest version by default.

@@ -2,8 +2,7 @@
  *
  *  - `--version V` must be the version of package.json. CHANGELOG.md must have an entry for it, and the tree no changes
  *    (`--allow-dirty`).
- *  - `--key FILE` signs: an SSH private key, or the public key of one in ssh-agent or on a security key. `--signers FILE` names
- *    the public keys that install.sh and `postrider upgrade` trust, by default src/upgrade/release-signers.
+ *  - `--key FILE` signs: a secret key of minisign(1). `--signers FILE` names the public keys that install.sh and `postrider upgrade` trust, by default src/upgrade/release-signers.
  *  - `--out FOLDER` replaces the folder. `--target x64|arm64` leaves out the other processor. `--quick` hardly compresses.
  *  - `--built FOLDER` takes postrider-linux-* and modules.txt from there instead of building them.
  *  - `--check-twice` builds a second time in a clone in another folder, and fails if a file differs.
@@ -15,6 +14,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writ
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
+import { publicKeysIn } from '../src/upgrade/verify.ts'
 import { writeArchives } from './package/archives.ts'
 import { packedProgram } from './package/compressed.ts'
 import { writeDebian } from './package/debian.ts'
@@ -24,7 +24,7 @@ import { changedFiles, changelog, obstacle, revision } from './release-files/che
 import { phpArchive, pythonWheel } from './release-files/clients.ts'
 import { componentsOf } from './release-files/components.ts'
 import { writeImage } from './release-files/image.ts'
-import { installerWith, keysIn } from './release-files/installer.ts'
+import { installerWith } from './release-files/installer.ts'
 import { sbomOf } from './release-files/sbom.ts'
 import { isSignedBy, sign, writeChecksums } from './release-files/signature.ts'
 import { Steps } from './release-files/steps.ts'
@@ -60,8 +60,8 @@ if (values['check-twice'] && values['allow-dirty']) fail('--check-twice compares
 const out = resolve(values.out)
 const work = join(out, '.making')
 const signers = values.signers === undefined ? join(ROOT, 'src/upgrade/release-signers') : resolve(values.signers)
-const keys = existsSync(signers) ? readFileSync(signers, 'utf8') : ''
-if (values.signers !== undefined && keysIn(keys).length === 0) fail(`${signers} contains no key`)
+const keys = existsSync(signers) ? publicKeysIn(readFileSync(signers, 'utf8')) : []
+if (values.signers !== undefined && keys.length === 0) fail(`${signers} contains no key`)
 const time = commitTime()
 const licence = readFileSync(join(ROOT, 'LICENSE'), 'utf8')
 
@@ -137,16 +137,16 @@ async function checkTwice(): Promise<void> {
 function signOrSay(): void {
   if (values.key === undefined) {
     console.error(
-      'release: NOT SIGNED. Give the key with --key FILE; without SHA256SUMS.sig, nobody can verify this release.',
+      'release: NOT SIGNED. Give the key with --key FILE; without SHA256SUMS.minisig, nobody can verify this release.',
     )
     return
   }
   sign(out, resolve(values.key))
-  if (keysIn(keys).length === 0) {
+  if (keys.length === 0) {
     console.error(`release: signed, but ${signers} has no key, so nothing verifies the signature`)
     return
   }
-  if (!isSignedBy(out, signers)) fail(`the key is not in ${signers}, so install.sh would refuse this release`)
+  if (!isSignedBy(out, keys)) fail(`the key is not in ${signers}, so install.sh would refuse this release`)
   console.log('release: signed, and verified with the keys that install.sh trusts')
 }
 

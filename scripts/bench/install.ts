@@ -35,7 +35,7 @@ async function byScript(machine: CleanMachine): Promise<Measured> {
   const [bun, program] = [process.execPath, join(import.meta.dir, 'programs/sink.ts')]
   const [enter, ...namespaces] = machine.inItsNetwork
   const sink = await start(enter!, [...namespaces, bun, program])
-  const isSigned = existsSync(join(machine.root, 'release/SHA256SUMS.sig'))
+  const isSigned = existsSync(join(machine.root, 'release/SHA256SUMS.minisig'))
   const elapsed = stopwatch(machine)
   await machine.run(`sh /release/install.sh --from /release ${isSigned ? '' : '--no-verify'}`)
   const installed = elapsed()

@@ -56,7 +56,7 @@ export async function startCleanMachine(folder: string): Promise<CleanMachine> {
 }
 
 /** What every server has. */
-const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates,openssh-client'
+const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates,minisign'
 const QUIET: ExecFileSyncOptions = { stdio: ['ignore', 'ignore', 'inherit'] }
 const ENVIRONMENT = [
   'HOME=/root',

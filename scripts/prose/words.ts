@@ -62,7 +62,7 @@ export const WORDS: readonly string[] = `
   nodemailer npm nsswitch OAuth ok oklch onclick OneSignal OpenAPI OpenDKIM OpenID OpenSSL p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
   Postrider postrider postgresql-client practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery
   registrable resend resends resolvers rrggbb sandboxed schemas seccomp SendGrid shortener shorteners smarthost smtp SparkPost
-  smtps SpamCop Spamhaus spf sqlite3 src ssh-keygen sslmode stderr Streamable STSv1 suppression suppressions systemctl systemd template0 timestamp
+  smtps SpamCop Spamhaus spf sqlite3 src minisign sslmode stderr Streamable STSv1 suppression suppressions systemctl systemd template0 timestamp
   timestamps tls TLS-report TLSRPTv1 unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions vh viewport VmData vw warmup
   webhook webhooks WebP X-Forwarded-Proto Xeon xz zstd µs
 `

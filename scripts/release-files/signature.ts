@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { verifySignature } from '../../src/upgrade/verify.ts'
 
 const SUMS = 'SHA256SUMS'
-/** The purpose of the signature, so that one made for something else is not valid here. Source: PROTOCOL.sshsig, OpenSSH. */
-const NAMESPACE = 'postrider-release'
 
 /** Writes SHA256SUMS of all files of the folder, in the format of sha256sum. */
 export function writeChecksums(folder: string): void {
@@ -21,28 +20,14 @@ export function writeChecksums(folder: string): void {
   writeFileSync(join(folder, SUMS), lines.join(''))
 }
 
-/** Writes SHA256SUMS.sig with a private key, or with the public key of one in an agent or a security key. Throws with what
- *  ssh-keygen printed. */
+/** Writes SHA256SUMS.minisig with a secret key of minisign(1), which asks for its password. Throws with what minisign
+ *  printed. */
 export function sign(folder: string, key: string): void {
-  const sums = join(folder, SUMS)
-  rmSync(`${sums}.sig`, { force: true })
-  execFileSync('ssh-keygen', ['-q', '-Y', 'sign', '-n', NAMESPACE, '-f', key, sums], {
-    stdio: ['inherit', 'ignore', 'inherit'],
-  })
+  execFileSync('minisign', ['-S', '-s', key, '-m', join(folder, SUMS)], { stdio: ['inherit', 'ignore', 'inherit'] })
 }
 
-/** The signature and the list of public keys → whether one of them made it. */
-export function isSignedBy(folder: string, signers: string): boolean {
-  if (!existsSync(signers)) return false
-  const sums = join(folder, SUMS)
-  const common = ['-n', NAMESPACE, '-s', `${sums}.sig`, '-f', signers]
-  try {
-    const stdio: ['pipe', 'pipe', 'ignore'] = ['pipe', 'pipe', 'ignore']
-    const found = execFileSync('ssh-keygen', ['-Y', 'find-principals', ...common.slice(2)], { stdio, encoding: 'utf8' })
-    const input = readFileSync(sums)
-    execFileSync('ssh-keygen', ['-Y', 'verify', '-I', /^[^,\n]+/.exec(found)![0], ...common], { stdio, input })
-    return true
-  } catch {
-    return false
-  }
+/** Whether the signature of the folder is by one of the keys. */
+export function isSignedBy(folder: string, keys: readonly string[]): boolean {
+  const signature = readFileSync(join(folder, `${SUMS}.minisig`), 'utf8')
+  return 'signer' in verifySignature(readFileSync(join(folder, SUMS)), signature, keys)
 }

@@ -46,7 +46,7 @@ const versionOf = async (server: UpgradedServer) => {
   return { running, version }
 }
 
-describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
+describeWith(['minisign', 'curl'], 'an upgrade', () => {
   test('replaces program and schema, keeps every message and the old program, and is in the audit log', async () => {
     // One message comes after the backup.
     const server = await serving({ beforeStop: 'send' })
@@ -134,8 +134,8 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
     expect((await from()).output).toContain(`${archive} does not match SHA256SUMS; nothing was changed`)
     writeFileSync(join(other, 'SHA256SUMS'), `${'0'.repeat(64)}  ${archive}\n`)
     expect((await from()).output).toContain('the signature does not count: it does not match. Nothing was changed.')
-    await sign(other, release.key, 'file')
-    expect((await from()).output).toContain('it was made for another purpose than a release')
+    await sign(other, release.key, ['-l'])
+    expect((await from()).output).toContain('it is not a signature of minisign over a hash')
     const plain = ['--config', join(server.folder, 'config.toml'), '--from', release.folder]
     const builtIn = await server.postrider('upgrade', ...plain)
     expect(builtIn.output).toContain('this program was built without keys of releases')
@@ -143,7 +143,7 @@ describeWith(['ssh-keygen', 'curl'], 'an upgrade', () => {
     const alone = await server.postrider('upgrade', ...plain, '--signers', release.key.signers)
     expect(alone.output).toContain('--stop-command and --start-command')
     expect(alone.exitCode).toBe(1)
-    expect((await from(['--version', '7.7.7'])).output).toContain('it was made for another purpose')
+    expect((await from(['--version', '7.7.7'])).output).toContain('it is not a signature')
     expect((await server.upgrade({ more: ['--version', '7.7.7'] })).output).toContain('no postrider 7.7.7 for linux-')
     expect((await server.upgrade({ more: ['--no-backup'] })).exitCode).toBe(2)
     expect(await versionOf(server)).toEqual({ running: true, version: OLD_VERSION })

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { differences } from '../../scripts/release-files/twice.ts'
 import { describeWith, run } from '../support/real-tools.ts'
+import { makeReleaseKey, type ReleaseKey } from '../support/release.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const V = pkg.version
 const FILES = [
   'SHA256SUMS',
-  'SHA256SUMS.sig',
+  'SHA256SUMS.minisig',
   'install.sh',
   `postrider-${V}-linux-arm64.tar.gz`,
   `postrider-${V}-linux-arm64.tar.xz`,
@@ -26,11 +27,12 @@ const FILES = [
 ]
 
 /** The image's packages come from a Debian mirror, through apt. */
-describeWith(['apt-get', 'dpkg-deb', 'xz', 'ssh-keygen'], 'a release', () => {
+describeWith(['apt-get', 'dpkg-deb', 'xz', 'minisign'], 'a release', () => {
   let folder: string
   let release: string
   /** Private key of releases. */
-  let key: string
+  let key: ReleaseKey
+  let other: ReleaseKey
 
   const make = (out: string, ...args: string[]) => {
     const options = ['--quick', '--allow-dirty', '--built', join(folder, 'built'), '--out', out, ...args]
@@ -56,13 +58,9 @@ describeWith(['apt-get', 'dpkg-deb', 'xz', 'ssh-keygen'], 'a release', () => {
       join(built, 'modules.txt'),
       'node_modules/zod/index.js\nnode_modules/@preact/signals/dist/signals.mjs\n',
     )
-    for (const name of ['key', 'other']) {
-      await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', join(folder, name)])
-      const signer = `${name}@example.com namespaces="postrider-release" ${readFileSync(join(folder, `${name}.pub`), 'utf8')}`
-      writeFileSync(join(folder, `${name}.signers`), signer)
-    }
-    key = join(folder, 'key')
-    await made(release, '--key', key, '--signers', `${key}.signers`)
+    key = await makeReleaseKey(folder)
+    other = await makeReleaseKey(folder, 'other')
+    await made(release, '--key', key.file, '--signers', key.signers)
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -77,24 +75,15 @@ describeWith(['apt-get', 'dpkg-deb', 'xz', 'ssh-keygen'], 'a release', () => {
   })
 
   test('is signed, as the commands of SECURITY.md verify, and install.sh has the key', async () => {
-    const about = ['-s', 'SHA256SUMS.sig', '-f', `${key}.signers`]
-    const found = await run(['ssh-keygen', '-Y', 'find-principals', ...about], { cwd: release })
-    expect(found.output.trim()).toBe('key@example.com')
-    const verify = (input: string) =>
-      run(['ssh-keygen', '-Y', 'verify', '-I', 'key@example.com', '-n', 'postrider-release', ...about], {
-        cwd: release,
-        input,
-      })
-    const sums = readFileSync(file('SHA256SUMS'), 'utf8')
-    expect((await verify(sums)).exitCode).toBe(0)
-    expect((await verify(sums.replace('0', '1'))).exitCode).not.toBe(0)
-    const script = readFileSync(file('install.sh'), 'utf8')
-    expect(script).toContain(readFileSync(`${key}.pub`, 'utf8').trim())
+    const verify = (by: ReleaseKey) => run(['minisign', '-Vm', 'SHA256SUMS', '-P', by.publicKey], { cwd: release })
+    expect((await verify(key)).exitCode).toBe(0)
+    expect((await verify(other)).exitCode).not.toBe(0)
+    expect(readFileSync(file('install.sh'), 'utf8')).toContain(key.publicKey)
   })
 
   test('made again has the same bytes, and without a key says that it is not signed', async () => {
     const again = join(folder, 'again')
-    expect(await made(again, '--signers', `${key}.signers`)).toContain('NOT SIGNED')
+    expect(await made(again, '--signers', key.signers)).toContain('NOT SIGNED')
     expect(differences(release, again)).toEqual([])
     writeFileSync(join(again, 'install.sh'), 'changed')
     expect(differences(release, again)).toEqual(['install.sh'])

@@ -118,7 +118,7 @@ describeWith(['root', 'dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellchec
   })
 })
 
-describeWith(['shellcheck', 'curl', 'ssh-keygen'], 'the install script', () => {
+describeWith(['shellcheck', 'curl', 'minisign'], 'the install script', () => {
   let key: ReleaseKey
   beforeAll(async () => {
     key = await makeReleaseKey(join(folder, 'keys'))
@@ -234,7 +234,7 @@ describeWith(['shellcheck', 'curl', 'ssh-keygen'], 'the install script', () => {
     expect((await without('http://127.0.0.1:1')).output).toBe(
       'install.sh: neither curl nor wget found; install one first\n',
     )
-    expect((await without(release)).output).toContain('ssh-keygen not found; install openssh-client')
+    expect((await without(release)).output).toContain('minisign not found; install the package minisign')
     expect(existsSync(to)).toBe(false)
   })
 
@@ -249,25 +249,27 @@ describeWith(['shellcheck', 'curl', 'ssh-keygen'], 'the install script', () => {
     }
     const sums = readFileSync(join(other, 'SHA256SUMS'), 'utf8')
     writeFileSync(join(other, 'SHA256SUMS'), sums.replace(/^[0-9a-f]{8}/, '00000000'))
-    await refused('the signature does not match SHA256SUMS; nothing was installed')
+    const words = 'the signature of SHA256SUMS is not by one of the known keys; nothing was installed'
+    await refused(words)
     writeFileSync(join(other, 'SHA256SUMS'), sums)
-    await sign(other, key, 'file')
-    await refused('the signature does not match SHA256SUMS; nothing was installed')
+    await sign(other, key, ['-l'])
+    await refused(words)
     await sign(other, await makeReleaseKey(join(folder, 'keys'), 'stranger'))
-    await refused('the signature is by none of the known keys; nothing was installed')
+    await refused(words)
     await refused('no keys of releases here; give a file of them with --signers', ['--signers', '/dev/null'])
     await refused('cannot read /missing', ['--signers', '/missing'])
-    rmSync(join(other, 'SHA256SUMS.sig'))
-    await refused(`cannot read ${other}/SHA256SUMS.sig`)
+    rmSync(join(other, 'SHA256SUMS.minisig'))
+    await refused(`cannot read ${other}/SHA256SUMS.minisig`)
     const { exitCode, output } = await install(['--from', other, '--to', to, '--no-verify'])
     expect(output).toContain('install.sh: the signature is not verified, because of --no-verify\n')
     expect(exitCode).toBe(0)
     expect((await run([join(to, 'postrider'), 'try'])).output).toBe('a program, try\n')
   })
 
-  test('takes a key with several names', async () => {
+  test('takes each of several keys', async () => {
     const signers = join(folder, 'several')
-    writeFileSync(signers, `a@example.com,b@example.com ${key.publicKey}\n`)
+    const stranger = await makeReleaseKey(join(folder, 'keys'), 'first')
+    writeFileSync(signers, readFileSync(stranger.signers, 'utf8') + readFileSync(key.signers, 'utf8'))
     expect((await install(['--from', release, '--to', place(), '--signers', signers])).exitCode).toBe(0)
   })
 

@@ -5,25 +5,23 @@ import { run } from './real-tools.ts'
 
 /** Releases as scripts/release makes them, of any program and signed by a key of the test. */
 
-/** A key of ssh-keygen(1) that signs releases. */
+/** A key of minisign(1) that signs releases. */
 export interface ReleaseKey {
   /** Private key. */
   file: string
-  /** A line of the public key. */
+  /** The line of the public key. */
   publicKey: string
-  /** A file of allowed signers with this key. */
+  /** The file of the public key. */
   signers: string
 }
 
-/** Creates a key in `folder`. Throws when ssh-keygen fails. */
+/** Creates a key in `folder`. Throws when minisign fails. */
 export async function makeReleaseKey(folder: string, name = 'key'): Promise<ReleaseKey> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, name)
-  await must(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', file])
-  const publicKey = readFileSync(`${file}.pub`, 'utf8').trim()
-  const signers = join(folder, `${name}.signers`)
-  writeFileSync(signers, `releases@example.com namespaces="postrider-release" ${publicKey}\n`)
-  return { file, publicKey, signers }
+  const signers = `${file}.pub`
+  await must(['minisign', '-G', '-W', '-f', '-p', signers, '-s', file])
+  return { file, publicKey: readFileSync(signers, 'utf8').trim().split('\n').at(-1)!, signers }
 }
 
 /** Writes an archive of `program` to the folder of a release, and signs its checksums. */
@@ -51,9 +49,8 @@ export async function addToRelease(
 }
 
 /** Signs the SHA256SUMS of a folder. */
-export async function sign(folder: string, key: ReleaseKey, namespace = 'postrider-release'): Promise<void> {
-  rmSync(join(folder, 'SHA256SUMS.sig'), { force: true })
-  await must(['ssh-keygen', '-q', '-Y', 'sign', '-n', namespace, '-f', key.file, join(folder, 'SHA256SUMS')])
+export async function sign(folder: string, key: ReleaseKey, options: string[] = []): Promise<void> {
+  await must(['minisign', '-S', ...options, '-s', key.file, '-m', join(folder, 'SHA256SUMS')])
 }
 
 async function must(command: string[], cwd = '/'): Promise<void> {

@@ -12,7 +12,7 @@ export function addUpgrade(program: Command, end: (code: number) => void): void 
     .option('--check', 'verify the release, try its program, show the steps of the upgrade, and change nothing')
     .option(
       '--signers <file>',
-      'file of keys that may sign releases, in the format of ssh-keygen(1), ALLOWED SIGNERS (default: the keys of this program)',
+      'file of public keys of minisign(1) that may sign releases (default: the keys of this program)',
     )
     .option('--allow-older', 'allow a version that is older than this program')
     .option(

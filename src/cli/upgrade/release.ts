@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../../os/clock.ts'
+import { messageOf } from '../../os/thrown.ts'
 import builtIn from '../../upgrade/release-signers' with { type: 'text' }
 import { type Source, SourceFailure, sourceOf, textOf } from '../../upgrade/source.ts'
-import { verifySignature } from '../../upgrade/verify.ts'
+import { publicKeysIn, verifySignature } from '../../upgrade/verify.ts'
 import { compareVersions, parseSums, type Sums, versionsFor } from '../../upgrade/versions.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
@@ -11,7 +11,7 @@ import { CommandFailure, usageFault } from '../failure.ts'
 export interface Release {
   source: Source
   sums: Sums
-  /** Principals of the key that signed it. */
+  /** ID of the key that signed it. */
   signer: string
   version: string
 }
@@ -32,11 +32,11 @@ export async function findRelease(options: {
   allowOlder?: true
 }): Promise<Release | null> {
   const { from, version: wanted, allowOlder } = options
-  const signers = signersOf(options.signers)
+  const keys = keysOf(options.signers)
   const source = await reading(async () => sourceOf(from))
   const text = await reading(() => textOf(source, 'SHA256SUMS', MOST_SUMS_BYTES))
-  const signature = await reading(() => textOf(source, 'SHA256SUMS.sig', MOST_SIGNATURE_BYTES))
-  const verified = verifySignature(Buffer.from(text), { signature, signers, now: systemClock.now() })
+  const signature = await reading(() => textOf(source, 'SHA256SUMS.minisig', MOST_SIGNATURE_BYTES))
+  const verified = verifySignature(Buffer.from(text), signature, keys)
   if ('fault' in verified) {
     throw new CommandFailure(`${from}: the signature does not count: ${verified.fault}. Nothing was changed.`)
   }
@@ -60,12 +60,22 @@ export async function reading<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function signersOf(file: string | undefined): string {
-  const text = file === undefined ? builtIn : readFileSync(file, 'utf8')
-  if (text.split('\n').some((line) => line.trim() !== '' && !line.trim().startsWith('#'))) return text
+function keysOf(file: string | undefined): string[] {
+  const keys = publicKeysFrom(file)
+  if (keys.length > 0) return keys
   throw usageFault(
-    `${file === undefined ? 'this program was built without keys of releases, so it' : `${file} contains no key, so the program`} cannot verify a release. Give a file of allowed signers with --signers FILE (ssh-keygen(1), ALLOWED SIGNERS).`,
+    `${file === undefined ? 'this program was built without keys of releases, so it' : `${file} contains no key, so the program`} cannot verify a release. Give a file of public keys of minisign(1) with --signers FILE.`,
   )
+}
+
+function publicKeysFrom(file: string | undefined): string[] {
+  if (file === undefined) return publicKeysIn(builtIn)
+  const text = readFileSync(file, 'utf8')
+  try {
+    return publicKeysIn(text)
+  } catch (error) {
+    throw usageFault(`${file}: ${messageOf(error)}`)
+  }
 }
 
 function versionIn(sums: Sums, from: string, wanted: string | undefined): string {
