@@ -62,6 +62,24 @@ describe('a page of the manual', () => {
   test('refuses raw HTML', () => {
     expect(() => readPage('page', '# Title\n\nText\n\n<script>1</script>\n')).toThrow('raw HTML')
   })
+
+  test.each([
+    '> quoted',
+    '*slanted*',
+    '- [ ] to do',
+    '***',
+    '~~gone~~',
+    '![x](https://elsewhere.example/x.png)',
+    '![x](javascript:x.png)',
+    '- a\n\n  > quoted in a list',
+  ])('refuses what the manual does not use: %p', (markdown) => {
+    expect(() => readPage('page', `# Title\n\nText\n\n${markdown}\n`)).toThrow('is not supported in the manual')
+  })
+
+  test('has no link to a scheme other than HTTP', () => {
+    const { html } = readPage('page', '# Title\n\n[a](javascript:alert(1)) [b](data:text/html,x) [c](//x.example)\n')
+    expect(html).toContain('<p>a b c</p>')
+  })
 })
 
 test('an anchor is that of GitHub', () => {

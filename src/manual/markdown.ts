@@ -22,10 +22,12 @@ export interface Section {
   words: string
 }
 
-/** Markdown of the manual → page. Throws for unsupported Markdown, such as raw HTML. */
+/** Markdown of the manual → page. Throws for Markdown that is not in ALLOWED, such as raw HTML. */
 export function readPage(topic: string, markdown: string): ManualPage {
   const anchorOf = createAnchors()
-  const tokens = new Marked(NO_BARE_LINKS).lexer(markdown)
+  const marked = new Marked(NO_BARE_LINKS)
+  const tokens = marked.lexer(markdown)
+  marked.walkTokens(tokens, requireAllowed)
   const [first, ...rest] = tokens.filter(({ type }) => type !== 'space')
   if (first?.type !== 'heading') throw new Error(`${topic}: a page begins with its title`)
   const paragraph = rest.find(({ type }) => type === 'paragraph')
@@ -42,6 +44,17 @@ export function readPage(topic: string, markdown: string): ManualPage {
   }
   const { text: title } = first
   return { topic, title, summary, sections, html: htmlOf(tokens), text: textOf(tokens), markdown: markdownOf(tokens) }
+}
+
+/** What the manual uses. Of `html`, only comments pass (withoutComment), and of links only those of `pathOf`. */
+const ALLOWED = new Set(
+  'heading paragraph text escape space strong codespan link image list list_item table code html'.split(' '),
+)
+const PICTURE = /^images\/[\w-]+\.(?:png|svg)$/
+
+function requireAllowed(token: Token): void {
+  const isAllowed = ALLOWED.has(token.type) && (token.type !== 'image' || PICTURE.test(token.href))
+  if (!isAllowed) throw new Error(`${token.type} is not supported in the manual: ${token.raw}`)
 }
 
 /** A URL in plain text, such as an example, is not a link. */
