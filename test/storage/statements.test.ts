@@ -25,6 +25,7 @@ const DIFFERENT = [
   ['select id from inbound_deliveries', 'SQLite has another index, which a delivery leaves when it ends'],
   ['with queued as (delete from inbound_queue', 'SQLite has no table of the queue'],
   ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
+  ['with recursive counted (id) as (', 'SQLite has no lateral join and the table no row numbers'],
   ['delete from operator_password', 'SQLite has no nodes of an earlier version, nor the table that they read'],
 ] as const
 

@@ -99,7 +99,7 @@ const MADE: readonly BackTable[] = [
     from: `usage where name = 'volume' group by organization_id, period`,
   },
   {
-    name: 'outcomes',
+    name: 'quality_counts',
     columns: {
       ...same('width_ms', 'domain_id'),
       ...times('', 'start'),

@@ -525,7 +525,7 @@ const OWN: readonly MovedTable[] = [
       late_bounced: 'bigint',
       complained: 'bigint',
     },
-    from: 'outcomes',
+    from: 'quality_counts',
   },
   {
     name: 'quality_alerts',

@@ -9,11 +9,11 @@ import { BLOCKED_LINKS } from '../records/blocked-links.ts'
 import { DOMAINS, type DomainRow, withKeys } from '../records/domains.ts'
 import { ROUTE_COLUMNS, type SigningRoute, type SigningRouteRow, toSigningRoute } from '../records/inbound-routes.ts'
 import { ORGANIZATIONS } from '../records/organizations.ts'
+import { FIRING_ALERTS } from '../records/quality.ts'
 import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigningWebhook } from '../records/webhooks.ts'
 import { readWith } from './database.ts'
 import { erasureMirror } from './erasures.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
-import { qualityAlertMirror } from './quality.ts'
 import type { Reads } from './reads.ts'
 
 /** The settings of the installation in memory. */
@@ -38,7 +38,7 @@ export function createMirrors(encryption: Encryption): Mirrors {
     erasure: erasureMirror(),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
-    qualityAlert: qualityAlertMirror(),
+    qualityAlert: createMirror(readerOf<QualityAlert>(FIRING_ALERTS.text)),
   }
 }
 

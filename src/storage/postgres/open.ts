@@ -16,6 +16,7 @@ import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
+import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
@@ -48,7 +49,6 @@ import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
 import { openParts, type Parts } from './parts.ts'
 import { postgresPolicyReports } from './policy-reports.ts'
-import { postgresQuality } from './quality.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
@@ -219,7 +219,7 @@ function rolesOf(
     idempotency: postgresIdempotency(reads, writer),
     auditLog: auditRecords(database, inside, recorder.during),
     stats: postgresStats(reads),
-    quality: postgresQuality(reads, writer, lane),
+    quality: qualityRecords(database, inside),
     retention: postgresRetention(reads, writer),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
     erasures: postgresErasures(reads, writer, { lane, encryption, key: erasureKey, usage }),

@@ -4,7 +4,7 @@ import type { Connection } from './driver.ts'
 const ADD = `insert into stats (day, hour, organization_id, tag, mode, domain_id, ${COUNT_COLUMNS.join(', ')})
   values (?, ?, ?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
   on conflict do update set ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`
-const ADD_OUTCOMES = `insert into outcomes (width_ms, domain_id, start, delivered, bounced, hard_bounced, late_bounced, complained)
+const ADD_OUTCOMES = `insert into quality_counts (width_ms, domain_id, start, delivered, bounced, hard_bounced, late_bounced, complained)
   values (?, ?, ?, ?, ?, ?, ?, ?)
   on conflict do update set delivered = delivered + excluded.delivered, bounced = bounced + excluded.bounced,
     hard_bounced = hard_bounced + excluded.hard_bounced, late_bounced = late_bounced + excluded.late_bounced,

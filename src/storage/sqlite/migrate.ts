@@ -34,6 +34,7 @@ import makerRole from './migrations/0033_maker_role.sql' with { type: 'text' }
 import suppressionStreams from './migrations/0034_suppression_streams.sql' with { type: 'text' }
 import operators from './migrations/0035_operators.sql' with { type: 'text' }
 import endpointHeaders from './migrations/0036_endpoint_headers.sql' with { type: 'text' }
+import qualityCounts from './migrations/0037_quality_counts.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0034_suppression_streams', sql: suppressionStreams },
   { name: '0035_operators', sql: operators },
   { name: '0036_endpoint_headers', sql: endpointHeaders },
+  { name: '0037_quality_counts', sql: qualityCounts },
 ]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction

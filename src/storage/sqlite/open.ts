@@ -19,6 +19,7 @@ import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
+import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
@@ -63,14 +64,13 @@ import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { SQLITE_NODES } from './nodes.ts'
 import { sqlitePolicyReports } from './policy-reports.ts'
-import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
-import { blockedLinkCache, domainCache, keyCache, organizationCache } from './settings.ts'
+import { blockedLinkCache, domainCache, keyCache, organizationCache, qualityAlertCache } from './settings.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
@@ -158,10 +158,10 @@ export function storeOn(
     reading,
     foreign,
     commitReports,
-    later: () => ({ fanOut, late, quality, cleaning }),
+    later: () => ({ fanOut, late, cleaning }),
   })
   const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
-  const database = sqliteDatabase(db, writer, { reading, forget: forgetting(caches, () => quality) })
+  const database = sqliteDatabase(db, writer, { reading, forget: forgetting(caches) })
   const taking = takeWithin(reserve, writer)
   const due = {
     deliveries: createDueIndex(),
@@ -182,7 +182,6 @@ export function storeOn(
   const onDemand = onDemandEvents(webhooks, append)
   const inside = sqliteInside({ remember, usage, recorder: auditRecorder, append, onDemand })
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
-  const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, {
     parts,
     addAttempt,
@@ -206,7 +205,7 @@ export function storeOn(
   const erasureKey = createErasureKey(secret)
 
   return {
-    snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, firingAlerts: quality.firingAlerts, foreign }),
+    snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, foreign }),
     organizations: organizationRecords(database, current),
     usage: sqliteUsage(writer, reading, usage, storedBytes),
     domains: domainRecords(database, inside, { encryption, get: domains.current }),
@@ -282,7 +281,7 @@ export function storeOn(
     leases: { leads: () => true, take: async () => true, release: async () => {} },
     held: sqliteHeld(db, writer, due, { fanOut, onDemand }),
     stats: sqliteStats(db),
-    quality,
+    quality: qualityRecords(database, inside),
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
     policyReports: sqlitePolicyReports(db, writer),
@@ -321,6 +320,7 @@ function createCaches(
     keys: keyCache(db, foreign),
     domains: domainCache(db, foreign, encryption),
     blocked: blockedLinkCache(db, foreign),
+    alerts: qualityAlertCache(db, foreign),
     webhooks: webhookCache(db, foreign, encryption),
     routes: inboundRouteCache(db, foreign, encryption),
     counters: createCounters(db),
@@ -329,10 +329,7 @@ function createCaches(
 }
 
 /** → What drops the settings of a kind from memory. */
-function forgetting(
-  caches: ReturnType<typeof createCaches>,
-  quality: () => { drop(): void },
-): (kind: SettingsKind) => void {
+function forgetting(caches: ReturnType<typeof createCaches>): (kind: SettingsKind) => void {
   const of: Record<SettingsKind, { drop(): void } | null> = {
     apiKey: caches.keys,
     blockedLink: caches.blocked,
@@ -340,7 +337,7 @@ function forgetting(
     erasure: null,
     inboundRoute: caches.routes,
     organization: caches.organizations,
-    qualityAlert: { drop: () => quality().drop() },
+    qualityAlert: caches.alerts,
     webhook: caches.webhooks,
   }
   return (kind) => of[kind]?.drop()
@@ -353,11 +350,12 @@ function memoryOf(
     reading: Reading
     foreign: ForeignChanges
     commitReports: ReturnType<typeof createCommitReports>
-    later: () => { fanOut: FanOut; late: LateCopy; quality: { drop(): void }; cleaning: SearchCleaning }
+    later: () => { fanOut: FanOut; late: LateCopy; cleaning: SearchCleaning }
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
-  const { organizations, usage, storedBytes, keys, domains, blocked, webhooks, routes, counters, kinds } = caches
+  const { organizations, usage, storedBytes, keys, domains, blocked, alerts, webhooks, routes, counters, kinds } =
+    caches
   return {
     beginning: reading.end,
     begun: () => {
@@ -373,9 +371,9 @@ function memoryOf(
       later().late.committed()
     },
     undone: () => {
-      const { fanOut, late, quality, cleaning } = later()
-      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, quality, cleaning]) each.drop()
-      for (const each of [organizations, keys, domains, blocked, webhooks, routes]) each.drop()
+      const { fanOut, late, cleaning } = later()
+      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, cleaning]) each.drop()
+      for (const each of [organizations, keys, domains, blocked, alerts, webhooks, routes]) each.drop()
       late.undone()
     },
   }

@@ -2,11 +2,13 @@ import type { ApiKey } from '../../model/api-key.ts'
 import type { BlockedLink } from '../../model/blocked-link.ts'
 import type { Domain } from '../../model/domain.ts'
 import type { Organization } from '../../model/organization.ts'
+import type { QualityAlert } from '../../model/quality.ts'
 import type { Encryption } from '../encryption.ts'
 import { API_KEY_OF_SECRET, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
 import { DOMAIN, domainOfName, domainOfReturnPath, domainsOf } from '../records/domains.ts'
 import { ORGANIZATION } from '../records/organizations.ts'
+import { FIRING_ALERTS } from '../records/quality.ts'
 import type { Work } from '../sql.ts'
 import { prepareIn, preparing, readNow } from './database.ts'
 import type { Connection } from './driver.ts'
@@ -84,6 +86,30 @@ export function blockedLinkCache(db: Connection, foreign: ForeignChanges): Block
       foreign.glance()
       known ??= all.rows([])
       return known
+    },
+    drop,
+  }
+}
+
+export interface QualityAlertCache {
+  /** The active alerts of a domain: read for every message if alerts stop mail. */
+  firingOf(domainId: string): QualityAlert[]
+  drop(): void
+}
+
+/** All active alerts, read once and again after a change. */
+export function qualityAlertCache(db: Connection, foreign: ForeignChanges): QualityAlertCache {
+  const firing = prepareIn(db, FIRING_ALERTS)
+  let byDomain: Map<string, QualityAlert[]> | null = null
+  const drop = () => {
+    byDomain = null
+  }
+  foreign.onChange(drop)
+  return {
+    firingOf: (domainId) => {
+      foreign.glance()
+      byDomain ??= Map.groupBy(firing.rows([]), (alert) => alert.domainId)
+      return byDomain.get(domainId) ?? []
     },
     drop,
   }

@@ -1,9 +1,8 @@
 import { isBlockedBy } from '../../model/blocked-link.ts'
-import type { QualityAlert } from '../../model/quality.ts'
 import type { Snapshot } from '../store.ts'
 import type { InboundRouteCache, WebhookCache } from './endpoints.ts'
 import type { ForeignChanges } from './foreign.ts'
-import type { BlockedLinkCache, DomainCache, KeyCache, OrganizationCache } from './settings.ts'
+import type { BlockedLinkCache, DomainCache, KeyCache, OrganizationCache, QualityAlertCache } from './settings.ts'
 
 /** Caches of a store → Snapshot. Changes of this process and of others (foreign.ts) clear each cache. */
 export function sqliteSnapshot(caches: {
@@ -13,10 +12,10 @@ export function sqliteSnapshot(caches: {
   routes: InboundRouteCache
   webhooks: WebhookCache
   blockedLinks: BlockedLinkCache
-  firingAlerts: (domainId: string) => QualityAlert[]
+  alerts: QualityAlertCache
   foreign: ForeignChanges
 }): Snapshot {
-  const { keys, organizations, domains, routes, webhooks, blockedLinks, firingAlerts, foreign } = caches
+  const { keys, organizations, domains, routes, webhooks, blockedLinks, alerts, foreign } = caches
   return {
     apiKeyBySecret: keys.bySecret,
     organization: (id) => {
@@ -26,7 +25,7 @@ export function sqliteSnapshot(caches: {
     domainByName: domains.byName,
     domainByReturnPathHost: domains.byReturnPathHost,
     enabledRoutes: routes.enabledOf,
-    firingAlerts,
+    firingAlerts: alerts.firingOf,
     isLinkBlocked: (url) => blockedLinks.all().some((link) => isBlockedBy(url, link)),
     ownerOfWebhook: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
     ownerOfRoute: (routeId) => routes.get(routeId)?.route.organizationId ?? null,
