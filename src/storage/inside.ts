@@ -3,7 +3,7 @@ import type { Event } from '../model/event.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
-import type { Work } from './sql.ts'
+import { row, sql, type Work } from './sql.ts'
 import type { Remember } from './store.ts'
 
 /** What a piece of work writes beside its own records, in the same transaction. */
@@ -11,6 +11,8 @@ export interface Inside {
   /** Writes the record of an idempotent request; nothing without one. Throws AlreadyRemembered. */
   remember(record: Remember | undefined): Work<void>
   usage: UsageInside
+  /** Counts the stored bytes of rows that were written or removed. */
+  stored(source: StoredSource, rows: readonly StoredRow[]): Work<void>
   /** Writes an entry of the audit log. */
   audit(entry: AuditEntry): Work<void>
   /** Writes an event, counts it, and writes a delivery for each webhook that subscribed to it. */
@@ -32,6 +34,17 @@ export interface UsageInside {
 /** Counters that both databases write as they change. */
 export type UsageCounter = 'stored_bytes' | 'suppressions' | 'confirmation_mails' | 'test_messages' | 'forwards'
 
+/** Where bytes are stored. `answers`: responses stored for idempotency. */
+export type StoredSource = 'templates' | 'answers'
+
+export interface StoredRow {
+  organizationId: string
+  /** `ctid` of the row: SQLite recounts the stored bytes in the order of its row numbers, and corrects what it has passed. */
+  place: unknown
+  /** Negative for a removed row. */
+  bytes: number
+}
+
 /** The limit of the plan that one more record would exceed; null if there is none. `present`, the number of records,
  *  is read for limited plans only. */
 export function* limitReached(plan: Plan, name: LimitName, present: () => Work<number>): Work<LimitReached | null> {
@@ -39,4 +52,16 @@ export function* limitReached(plan: Plan, name: LimitName, present: () => Work<n
   if (limit === UNLIMITED) return null
   const used = yield* present()
   return used + 1 > limit ? { kind: 'limit', name, limit, used } : null
+}
+
+// Until the transaction ends, no other one decides about the organization: the nodes of PostgreSQL add at the same time.
+const LOCK = sql<{ id: string }>('select id from organizations where id = $1 for no key update')
+
+/** The limit of stored bytes that `more` would exceed; null if there is none. */
+export function* bytesReached(usage: UsageInside, organizationId: string, more: number): Work<LimitReached | null> {
+  const limit = usage.planOf(organizationId).storedBytes
+  if (limit === UNLIMITED || more <= 0) return null
+  yield* row(LOCK, organizationId)
+  const used = yield* usage.used(organizationId, 'stored_bytes')
+  return used + more > limit ? { kind: 'limit', name: 'stored_bytes', limit, used } : null
 }

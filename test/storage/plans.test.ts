@@ -208,7 +208,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select h\.due_at from messages/, /SEARCH h USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   [
-    /^select id, .* from templates\s+where organization_id = \? and alias/,
+    /^select id, .* from templates where organization_id = \? and alias/,
     /INDEX templates_by_alias \(organization_id=\? AND alias=\? AND mode=\?\)/,
   ],
   // Once per deletion of a part, over the templates of the organization.

@@ -17,6 +17,13 @@ export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'
       add: (organizationId, counter, by, period) =>
         native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
     },
+    stored: (_source, rows) =>
+      native(async ({ statements }) => {
+        for (const [organizationId, some] of Map.groupBy(rows, (row) => row.organizationId)) {
+          const by = some.reduce((sum, { bytes }) => sum + bytes, 0)
+          await usage.add(statements, organizationId, 'stored_bytes', by)
+        }
+      }),
     audit: (entry) => native(({ statements }) => recorder.put(statements, entry)),
     append: (event) => native(async ({ add }) => additions(add).append(event)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),

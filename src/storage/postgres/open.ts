@@ -20,6 +20,7 @@ import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
+import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
@@ -57,7 +58,6 @@ import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
 import { postgresSuppressions } from './suppressions.ts'
-import { postgresTemplates } from './templates.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
@@ -194,7 +194,7 @@ function rolesOf(
         key: erasureKey,
       },
     ),
-    templates: postgresTemplates(reads, writer, { remember, usage }),
+    templates: templateRecords(database, inside),
     forwardTargets: forwardTargetRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
     inboundRoutes: inboundRouteRecords(database, inside, encryption),

@@ -4,17 +4,19 @@ import type { Work } from '../sql.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { RememberInside } from './idempotency.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
 export function sqliteInside(parts: {
   remember: RememberInside
   usage: Usage
+  storedBytes: StoredBytes
   recorder: Pick<AuditRecorder, 'put'>
   append: AppendInside
   onDemand: OnDemandEvents
 }): Inside {
-  const { remember, usage, recorder, append, onDemand } = parts
+  const { remember, usage, storedBytes, recorder, append, onDemand } = parts
   return {
     remember: (record) => native(() => remember(record)),
     usage: {
@@ -22,6 +24,11 @@ export function sqliteInside(parts: {
       used: (organizationId, counter, period) => native(() => usage.used(organizationId, counter, period)),
       add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
     },
+    stored: (source, rows) =>
+      native(() => {
+        for (const { place, organizationId, bytes } of rows)
+          storedBytes.change(source, place as number, organizationId, bytes) // `rowid`, which `ctid` is translated to
+      }),
     audit: (entry) => native(() => recorder.put(entry)),
     append: (event) => native(() => append(event)),
     offer: (event) => native(() => onDemand.offer(event)),

@@ -23,6 +23,7 @@ import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
+import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
@@ -77,7 +78,6 @@ import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
-import { sqliteTemplates } from './templates.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -180,7 +180,7 @@ export function storeOn(
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
-  const inside = sqliteInside({ remember, usage, recorder: auditRecorder, append, onDemand })
+  const inside = sqliteInside({ remember, usage, storedBytes, recorder: auditRecorder, append, onDemand })
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const addMessage = addMessageInside(db, {
     parts,
@@ -251,7 +251,7 @@ export function storeOn(
       hasErased: erased.has,
       key: erasureKey,
     }),
-    templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
+    templates: templateRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
     inboundRoutes: inboundRouteRecords(database, inside, encryption),

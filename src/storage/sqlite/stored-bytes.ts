@@ -1,6 +1,7 @@
 import type { LimitReached } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
 import { RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
+import type { StoredSource } from '../inside.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
@@ -9,8 +10,7 @@ import type { Usage } from './usage.ts'
 /** Size of messages from before migration 0003. */
 export const STORED_BYTES_OF_MESSAGE = `coalesce(stored_bytes, size_bytes + ${RECIPIENT_BYTES})`
 
-/** Where bytes are stored. `answers`: responses stored for idempotency. */
-type Source = 'messages' | 'inbound' | 'templates' | 'answers'
+type Source = StoredSource | 'messages' | 'inbound'
 
 const SOURCES: Record<Source, { from: string; number: string; organization: string; bytes: string }> = {
   messages: {

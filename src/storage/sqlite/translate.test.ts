@@ -30,6 +30,10 @@ describe('a statement for SQLite', () => {
     expect(textOf('a = any(array(select a from b limit $1 for update))')).toBe('a in (select a from b limit ?)')
   })
 
+  test('says rowid for the place of a row', () => {
+    expect(textOf('delete from a returning ctid as place, ctids')).toBe('delete from a returning rowid as place, ctids')
+  })
+
   test('says max and min for greatest and least', () => {
     expect(textOf('greatest(a, least($1, 2))')).toBe('max(a, min(?, 2))')
     expect(textOf('the_greatest(a)')).toBe('the_greatest(a)')

@@ -9,9 +9,9 @@ export interface Translated {
 
 /** PostgreSQL's text → SQLite's. Casts, locks of rows and the collation of bytes go, because SQLite has no types to
  *  convert, one writer, and that order already. `= any($1)` reads the list as JSON,
- *  `= any(array(…))` becomes `in (…)`. `greatest` and `least` become `max`
- *  and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg` has another name there;
- *  without rows, PostgreSQL answers null and SQLite an empty object. */
+ *  `= any(array(…))` becomes `in (…)`. The place of a row, `ctid`, is its number, `rowid`. `greatest` and `least` become
+ *  `max` and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg` has another name
+ *  there; without rows, PostgreSQL answers null and SQLite an empty object. */
 export function toSqlite(text: string): Translated {
   const order: number[] = []
   const booleans = [...text.matchAll(/::boolean as "?(\w+)/g)].map(([, name = '']) => name)
@@ -21,6 +21,7 @@ export function toSqlite(text: string): Translated {
     .replaceAll(/= any\((\$\d+)\)/g, 'in (select value from json_each($1))')
     .replaceAll(/<> all\((\$\d+)\)/g, 'not in (select value from json_each($1))')
     .replaceAll(/ for (no key )?(update|share)( of \w+)?( skip locked)?/g, '')
+    .replaceAll(/\bctid\b/g, 'rowid')
     .replaceAll(/\bgreatest\(/g, 'max(')
     .replaceAll(/\bleast\(/g, 'min(')
     .replaceAll('json_object_agg(', 'json_group_object(')

@@ -1,0 +1,201 @@
+import type { Mode } from '../../model/message.ts'
+import { UNLIMITED } from '../../model/organization.ts'
+import { templateStoredBytes } from '../../model/stored-bytes.ts'
+import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
+import { bytesReached, type Inside, limitReached } from '../inside.ts'
+import { rangeOf, toPage } from '../page.ts'
+import {
+  type ListedTemplate,
+  type ListedTemplateVersion,
+  type TemplateRef,
+  type Templates,
+  type TemplateUserRef,
+  USERS_SHOWN,
+} from '../roles/templates.ts'
+import { type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
+import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
+import {
+  type ContentRow,
+  isSameContent,
+  packExtra,
+  packUses,
+  type TemplateRow,
+  toContent,
+  toTemplate,
+  usesPattern,
+} from '../template-rows.ts'
+
+type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
+
+const HEAD = `t.id, t.organization_id as "organizationId", t.alias, t.name, t.version, t.created_at as "createdAt",
+  t.updated_at as "updatedAt", t.mode, t.kind`
+const WITH_CONTENT = 'from templates t join template_versions v on v.template_id = t.id and v.version = t.version'
+const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text, v.extra ${WITH_CONTENT}`
+const CREATE = sql(`insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode,
+    sample, kind, uses)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
+const ADD_VERSION = sql<{ place: unknown }>(`insert into template_versions (template_id, version, created_at, subject,
+    variables, html, text, extra)
+  values ($1, $2, $3, $4, $5, $6, $7, $8) returning ctid as place`)
+const GET = sql<TemplateRow>(`${WHOLE} where t.id = $1`)
+const FIND_BY_ALIAS = sql<TemplateRow>(`${WHOLE} where t.organization_id = $1 and t.alias = $2 and t.mode = $3`)
+const CURRENT = `select id, organization_id as "organizationId", version, mode, kind from templates`
+const CURRENT_OF_ID = sql<TemplateRef>(`${CURRENT} where id = $1`)
+const CURRENT_OF_ALIAS = sql<TemplateRef>(`${CURRENT} where organization_id = $1 and alias = $2 and mode = $3`)
+const LIST = sql<Row<ListedTemplate>>(`select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
+  where t.organization_id = $1 and t.id < $2 and t.created_at >= $3 and t.created_at < $4 order by t.id desc limit $5`)
+const UPDATE = sql(`update templates set alias = $2, name = $3, version = $4, updated_at = $5, sample = $6, uses = $7
+  where id = $1`)
+const VERSION = sql<ContentRow<TemplateVersion>>(`select version, created_at as "createdAt", subject, variables, html,
+    text, extra
+  from template_versions where template_id = $1 and version = $2`)
+const VERSIONS = sql<Row<ListedTemplateVersion>>(`select version, created_at as "createdAt", subject, variables
+  from template_versions where template_id = $1 and version < $2 order by version desc limit $3`)
+const COUNT = sql<{ count: number }>('select count(*) as count from templates where organization_id = $1')
+const REMOVE_OLDEST = sql<{ place: unknown; bytes: number }>(`delete from template_versions
+  where ctid = any(array(select ctid from template_versions where template_id = $1 and version <= $2
+    order by version limit $3))
+  returning ctid as place, ${STORED_BYTES_OF_TEMPLATE} as bytes`)
+const USERS = sql<TemplateUserRef>(`select id, alias, name from templates
+  where organization_id = $1 and uses like $2 and (mode = 'test' or $3 = 'live') order by id limit $4`)
+const REMOVE = sql('delete from templates where id = $1')
+
+/** Above every version number. */
+const NEWEST = 2 ** 31 - 1
+/** Versions deleted in one transaction, of a removed template or beyond the plan's limit: some milliseconds, since
+ *  the texts of one may have megabytes. */
+const REMOVE_MAX = 4
+
+export function templateRecords(database: Database, inside: Inside): Templates {
+  const whole = async (statement: Statement<TemplateRow>, ...values: Value[]) => {
+    const found = await database.row(statement, ...values)
+    return found === null ? null : toTemplate(found)
+  }
+  return {
+    create: (template, record) =>
+      database.write(function* () {
+        const { id, organizationId, alias, name, version, createdAt, updatedAt, mode, kind } = template
+        if (yield* isTaken(template, alias)) return 'conflict'
+        const limit =
+          (yield* limitReached(inside.usage.planOf(organizationId), 'templates', () => count(organizationId))) ??
+          (yield* bytesReached(inside.usage, organizationId, bytesOf(template)))
+        if (limit !== null) return limit
+        const head = [id, organizationId, alias, name, version, createdAt, updatedAt, mode]
+        yield* run(CREATE, ...head, JSON.stringify(template.sample), kind, packUses(template))
+        yield* keep(inside, template, version, template, createdAt)
+        yield* inside.remember(record)
+        return 'created'
+      }, 'settings'),
+    count: async (organizationId) => (await database.row(COUNT, organizationId))?.count ?? 0,
+    get: (id) => whole(GET, id),
+    findByAlias: (organizationId, alias, mode = 'live') => whole(FIND_BY_ALIAS, organizationId, alias, mode),
+    current: (organizationId, idOrAlias, mode = 'live') =>
+      database.read(() => current(organizationId, idOrAlias, mode)),
+    list: async (organizationId, page) =>
+      toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toRecord),
+    update: (id, expected, change, now) => database.write(() => update(inside, id, expected, change, now), 'settings'),
+    version: async (id, number) => {
+      const found = await database.row(VERSION, id, number)
+      return found === null ? null : toContent(found)
+    },
+    versions: async (id, { limit, before }) =>
+      toPage(await database.rows(VERSIONS, id, before ?? NEWEST, limit + 1), { limit, after: null }, toRecord),
+    usersOf: (organizationId, alias, mode) =>
+      database.rows(USERS, organizationId, usesPattern(alias), mode, USERS_SHOWN),
+    // An interruption leaves a template with its newest versions, which can be removed again.
+    remove: async (id) => {
+      while (!(await database.write(() => remove(inside, id), 'settings')));
+    },
+  }
+}
+
+function* update(
+  inside: Inside,
+  id: string,
+  expected: number,
+  { content, ...change }: Parameters<Templates['update']>[2],
+  now: number,
+): Work<Awaited<ReturnType<Templates['update']>>> {
+  const found = yield* row(GET, id)
+  if (found === null) return { kind: 'unknown' }
+  const present = toTemplate(found)
+  if (present.version !== expected) return { kind: 'changed' }
+  const { alias, name, sample } = { ...present, ...change }
+  if (yield* isTaken(present, alias)) return { kind: 'conflict' }
+  const fresh = content === undefined || isSameContent(content, present) ? null : content
+  const version = fresh === null ? present.version : present.version + 1
+  if (fresh !== null) {
+    const limit = yield* bytesReached(inside.usage, present.organizationId, bytesOf(fresh))
+    if (limit !== null) return limit
+    yield* keep(inside, present, version, fresh, now)
+    const { templateVersions } = inside.usage.planOf(present.organizationId)
+    if (templateVersions !== UNLIMITED) yield* removeSome(inside, present, version - templateVersions)
+  }
+  const template = { ...present, ...fresh, alias, name, sample, version, updatedAt: now }
+  yield* run(UPDATE, id, alias, name, version, now, JSON.stringify(sample), packUses(template))
+  return { kind: 'updated', template }
+}
+
+/** Removes some versions, and with the last one the template → true once it is gone. */
+function* remove(inside: Inside, id: string): Work<boolean> {
+  const present = yield* row(CURRENT_OF_ID, id)
+  if (present === null) return true
+  if (yield* removeSome(inside, present, present.version - 1)) return false
+  yield* removeSome(inside, present, present.version)
+  yield* run(REMOVE, id)
+  return true
+}
+
+/** An alias refers to a template of the mode itself, for test mail also to a live one. */
+function* current(organizationId: string, idOrAlias: string, mode: Mode): Work<TemplateRef | null> {
+  if (aliasFault(idOrAlias) !== null) return yield* row(CURRENT_OF_ID, idOrAlias)
+  const found = yield* row(CURRENT_OF_ALIAS, organizationId, idOrAlias, mode)
+  return found === null && mode === 'test' ? yield* row(CURRENT_OF_ALIAS, organizationId, idOrAlias, 'live') : found
+}
+
+/** Whether another template has the alias. */
+function* isTaken(
+  { organizationId, mode, id }: Pick<Template, 'organizationId' | 'mode' | 'id'>,
+  alias: string | null,
+): Work<boolean> {
+  const holder = alias === null ? null : yield* row(CURRENT_OF_ALIAS, organizationId, alias, mode)
+  return holder !== null && holder.id !== id
+}
+
+function* count(organizationId: string): Work<number> {
+  return (yield* row(COUNT, organizationId))?.count ?? 0
+}
+
+function* keep(
+  { stored }: Inside,
+  { id, organizationId }: Pick<Template, 'id' | 'organizationId'>,
+  number: number,
+  content: TemplateContent,
+  now: number,
+): Work<void> {
+  const { subject, variables, html, text } = content
+  const values = [subject, JSON.stringify(variables), html, text, packExtra(content)]
+  const [added] = yield* rows(ADD_VERSION, id, number, now, ...values)
+  yield* stored('templates', [{ organizationId, place: added?.place, bytes: bytesOf(content) }])
+}
+
+/** Deletes some of the oldest versions up to one → true while there may be more. */
+function* removeSome(
+  { stored }: Inside,
+  { id, organizationId }: Pick<Template, 'id' | 'organizationId'>,
+  upTo: number,
+): Work<boolean> {
+  const removed = yield* rows(REMOVE_OLDEST, id, upTo, REMOVE_MAX)
+  yield* stored(
+    'templates',
+    removed.map(({ place, bytes }) => ({ organizationId, place, bytes: -bytes })),
+  )
+  return removed.length === REMOVE_MAX
+}
+
+const bytesOf = (content: TemplateContent) => templateStoredBytes(content, packExtra(content))
+
+function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
+  const parsed: string[] = JSON.parse(variables)
+  return { ...rest, variables: parsed }
+}
