@@ -39,7 +39,7 @@ export type StoredSource = 'templates' | 'answers'
 
 export interface StoredRow {
   organizationId: string
-  /** `ctid` of the row: SQLite recounts the stored bytes in the order of its row numbers, and corrects what it has passed. */
+  /** `ctid` of the row; null = that of the last insertion. A recount of SQLite needs it, which goes by row numbers. */
   place: unknown
   /** Negative for a removed row. */
   bytes: number

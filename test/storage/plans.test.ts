@@ -27,7 +27,7 @@ const MAY_SCAN = [
   /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
-  /total_changes\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
+  /total_changes\(\)|last_insert_rowid\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
   /from storage_count$/, // a row for each of four sources
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just read
   /where number in \(select number from \(select .* limit 2000\) where at/, // the same
@@ -133,7 +133,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],
   [/^delete from idempotency where rowid = \?/, /INTEGER PRIMARY KEY \(rowid=\?\)/],
-  [/^delete from idempotency where rowid in/, /COVERING INDEX idempotency_by_age \(created_at<\?\)/],
+  [
+    /^delete from idempotency where created_at < \? and rowid in/,
+    /INTEGER PRIMARY KEY \(rowid=\?\)[\s\S]*COVERING INDEX idempotency_by_age \(created_at<\?\)/,
+  ],
   [/^select number, .* from deliveries where id = \? and worker/, /\(id=\?\)/],
   [/^select number, .* from inbound_deliveries where id = \? and worker/, /\(id=\?\)/],
   [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],

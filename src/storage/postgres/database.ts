@@ -51,7 +51,7 @@ export async function readWith<T>({ query }: Queries, work: Work<T>): Promise<T>
 }
 
 /** Performs the steps one after the other → the result. Rejects with what a step or the work throws. */
-async function perform<T>(work: Work<T>, transaction: Transaction): Promise<T> {
+export async function perform<T>(work: Work<T>, transaction: Transaction): Promise<T> {
   let next = work.next()
   while (next.done !== true) next = work.next(await execute(next.value, transaction))
   return next.value

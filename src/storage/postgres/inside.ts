@@ -1,15 +1,24 @@
 import type { Inside } from '../inside.ts'
+import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
+import type { Remember } from '../store.ts'
 import type { AuditRecorder } from './audit-log.ts'
-import type { Transaction } from './database.ts'
+import { perform, type Transaction } from './database.ts'
 import type { Additions } from './group.ts'
-import { rememberInside } from './idempotency.ts'
+import type { Statements } from './transactions.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
 export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'>): Inside {
+  const stored: Inside['stored'] = (_source, rows) =>
+    native(async ({ statements }) => {
+      for (const [organizationId, some] of Map.groupBy(rows, (row) => row.organizationId)) {
+        const by = some.reduce((sum, { bytes }) => sum + bytes, 0)
+        await usage.add(statements, organizationId, 'stored_bytes', by)
+      }
+    })
   return {
-    remember: (record) => native(({ statements }) => rememberInside(statements, record)),
+    remember: (record) => remember(record, stored),
     usage: {
       planOf: usage.planOf,
       used: (organizationId, counter, period) =>
@@ -17,19 +26,21 @@ export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'
       add: (organizationId, counter, by, period) =>
         native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
     },
-    stored: (_source, rows) =>
-      native(async ({ statements }) => {
-        for (const [organizationId, some] of Map.groupBy(rows, (row) => row.organizationId)) {
-          const by = some.reduce((sum, { bytes }) => sum + bytes, 0)
-          await usage.add(statements, organizationId, 'stored_bytes', by)
-        }
-      }),
+    stored,
     audit: (entry) => native(({ statements }) => recorder.put(statements, entry)),
     append: (event) => native(async ({ add }) => additions(add).append(event)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
     pausing: (webhookId) => native(async ({ add }) => additions(add).pausing(webhookId)),
   }
 }
+
+/** Inside.remember for changes that are written for PostgreSQL alone. */
+export type RememberInside = (statements: Statements, record: Remember | undefined) => Promise<void>
+
+export const rememberingInside =
+  ({ remember }: Inside): RememberInside =>
+  (statements, record) =>
+    perform(remember(record), { statements, add: null })
 
 function* native<T>(perform: (transaction: Transaction) => Promise<T>): Work<T> {
   return (yield { wants: 'native', perform }) as T // what the runner gives for it

@@ -12,6 +12,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { idempotencyRecords } from '../records/idempotency.ts'
 import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
@@ -38,11 +39,10 @@ import { postgresErasures } from './erasures.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresHeld } from './held.ts'
-import { postgresIdempotency, rememberInside } from './idempotency.ts'
 import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
-import { postgresInside } from './inside.ts'
+import { postgresInside, rememberingInside } from './inside.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
@@ -140,7 +140,7 @@ function rolesOf(
   const { due, queues } = distribution
   const database = postgresDatabase(reads, writer, lane)
   const inside = postgresInside(usage, recorder)
-  const remember = rememberInside
+  const remember = rememberingInside(inside)
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
@@ -216,7 +216,7 @@ function rolesOf(
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
     policyReports: postgresPolicyReports(reads, writer),
-    idempotency: postgresIdempotency(reads, writer),
+    idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, inside, recorder.during),
     stats: postgresStats(reads),
     quality: qualityRecords(database, inside),

@@ -8,7 +8,7 @@ import type { SuppressedAddresses, SuppressibleMail, Suppressions, WhySuppressed
 import { numberArray, textArray } from './arrays.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Group, MailLane } from './group.ts'
-import type { RememberInside } from './idempotency.ts'
+import type { RememberInside } from './inside.ts'
 import type { Reads } from './reads.ts'
 import type { Queries, Statements } from './transactions.ts'
 import type { Usage } from './usage.ts'

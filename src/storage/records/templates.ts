@@ -34,9 +34,9 @@ const WHOLE = `select ${HEAD}, t.sample, v.subject, v.variables, v.html, v.text,
 const CREATE = sql(`insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode,
     sample, kind, uses)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
-const ADD_VERSION = sql<{ place: unknown }>(`insert into template_versions (template_id, version, created_at, subject,
+const ADD_VERSION = sql(`insert into template_versions (template_id, version, created_at, subject,
     variables, html, text, extra)
-  values ($1, $2, $3, $4, $5, $6, $7, $8) returning ctid as place`)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`)
 const GET = sql<TemplateRow>(`${WHOLE} where t.id = $1`)
 const FIND_BY_ALIAS = sql<TemplateRow>(`${WHOLE} where t.organization_id = $1 and t.alias = $2 and t.mode = $3`)
 const CURRENT = `select id, organization_id as "organizationId", version, mode, kind from templates`
@@ -175,8 +175,8 @@ function* keep(
 ): Work<void> {
   const { subject, variables, html, text } = content
   const values = [subject, JSON.stringify(variables), html, text, packExtra(content)]
-  const [added] = yield* rows(ADD_VERSION, id, number, now, ...values)
-  yield* stored('templates', [{ organizationId, place: added?.place, bytes: bytesOf(content) }])
+  yield* run(ADD_VERSION, id, number, now, ...values)
+  yield* stored('templates', [{ organizationId, place: null, bytes: bytesOf(content) }])
 }
 
 /** Deletes some of the oldest versions up to one → true while there may be more. */

@@ -1,8 +1,17 @@
 import type { Database, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
+import type { Remember } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { Reading } from './reading.ts'
 import { toSqlite } from './translate.ts'
 import type { Writer } from './writer.ts'
+
+export interface SqliteDatabase extends Database {
+  /** Performs a piece of work at once, inside a change of the writer. Throws what the work throws. */
+  perform<T>(work: Work<T>): T
+}
+
+/** Inside.remember for changes that are written for SQLite alone. */
+export type RememberInside = (record: Remember | undefined) => void
 
 /** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. `forget`
  *  drops what is in memory of settings, so that the next change of the same group sees this one. */
@@ -10,7 +19,7 @@ export function sqliteDatabase(
   db: Connection,
   writer: Writer,
   { reading, forget }: { reading: Reading; forget: (kind: SettingsKind) => void },
-): Database {
+): SqliteDatabase {
   const prepare = preparing(db)
   const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
     const prepared = prepare(statement)
@@ -37,6 +46,7 @@ export function sqliteDatabase(
         prepare(statement).run(values)
       }),
     count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
+    perform: (work) => perform(work, execute),
     write: (work) => writer.write(() => perform(work(), execute)),
     groupsSettled: async () => {}, // one work after the other
   }

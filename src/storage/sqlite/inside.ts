@@ -1,34 +1,34 @@
 import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { Inside } from '../inside.ts'
+import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
 import type { AuditRecorder } from './audit-log.ts'
 import type { AppendInside } from './fan-out.ts'
-import type { RememberInside } from './idempotency.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
 export function sqliteInside(parts: {
-  remember: RememberInside
   usage: Usage
   storedBytes: StoredBytes
   recorder: Pick<AuditRecorder, 'put'>
   append: AppendInside
   onDemand: OnDemandEvents
 }): Inside {
-  const { remember, usage, storedBytes, recorder, append, onDemand } = parts
+  const { usage, storedBytes, recorder, append, onDemand } = parts
+  const stored: Inside['stored'] = (source, rows) =>
+    native(() => {
+      for (const { place, organizationId, bytes } of rows)
+        storedBytes.change(source, place as number | null, organizationId, bytes) // `ctid` is translated to `rowid`
+    })
   return {
-    remember: (record) => native(() => remember(record)),
+    remember: (record) => remember(record, stored),
     usage: {
       planOf: usage.planOf,
       used: (organizationId, counter, period) => native(() => usage.used(organizationId, counter, period)),
       add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
     },
-    stored: (source, rows) =>
-      native(() => {
-        for (const { place, organizationId, bytes } of rows)
-          storedBytes.change(source, place as number, organizationId, bytes) // `rowid`, which `ctid` is translated to
-      }),
+    stored,
     audit: (entry) => native(() => recorder.put(entry)),
     append: (event) => native(() => append(event)),
     offer: (event) => native(() => onDemand.offer(event)),

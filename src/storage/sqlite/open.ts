@@ -15,6 +15,7 @@ import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
+import { idempotencyRecords } from '../records/idempotency.ts'
 import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
@@ -38,7 +39,7 @@ import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
 import { createCounters } from './counters.ts'
-import { sqliteDatabase } from './database.ts'
+import { type RememberInside, sqliteDatabase } from './database.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
 import { type Connection, connect, one } from './driver.ts'
@@ -53,7 +54,6 @@ import { createFanOut, type FanOut, onDemandEvents } from './fan-out.ts'
 import { sqliteFileMaintenance } from './file-maintenance.ts'
 import { type ForeignChanges, watchForeignChanges } from './foreign.ts'
 import { sqliteHeld } from './held.ts'
-import { rememberInside, sqliteIdempotency } from './idempotency.ts'
 import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
@@ -175,12 +175,12 @@ export function storeOn(
   const late = createLateCopy(db, space.copyLog)
   const search = searchIndex(db, writer, space.copyLog)
 
-  const remember = rememberInside(db, storedBytes)
   const addAttempt = addAttemptInside(db)
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
-  const inside = sqliteInside({ remember, usage, storedBytes, recorder: auditRecorder, append, onDemand })
+  const inside = sqliteInside({ usage, storedBytes, recorder: auditRecorder, append, onDemand })
+  const remember: RememberInside = (record) => database.perform(inside.remember(record))
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const addMessage = addMessageInside(db, {
     parts,
@@ -286,7 +286,7 @@ export function storeOn(
     tlsSessions: tlsSessionRecords(database),
     policyReports: sqlitePolicyReports(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
-    idempotency: sqliteIdempotency(db, writer, storedBytes),
+    idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, inside, auditRecorder.during),
     erasures: sqliteErasures(db, writer, {
       work: erasureWork(db, { parts, cleaning, storedBytes, usage, removeContent }),

@@ -3,7 +3,7 @@ import { type Plan, UNLIMITED } from '../../model/organization.ts'
 import { RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
 import type { StoredSource } from '../inside.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
-import type { Connection } from './driver.ts'
+import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { Usage } from './usage.ts'
 
@@ -42,8 +42,8 @@ const STEP = 1000
  *  change to a number that the recount has passed, or that came after its start, also goes into a second counter,
  *  which is therefore exact at the end and replaces the first. */
 export interface StoredBytes {
-  /** One row is written (`bytes` positive) or removed (negative). */
-  change(source: Source, number: number | bigint, organizationId: string, bytes: number): void
+  /** One row is written (`bytes` positive) or removed (negative). `number` null = that of the last insertion. */
+  change(source: Source, number: number | bigint | null, organizationId: string, bytes: number): void
   used(organizationId: string): number
   /** Null, or the limit that `more` bytes would exceed. */
   reached(organizationId: string, more: number): LimitReached | null
@@ -64,6 +64,7 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
   const places = db.prepare<unknown[], Place>(
     'select source, counted_to as countedTo, ends_at as endsAt from storage_count',
   )
+  const lastInserted = db.prepare<unknown[], number>('select last_insert_rowid()').pluck()
   const move = db.prepare('update storage_count set counted_to = ? where source = ?')
   /** Null = not read since the last change. */
   let counting: Map<string, Place> | null = null
@@ -81,7 +82,9 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
     change: (source, number, organizationId, bytes) => {
       usage.add(organizationId, 'stored_bytes', bytes)
       const place = count().get(source)
-      if (place === undefined || (number > place.countedTo && number <= place.endsAt)) return
+      if (place === undefined) return
+      const at = number ?? one(lastInserted)
+      if (at > place.countedTo && at <= place.endsAt) return
       usage.add(organizationId, 'stored_bytes_count', bytes)
     },
     used,
