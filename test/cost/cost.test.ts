@@ -19,7 +19,7 @@ const MEASURABLE_MS = 10
 const SHORT_TRIES = 3
 const ROUNDS = 4
 const SLOW_ROUNDS = 12
-const GROWTH_ROUNDS = 6
+const GROWTH_ROUNDS = 12
 
 for (const parser of PARSERS) {
   // bound: parsers-cost
