@@ -25,7 +25,7 @@ export function requestsReports(record: string, domain: Domain): boolean {
 }
 
 const uriOf = (domain: Domain) => `mailto:${reportAddress(domain)}`
-/** A record of DNS that was cut is not repeated. */
+/** Findings are cut at this length. A record that long is not proposed again, because its end is unknown. */
 const LONGEST = 900
 const RUA = /^rua\s*=/i
 

@@ -69,7 +69,8 @@ function limited(component: Component): Rendering {
   }
 }
 
-/** Throws ConversionFault for a variable that the component reads, as a date or a number. */
+/** Renders the component with a mark in place of each text and number. Throws ConversionFault for a variable with which
+ *  that fails: the component computes with its value, for example as a date. */
 async function requireMarkable(sample: Record<string, unknown>, variables: Variable[], render: Rendering) {
   const marks = createMarks()
   for (const { key, kind } of variables) {

@@ -112,7 +112,8 @@ function usable(ranked: readonly SendingAddress[], family: 4 | 6, destination: s
   return [ofFamily.reduce((first, each) => (untilOf(each) < untilOf(first) ? each : first))]
 }
 
-/** Addresses in warm-up with mails left first, and those without last; the others keep their order. */
+/** Sorts addresses by what their warm-up allows today: first those that may still send, last those that have sent all.
+ *  Addresses without a warm-up stay in between, in their order. */
 function byAllowance(
   addresses: SendingAddress[],
   destination: string,

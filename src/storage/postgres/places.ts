@@ -7,12 +7,12 @@
 export interface Places {
   /** The place of the next event of a group. */
   next(): number
-  /** A group is under way: `passed` stays below its places. */
+  /** A group begins to take places. Until it ends, `passed` stays below them, because its events are not committed. */
   begin(): void
   end(): void
-  /** No event written later, by this lane, has this place or a lower one. */
+  /** The highest place up to which this lane has written everything: later events have higher places. */
   passed(): number
-  /** Another lane reached this place. */
+  /** Another lane has written an event with this place: the next place of this lane is higher. */
   saw(place: number): void
 }
 

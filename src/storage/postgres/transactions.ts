@@ -39,13 +39,14 @@ export function createTransactions(
 
 type Work = (statements: Statements) => Promise<unknown>
 
-/** What the changes of a group came to. */
+/** The results of the changes of a group, and what its transaction still has to write. */
 export interface Performed<Result> {
-  /** Of each change, in order. */
+  /** The result of each change, in their order. */
   results: readonly Result[]
-  /** Statements that were sent and not awaited: the commit follows them without a round trip in between. */
+  /** Statements that were sent and whose answers nobody awaited: the commit is sent right behind them. */
   sent?: Promise<unknown>
-  /** What remains to be written, as one statement with the lane's number if nothing was sent before. */
+  /** Statements still to be sent. If the transaction sent nothing before, they become one statement together with the
+   *  lane's number. */
   writes?: readonly Write[]
   /** Events were written up to this place. */
   writtenTo?: number | undefined

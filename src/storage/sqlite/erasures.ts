@@ -35,7 +35,8 @@ const ADD = `insert into erasures (id, organization_id, address_hash, address, c
 const CONTINUE = `update erasures set step = ?, after = ?, is_waiting = ?, next_at = ?, finished_at = ?, removed = ?,
     remaining = ?, address = iif(? is null, address, null) where id = ?`
 
-/** One kind of record: erases some after a place ('' = from the beginning), inside a change. */
+/** Erases some records of one kind, inside a change. `after` is where the last step ended, '' at the beginning; the
+ *  result says where this step ended. */
 export type ErasureWork = (job: ErasureJob, after: string) => ErasureStep
 
 /** `work`: the kinds of records, in the order in which they are erased. */

@@ -4,11 +4,11 @@ import type { Connection } from './driver.ts'
  *  large mail this blocks the thread as long as the commit itself, and with it all that wait for the commit.
  *  Therefore the copy runs in a separate turn after large commits. */
 export interface LateCopy {
-  /** Call it inside a change that writes this many bytes. */
+  /** A change of the present transaction writes this many bytes. */
   writing(bytes: number): void
-  /** The change is durable: copies soon. */
+  /** The transaction is durable. If it wrote much, the log is copied into the file soon. */
   committed(): void
-  /** The change was rolled back. */
+  /** The transaction was rolled back: its bytes do not count. */
   undone(): void
 }
 

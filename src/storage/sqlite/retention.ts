@@ -52,12 +52,13 @@ const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in 
 /** Records read at once. Records of an organization that sends little are on separate pages, which may have to come
  *  from the disk. Tests change it. */
 export const SLICE = 16
-/** Records checked in one transaction, in case the caller's clock stands still. */
+/** Most records that one transaction checks, so that it also ends if the caller's clock stands still. */
 const LOOKS = 100
-/** After this many young records in a row no older one follows: commits follow the clock with few exceptions. */
+/** Records are committed almost in the order of their times. So after this many records in a row that are too young to
+ *  be removed, the step ends and does not look for older ones behind them. */
 const YOUNG_MAX = 100
-/** Content removed in one transaction: only the commit, which the caller's time limit does not cover, writes its
- *  blank pages. */
+/** Most content that one transaction removes. Its pages are overwritten by the commit, whose duration the caller's time
+ *  limit does not cover. */
 export const SLICE_BYTES = 2 * PART_BYTES
 /** Webhook deliveries of one event removed at once: a millisecond. */
 const DELIVERIES_MAX = 50
