@@ -61,7 +61,12 @@ const CASES: Case[] = [
   { says: 'busy at the greeting', at: 'CONNECT', reply: '421 4.3.2 busy', published: ['deferred'] },
   { says: 'hangs up at once', at: 'CONNECT', reply: { do: 'drop' }, published: ['deferred'] },
   { says: 'hangs up at DATA', at: 'DATA', reply: { do: 'reset' }, published: ['deferred'] },
-  { says: 'does not speak SMTP', at: 'CONNECT', reply: 'HTTP/1.1 400 Bad Request', published: ['deferred'] },
+  {
+    says: 'does not speak SMTP',
+    at: 'CONNECT',
+    reply: { do: 'say_and_drop', text: 'HTTP/1.1 400 Bad Request' },
+    published: ['deferred'],
+  },
   { says: 'lost after the final dot', at: 'DOT', reply: { do: 'drop' }, published: ['deferred'] },
   { says: 'domain does not exist', to: 'ann@nowhere.invalid', published: ['bounced hard 5.1.2'], suppressed: true },
   {

@@ -104,7 +104,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
     'invisible tags beyond the 16 bits that every pattern can name',
     ({ value }) => /[\u{e0000}-\u{e007f}]/u.test(`${value}`),
   ],
-  ['equality without case', says(/^headers\..* must appear only once$/)],
+  ['equality without case', says(/(?:^|\.)headers\..* must appear only once$/)],
   [
     'which instant a time with an offset is: one of the years 0 to 9999',
     ({ message, value }) => /ISO 8601/.test(message) && !isWithinYears(value),
@@ -115,7 +115,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'rules over several fields',
     says(
-      /^Provide html(?:,| or) (?:MJML or )?text|^subject is required|combined with html or text|must be absent or null when html is present|requires template_id|Provide either csv|^expected either stream or tag|^role (?:is required|requires X-Organization)/,
+      /^Provide html(?:,| or) (?:MJML or )?text|^subject is required|combined with html or text|must be absent or null when html is present|requires template_id|Provide either csv|^expected either stream or tag|^group_by \w+ cannot be combined|^role (?:is required|requires X-Organization)/,
     ),
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],

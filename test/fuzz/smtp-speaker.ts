@@ -157,7 +157,7 @@ export class Speaker {
     const line = this.#said.slice(0, end)
     this.#said = this.#said.slice(end + 2)
     if (this.#state === 'login') return this.#afterLogin(code, reply)
-    const verb = /^([a-z]+)(?: |$)/i.exec(line)?.[1]?.toUpperCase() ?? ''
+    const verb = /^[ \t]*([a-z]+)(?:[ \t]|$)/i.exec(line)?.[1]?.toUpperCase() ?? ''
     const fault = this.#afterCommand(verb, code)
     return fault === null ? null : `${fault} after ${JSON.stringify(line)}: ${reply}`
   }

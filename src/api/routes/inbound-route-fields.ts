@@ -122,7 +122,11 @@ function actionOf(checkUrl: (url: string) => string | null) {
         .describe(
           'Additional headers of every request, as for webhooks. Values are never shown again. Absent: those of the same scheme, host and port stay.',
         ),
-      header_names: z.array(z.string()).optional().describe('Ignored, so that clients can send a record back.'),
+      header_names: z
+        .array(z.string().max(100))
+        .max(10)
+        .optional()
+        .describe('Ignored, so that clients can send a record back.'),
     })
     .transform(({ url, include_attachments: includeAttachments, headers }) => ({
       url,
