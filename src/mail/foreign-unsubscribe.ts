@@ -5,30 +5,56 @@ import { withUnsubscribeLink } from './unsubscribe-placeholder.ts'
  *  dead links. moving-in.md has the table. */
 
 /** Text or HTML → the first placeholder that only a mail service can mean, as it is written; null if there is none.
- *  `{{ unsubscribe }}` is none: people also write about such variables. Linear. */
+ *  `{{ unsubscribe }}` is none: people also write about such variables. Looks around the first MOST_MENTIONS words that
+ *  such placeholders contain: whoever writes more of them before a dead link harms only their own mail. */
 export function foreignUnsubscribe(text: string): string | null {
-  return MENTION.test(text) ? firstOf(text) : null
-}
-
-/** HTML → the first of them anywhere, or the first placeholder of any template language that names unsubscribing in a
- *  link's `href`, also percent-encoded. Ours is none. Null if there is none. Linear. */
-export function foreignUnsubscribeInHtml(html: string): string | null {
-  if (!MENTION.test(html)) return null
-  const known = firstOf(html)
-  if (known !== null) return known
-  let isLink = false
-  for (const [, tag, quoted, single, bare] of html.matchAll(TAG_OR_HREF)) {
-    if (tag === undefined && isLink) {
-      const href = withUnsubscribeLink(decoded(decodeAttribute(quoted ?? single ?? bare ?? '')), '').trim()
-      const found = firstOf(href) ?? variableIn(href)
-      if (found !== null) return found
-    }
-    isLink = tag !== undefined && /^(?:a|area)$/i.test(tag)
+  for (const at of mentionsIn(text)) {
+    const found = knownAround(text, at)
+    if (found !== null) return found
   }
   return null
 }
 
-const MENTION = /unsub|opt.?out|asm_preferences|update_profile/i
+/** HTML → the first of them anywhere, or the first placeholder of any template language that names unsubscribing in a
+ *  link's `href`, also percent-encoded. Ours is none. Null if there is none. */
+export function foreignUnsubscribeInHtml(html: string): string | null {
+  for (const at of mentionsIn(html)) {
+    const found = knownAround(html, at) ?? inLinkAround(html, at)
+    if (found !== null) return found
+  }
+  return null
+}
+
+const MENTION = /unsub|opt.?out|asm_preferences|update_profile/gi
+/** A body may have megabytes of them, and each costs some microseconds of the main thread. */
+const MOST_MENTIONS = 100
+
+function* mentionsIn(text: string): Generator<number> {
+  let mentions = 0
+  for (const { index } of text.matchAll(MENTION)) {
+    if (++mentions > MOST_MENTIONS) return
+    yield index
+  }
+}
+
+/** The longest that a placeholder has before and behind its mention. */
+const BEFORE = 60
+const BEHIND = 600
+
+function knownAround(text: string, at: number): string | null {
+  return firstOf(text.slice(Math.max(0, at - BEFORE), at + BEHIND))
+}
+
+/** The placeholder in the `href` of the last link that begins before the mention. */
+function inLinkAround(html: string, at: number): string | null {
+  const from = Math.max(0, at - LONGEST_TAG)
+  let link = -1
+  for (const { index } of html.slice(from, at).matchAll(LINK)) link = index
+  if (link < 0) return null
+  const [, quoted, single, bare] = HREF.exec(html.slice(from + link, at + LONGEST_TAG)) ?? []
+  const href = withUnsubscribeLink(decoded(decodeAttribute(quoted ?? single ?? bare ?? '')), '').trim()
+  return firstOf(href) ?? variableIn(href)
+}
 
 const KNOWN = [
   /\{\{ {0,3}(?:RESEND_UNSUBSCRIBE_URL|amazonSESUnsubscribeUrl|pm:unsubscribe(?:_url)?) {0,3}\}\}/i, // Resend, SES, Postmark
@@ -40,8 +66,9 @@ const KNOWN = [
   /\[\[UNSUB_LINK(?:_[A-Z]{2,9})?\]\]/i, // Mailjet
 ]
 
-/** The name of a tag, or the value of `href`: a scan that builds no tags, because HTML can have megabytes. */
-const TAG_OR_HREF = /<([a-z]+)|\bhref {0,3}= {0,3}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/gi
+const LONGEST_TAG = 2_000
+const LINK = /<a(?:rea)?\s/gi
+const HREF = /^<[a-z]+\s[^]{0,1000}?\bhref {0,3}= {0,3}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/i
 
 /** Delimiters of Liquid, Mustache and Jinja; Braze; ERB; Mailjet; Mailchimp. */
 const DELIMITERS = [
