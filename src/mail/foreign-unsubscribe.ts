@@ -68,7 +68,7 @@ const KNOWN = [
 
 const LONGEST_TAG = 2_000
 const LINK = /<a(?:rea)?\s/gi
-const HREF = /^<[a-z]+\s[^]{0,1000}?\bhref {0,3}= {0,3}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/i
+const HREF = /^<[a-z]+\s.{0,1000}?\bhref {0,3}= {0,3}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/is
 
 /** Delimiters of Liquid, Mustache and Jinja; Braze; ERB; Mailjet; Mailchimp. */
 const DELIMITERS = [
