@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { expectCostUnder } from '../../test/support/cpu-cost.ts'
 import type { EndpointHeaders } from '../model/endpoint-headers.ts'
 import type { WebhookFormat } from '../model/webhook.ts'
 import type { Post, PostResult } from '../net/https/requests.ts'
@@ -194,4 +195,16 @@ test('of two values that begin alike, the longer one is removed as a whole', asy
     headers,
   )
   expect(attempt.responseExcerpt).toBe('[…]')
+})
+
+test('headers of thousands of words cost little for each response', async () => {
+  const words = (letter: string) => Array.from({ length: 400 }, (_, n) => `${letter}${n}`.padEnd(9, '-')).join(' ')
+  const headers = [...'abcdefghi'].map((letter) => [`X-${letter}`, words(letter)] as const)
+  const key = ['X-Api-Key', 'a-long-key-of-a-gateway'] as const
+  const excerpt = `${key[1]} ${'a-'.repeat(2_030)}`
+  const post = () => attempted({ kind: 'answered', status: 500, excerpt }, 1, 'enveloped', [...headers, key])
+  expect((await post()).attempt.responseExcerpt).toStartWith('[…] a-')
+  await expectCostUnder(75, async () => {
+    for (let n = 0; n < 50; n++) await post()
+  })
 })

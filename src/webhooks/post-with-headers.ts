@@ -14,12 +14,16 @@ export async function postWithHeaders(
   if (result.kind !== 'answered') return result
   const { excerpt, location } = result
   const words = additional
-    .flatMap(([, value]) => value.split(' ').filter((word) => word.length >= SECRET_CHARACTERS))
+    .flatMap(([, value]) => value.split(' ', MOST_WORDS).filter((word) => word.length >= SECRET_CHARACTERS))
     .sort((a, b) => b.length - a.length) // one may contain another
+    .slice(0, MOST_WORDS)
   const without = (text: string) => words.reduce((rest, word) => rest.replaceAll(word, REMOVED), text)
   return { ...result, excerpt: without(excerpt), location: location === null ? null : without(location) }
 }
 
 /** Shorter words, such as `Bearer` or `true`, are no secret and occur in ordinary responses. */
 const SECRET_CHARACTERS = 8
+/** Of each value the first ones, of all values the longest. They could have 4,500 words, and each costs a search of every
+ *  response. */
+const MOST_WORDS = 50
 const REMOVED = '[…]'
