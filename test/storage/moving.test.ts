@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { endLeasesOfEndedWorkers } from '../../src/storage/ended-workers.ts'
 import { StoreMoved } from '../../src/storage/errors.ts'
-import { MOVED_TABLES } from '../../src/storage/moving/tables.ts'
+import { columnsIn, tablesAlike } from '../../src/storage/moving/alike.ts'
+import { movedTables } from '../../src/storage/moving/tables.ts'
 import { moveToPostgres } from '../../src/storage/moving/to-postgres.ts'
 import { moveToSqlite } from '../../src/storage/moving/to-sqlite.ts'
 import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts'
+import { connect as connectPostgres } from '../../src/storage/postgres/connection.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
@@ -75,7 +77,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
       const url = await postgres.createDatabase('cut')
       const ids = idsIn(dataDir)
       const before = await everythingIn(store, ids)
-      for (const [at, { name }] of MOVED_TABLES.entries()) {
+      for (const [at, { name }] of (await tablesOf(await emptyDatabase())).entries()) {
         const onCopied = (table: { name: string }) => {
           if (table.name === name) throw new Error(`cut off at ${at}`)
         }
@@ -126,7 +128,8 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
     const url = await postgres.createDatabase('columns')
     await (await openPostgresStore({ url, dataDir, now: START })).close()
     rmSync(dataDir, { recursive: true })
-    const moved = MOVED_TABLES.flatMap(({ name, columns, derived = {} }) =>
+    const all = await tablesOf(url)
+    const moved = all.flatMap(({ name, columns, derived = {} }) =>
       [...Object.keys(columns), ...Object.keys(derived)].map((column) => `${name}.${column}`),
     )
     const there = postgres
@@ -135,13 +138,25 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
         'columns',
       )
       .split('\n')
-    const tables = new Set(MOVED_TABLES.map(({ name }) => name))
+    const tables = new Set(all.map(({ name }) => name))
     const unmoved = there.filter((column) => !moved.includes(column))
     expect(unmoved.filter((column) => tables.has(column.split('.')[0] ?? '')).sort()).toEqual(COLUMNS_OF_NODES)
-    const clauses = MOVED_TABLES.map(({ from, besides }) => `${from} ${Object.values(besides ?? {}).join(' ')}`).join(
-      ' ',
-    )
+    const clauses = all.map(({ from, besides }) => `${from} ${Object.values(besides ?? {}).join(' ')}`).join(' ')
     expect(sqliteTables().filter((table) => !new RegExp(`\\b${table}\\b`).test(clauses))).toEqual(TABLES_OF_SQLITE)
+  })
+
+  test('a column that only one database has is not lost: the move is refused', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
+    const store = await openNewStore({ dataDir, now: START })
+    try {
+      const url = await postgres.createDatabase('strange')
+      await move(dataDir, url, true)
+      postgres.psql('alter table alerts add column strange text', 'strange')
+      await expect(move(dataDir, url, true)).rejects.toThrow('columns of one database only: alerts.strange')
+    } finally {
+      await store.close()
+      rmSync(dataDir, { recursive: true })
+    }
   })
 
   for (const [what, promises] of Object.entries(LEFT_BY)) {
@@ -230,6 +245,19 @@ function sqliteTables(): string[] {
   >(`select name from pragma_table_list where schema = 'main' and type <> 'shadow'
     and name not like 'sqlite%' order by name`)
   return all.pluck().all()
+}
+
+/** The tables that move into a database. */
+async function tablesOf(url: string) {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, START)
+  const connection = await connectPostgres({ address: parseDatabaseUrl(url), name: 'test' })
+  try {
+    return movedTables(await tablesAlike(columnsIn(db), connection))
+  } finally {
+    connection.close()
+    db.close()
+  }
 }
 
 /** Records of all kinds, with one of every table. */

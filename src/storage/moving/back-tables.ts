@@ -1,6 +1,6 @@
 import { DELIVERY_STATE, MESSAGE_STATUS } from '../postgres/message-row.ts'
 import { columnsOf } from './source.ts'
-import { type ColumnType, MOVED_TABLES } from './tables.ts'
+import type { ColumnType, MovedTable } from './tables.ts'
 
 /** A table of SQLite, and where its rows are in PostgreSQL. */
 export interface BackTable {
@@ -19,20 +19,13 @@ const times = (prefix: string, ...names: string[]) =>
 const sums = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `sum(${name})::float8`]))
 
 /** Tables with the same columns on both sides; what the operator is removing stays behind. */
-const ALIKE: readonly BackTable[] = MOVED_TABLES.filter(
-  ({ from, name }) => /^\w+$/.test(from) && !['events', 'stats', 'quality_counts'].includes(name),
-).map((table) => {
-  const entries = columnsOf(table).map(([name, type]) => {
-    const column = table.columns[name]
-    return [typeof column === 'string' || column === undefined ? name : column[1], read(name, type)]
-  })
-  const isRemovable = table.name === 'webhooks' || table.name === 'inbound_routes'
-  return {
-    name: table.from,
-    columns: Object.fromEntries(entries),
-    from: isRemovable ? `${table.name} where not removing` : table.name,
-  }
+const backOf = (table: MovedTable): BackTable => ({
+  name: table.name,
+  columns: Object.fromEntries(columnsOf(table).map(([name, type]) => [name, read(name, type)])),
+  from: REMOVABLE.has(table.name) ? `${table.name} where not removing` : table.name,
 })
+
+const REMOVABLE = new Set(['inbound_routes', 'webhooks'])
 
 function read(name: string, type: ColumnType): string {
   if (type === 'boolean') return `${name}::int`
@@ -256,8 +249,8 @@ const MADE: readonly BackTable[] = [
   postAttempts('inbound', 'inbound_attempts a'),
 ]
 
-/** Every table but those of contents, in the order in which they are written. */
-export const BACK_TABLES: readonly BackTable[] = [...ALIKE, ...MADE]
+/** Every table but those of contents, in the order in which they are written. `alike`: those of tablesAlike. */
+export const backTables = (alike: readonly MovedTable[]): BackTable[] => [...alike.map(backOf), ...MADE]
 
 /** Made of the others in SQLite, once they are written. */
 export const MADE_LAST = `

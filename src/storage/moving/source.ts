@@ -1,6 +1,7 @@
 import { contentParts } from '../sqlite/content-parts.ts'
 import { type Connection, connect } from '../sqlite/driver.ts'
 import { migrate } from '../sqlite/migrate.ts'
+import { columnsIn } from './alike.ts'
 import { addHashes, type PartHash, partOf, rowHasher } from './part-hashes.ts'
 import type { ColumnType, MovedTable } from './tables.ts'
 
@@ -10,7 +11,8 @@ export type SourceRow = (string | number | Uint8Array | null)[]
 /** A SQLite database that nothing else writes, as the source of a move. */
 export interface Source {
   instanceId: string
-  proof: Uint8Array
+  /** `table.column` of every table. */
+  columns(): string[]
   /** Rows of a table, or of one of its parts. With `isOrdered`, by ID. */
   rows(table: MovedTable, how?: { part?: string; isOrdered?: boolean }): IterableIterator<SourceRow>
   /** Hashes of the parts of a table. */
@@ -43,7 +45,7 @@ export function openSource(file: string, now: number): Source {
   }
   return {
     instanceId: value<string>(db, 'select id from instance'),
-    proof: value<Uint8Array>(db, 'select proof from seal'),
+    columns: () => columnsIn(db),
     rows,
     hashes: async (table) => {
       const columns = columnsOf(table)

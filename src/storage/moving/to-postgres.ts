@@ -3,9 +3,10 @@ import type { DatabaseAddress } from '../postgres/address.ts'
 import { type Connection, connect, Refused } from '../postgres/connection.ts'
 import { addInstance, readInstance, serveHere, setInstanceState } from '../postgres/instance.ts'
 import { migrate } from '../postgres/migrate.ts'
+import { tablesAlike } from './alike.ts'
 import { type CopiedTable, copyTables } from './copy-tables.ts'
 import { openSource, type Source } from './source.ts'
-import { MOVED_TABLES } from './tables.ts'
+import { type MovedTable, movedTables } from './tables.ts'
 import { openTarget } from './target.ts'
 
 /** Statements over whole tables take minutes. What is lost in a crash is written by the next run, so commits do not wait
@@ -50,10 +51,13 @@ export async function moveToPostgres(options: {
     const source = openSource(file, now)
     try {
       await requireOwn(connection, source)
-      const tables = MOVED_TABLES.filter(({ isEarly }) => isEarly || !isFirst)
+      const tables = movedTables(await tablesAlike(source.columns(), connection))
       const target = openTarget(connection)
-      const copied = await copyTables(tables, { source, target, isFirst, onCopied })
-      if (!isFirst) await finish(connection, () => beforeServing(source.instanceId))
+      const copied = await copyTables(
+        tables.filter(({ isEarly }) => isEarly || !isFirst),
+        { source, target, isFirst, onCopied },
+      )
+      if (!isFirst) await finish(connection, tables, () => beforeServing(source.instanceId))
       return copied
     } finally {
       source.close()
@@ -82,8 +86,12 @@ async function requireOwn(connection: Connection, { instanceId }: Source): Promi
   await setInstanceState(connection, 'filling')
 }
 
-async function finish(connection: Connection, beforeServing: () => Promise<void>): Promise<void> {
-  for (const { name } of MOVED_TABLES.filter(({ isNumbered }) => isNumbered)) {
+async function finish(
+  connection: Connection,
+  tables: readonly MovedTable[],
+  beforeServing: () => Promise<void>,
+): Promise<void> {
+  for (const { name } of tables.filter(({ isNumbered }) => isNumbered)) {
     await connection.query(`${COUNT_UP} ${name}) numbers`, [name])
   }
   // Everything before it is on disk then, too.

@@ -6,7 +6,8 @@ import { readInstance, setInstanceState } from '../postgres/instance.ts'
 import { type ContentParts, contentParts } from '../sqlite/content-parts.ts'
 import { connect as connectFile, type Connection as Database } from '../sqlite/driver.ts'
 import { migrate } from '../sqlite/migrate.ts'
-import { BACK_TABLES, type BackTable, MADE_LAST } from './back-tables.ts'
+import { columnsIn, tablesAlike } from './alike.ts'
+import { type BackTable, backTables, MADE_LAST } from './back-tables.ts'
 
 const SETTINGS = { statement_timeout: '0', idle_in_transaction_session_timeout: '0', jit: 'off' }
 const DEADLINE_MS = 6 * 60 * 60_000
@@ -63,7 +64,7 @@ async function copyInto(
       how.onCopied(count)
     }
     await connection.query('begin isolation level repeatable read read only')
-    for (const table of BACK_TABLES) {
+    for (const table of backTables(await tablesAlike(columnsIn(db), connection))) {
       if (table.name === 'inbound_messages') note(await copyMails(db, connection))
       note({ name: table.name, rows: await copyTable(db, connection, table) })
       if (table.name === 'messages') note(await copyContents(db, connection))
