@@ -1,3 +1,4 @@
+import { type Allowance, AnswerFault, type AnswerInput, type Steps } from './answer-input.ts'
 import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
 
 /** How the end of a response body is determined. RFC 9112 §6.3 */
@@ -13,62 +14,31 @@ export interface AnswerHead {
   keepsAlive: boolean
 }
 
-/** Reads the lines of a head, including those of interim responses before it. */
-export interface HeadReader {
-  /** Takes one line without its end, one character per byte, and its size with the end in bytes. */
-  take(line: string, bytes: number): AnswerHead | 'more' | { fault: string }
+/** Reads heads up to that of the final response, and skips interim ones. */
+export function* readHead(input: AnswerInput, heads: Allowance): Steps<AnswerHead> {
+  for (let interim = 0; ; interim++) {
+    const status = statusOf(yield* input.line(heads))
+    if (status === null) throw new AnswerFault(ANSWER_FAULTS.notHttp)
+    if (status.code === 101) throw new AnswerFault(ANSWER_FAULTS.switches)
+    const fields = yield* readFields(input, heads)
+    if (status.code >= 200) return finished(status, fields)
+    if (interim === ANSWER_LIMITS.interimAnswers.most) throw new AnswerFault(ANSWER_LIMITS.interimAnswers.phrase)
+  }
 }
 
-/** Creates a reader that expects a status line. */
-export function createHeadReader(): HeadReader {
-  let status: Status | null = null
-  let fields: Field[] = []
-  let lines = 0
-  let headBytes = 0
-  let allBytes = 0
-  let interim = 0
-
-  const takeStatus = (line: string) => {
-    status = statusOf(line)
-    if (status === null) return { fault: ANSWER_FAULTS.notHttp }
-    if (status.code === 101) return { fault: ANSWER_FAULTS.switches }
-    return 'more'
-  }
-
-  const takeEnd = (): AnswerHead | 'more' | { fault: string } => {
-    if (status === null) return { fault: ANSWER_FAULTS.notHttp }
-    const { code, isOld } = status
-    if (code >= 200) return finished(code, isOld, fields)
-    if (++interim > ANSWER_LIMITS.interimAnswers.most) return { fault: ANSWER_LIMITS.interimAnswers.phrase }
-    status = null
-    fields = []
-    lines = 0
-    headBytes = 0
-    return 'more'
-  }
-
-  const takeField = (line: string) => {
-    if (++lines > ANSWER_LIMITS.headerLines.most) return { fault: ANSWER_LIMITS.headerLines.phrase }
+/** Reads headers or trailers, including the empty line behind them. */
+export function* readFields(input: AnswerInput, heads: Allowance): Steps<Field[]> {
+  const fields: Field[] = []
+  for (let lines = 0; ; lines++) {
+    const line = yield* input.line(heads)
+    if (line === '') return fields
+    if (lines === ANSWER_LIMITS.headerLines.most) throw new AnswerFault(ANSWER_LIMITS.headerLines.phrase)
     const last = fields.at(-1)
-    if ((line[0] === ' ' || line[0] === '\t') && last !== undefined && !CONTROLS.test(line)) {
-      last.value = trimmed(`${last.value} ${trimmed(line)}`) // RFC 9112 §5.2
-      return 'more'
-    }
     const field = fieldOf(line)
-    if (field === null) return { fault: ANSWER_FAULTS.notHttp }
-    fields.push(field)
-    return 'more'
-  }
-
-  return {
-    take: (line, bytes) => {
-      headBytes += bytes
-      allBytes += bytes
-      if (headBytes > ANSWER_LIMITS.headBytes.most) return { fault: ANSWER_LIMITS.headBytes.phrase }
-      if (allBytes > ANSWER_LIMITS.allHeadBytes.most) return { fault: ANSWER_LIMITS.allHeadBytes.phrase }
-      if (status === null) return takeStatus(line)
-      return line === '' ? takeEnd() : takeField(line)
-    },
+    if (field !== null) fields.push(field)
+    else if (last !== undefined && /^[ \t]/.test(line) && !CONTROLS.test(line)) {
+      last.value = trimmed(`${last.value} ${trimmed(line)}`) // RFC 9112 §5.2
+    } else throw new AnswerFault(ANSWER_FAULTS.notHttp)
   }
 }
 
@@ -112,7 +82,7 @@ function trimmed(text: string): string {
 
 const isBlank = (code: number) => code === 32 || code === 9
 
-function finished(status: number, isOld: boolean, fields: readonly Field[]): AnswerHead | { fault: string } {
+function finished({ code: status, isOld }: Status, fields: readonly Field[]): AnswerHead {
   const headers = new Map<string, string>()
   for (const { name, value } of fields) {
     const before = headers.get(name)
@@ -120,7 +90,6 @@ function finished(status: number, isOld: boolean, fields: readonly Field[]): Ans
     else if (!FIRST_COUNTS.has(name)) headers.set(name, `${before}, ${value}`)
   }
   const framed = framingOf(status, fields)
-  if (typeof framed === 'string') return { fault: framed }
   const connectionOptions = list(headers.get('connection'))
   const keepsAlive = isOld
     ? connectionOptions.includes('keep-alive') && framed.framing.kind !== 'chunked'
@@ -131,21 +100,21 @@ function finished(status: number, isOld: boolean, fields: readonly Field[]): Ans
 /** As in Node: for these headers only the first occurrence counts. */
 const FIRST_COUNTS = new Set(['content-type', 'content-length', 'etag', 'location', 'retry-after', 'server', 'expires'])
 
-function framingOf(status: number, fields: readonly Field[]): { framing: Framing; isCoded: boolean } | string {
+function framingOf(status: number, fields: readonly Field[]): { framing: Framing; isCoded: boolean } {
   const codings = fields.filter(({ name }) => name === 'transfer-encoding').flatMap(({ value }) => list(value))
   const lengths = fields.filter(({ name }) => name === 'content-length').flatMap(({ value }) => value.split(','))
   const [length = null, ...others] = new Set(lengths.map(trimmed)) // equal ones are one: RFC 9110 §8.6
-  if (others.length > 0 || (length !== null && codings.length > 0)) return ANSWER_FAULTS.lengths
-  if (length !== null && !/^\d{1,15}$/.test(length)) return ANSWER_FAULTS.lengths
+  if (others.length > 0 || (length !== null && codings.length > 0)) throw new AnswerFault(ANSWER_FAULTS.lengths)
+  if (length !== null && !/^\d{1,15}$/.test(length)) throw new AnswerFault(ANSWER_FAULTS.lengths)
   if (status === 204 || status === 304) return { framing: { kind: 'length', bytes: 0 }, isCoded: false }
   if (length !== null) return { framing: { kind: 'length', bytes: Number(length) }, isCoded: false }
   if (codings.length === 0) return { framing: { kind: 'close' }, isCoded: false }
   const isChunked = codings.at(-1) === 'chunked'
-  if (codings.indexOf('chunked') !== (isChunked ? codings.length - 1 : -1)) return ANSWER_FAULTS.lengths
+  if (codings.indexOf('chunked') !== (isChunked ? codings.length - 1 : -1)) throw new AnswerFault(ANSWER_FAULTS.lengths)
   return { framing: { kind: isChunked ? 'chunked' : 'close' }, isCoded: codings.length > (isChunked ? 1 : 0) }
 }
 
-/** A comma-separated list in lower case. A line has at most 8 KiB, and a head 16 KiB. */
+/** A comma-separated list in lower case. ANSWER_LIMITS.headBytes bounds its length. */
 function list(value: string | undefined): string[] {
   return (value ?? '')
     .toLowerCase()

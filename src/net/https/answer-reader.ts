@@ -1,4 +1,5 @@
-import { type AnswerHead, CONTROLS, createHeadReader, type Framing } from './answer-head.ts'
+import { type AnswerHead, CONTROLS, readFields, readHead } from './answer-head.ts'
+import { AnswerFault, AnswerInput, type Steps } from './answer-input.ts'
 import { ANSWER_FAULTS, ANSWER_LIMITS, FILE_LIMITS } from './limits.ts'
 
 /** The response to one request. */
@@ -19,211 +20,164 @@ export interface Answer {
 /** `more`: the response is incomplete. A fault ends the request; its text is one of the phrases in limits.ts. */
 export type Reading = { kind: 'more' } | { kind: 'answer'; answer: Answer } | { kind: 'fault'; error: string }
 
-/** Reads one HTTP/1.1 response from chunks of any size. */
-export interface AnswerReader {
-  /** Must not be called again after a response or a fault. */
-  push(bytes: Uint8Array): Reading
-  /** The peer closed the connection: a response whose body ends there, or a fault. */
-  end(): Reading
-  /** The response as far as it was received, not to be reused; null before the end of its head. */
-  cut(): Answer | null
-  /** True if any byte was received. */
-  hasBegun(): boolean
-  /** Size in bytes of a body that needs a reservation of memory: its length, or the wanted size if the length is
-   *  unknown and more than FILE_LIMITS.smallBytes arrived. Null for a smaller body. */
-  largeBytes(): number | null
-}
-
 /** Decides by the head of the final response: read the body, end the response there, or refuse it with a phrase. */
 export type JudgeHead = (head: AnswerHead) => 'read' | 'skip' | { fault: string }
 
-/** Wanted body size → a reader. A response with a longer body is complete, and not whole, as soon as one more byte
- *  arrives. Each byte is read once or twice, however the response is split; limits.ts ends unusual responses.
- *  Interim responses are skipped. With `judge` the body is a file, which may have more reads and chunks. RFC 9112 */
-export function createAnswerReader(keepBytes: number, judge?: JudgeHead): AnswerReader {
-  const maxReads = ANSWER_LIMITS.reads.most + (judge ? keepBytes / FILE_LIMITS.bytesPerRead : 0)
-  const maxChunks = () => ANSWER_LIMITS.chunks.most + (judge ? body.total() / FILE_LIMITS.bytesPerChunk : 0)
-  const head = createHeadReader()
-  const partial = createLineBuffer()
-  const body = createBodyBuffer(keepBytes)
-  let state: 'head' | 'length' | 'close' | 'chunk line' | 'chunk' | 'chunk end' | 'trailers' = 'head'
-  let answered: AnswerHead | null = null
-  let left = 0
-  let reads = 0
-  let chunks = 0
-  let trailers = 0
-  let trailerBytes = 0
-  let isSkipped = false
+/** Reads one HTTP/1.1 response from pieces of any size. A response with a longer body than wanted is complete, and not
+ *  whole, as soon as one more byte arrives. Each byte is read once or twice, however the response is split; limits.ts
+ *  ends unusual responses. Interim responses are skipped. RFC 9112 */
+export class AnswerReader {
+  readonly #keepBytes: number
+  readonly #judge: JudgeHead | undefined
+  readonly #input = new AnswerInput()
+  readonly #body: BodyBuffer
+  readonly #steps: Steps<void>
+  #head: AnswerHead | null = null
+  #isSkipped = false
+  #reads = 0
 
-  const cut = (): Answer | null => {
-    if (answered === null) return null
-    const { status, headers, isCoded } = answered
-    return { status, headers, body: body.bytes(), isWhole: false, isCoded, canReuse: false }
+  /** With `judge` the body is a file, which may have more reads and chunks. */
+  constructor(keepBytes: number, judge?: JudgeHead) {
+    this.#keepBytes = keepBytes
+    this.#judge = judge
+    this.#body = new BodyBuffer(keepBytes)
+    this.#steps = this.#read()
   }
 
-  const answer = (rest: number): Reading => {
-    const received = cut()
-    if (answered === null || received === null) return fault(ANSWER_FAULTS.notHttp)
-    const isWhole = !body.isFull()
-    const canReuse = isWhole && !isSkipped && answered.keepsAlive && rest === 0 && answered.framing.kind !== 'close'
+  /** Must not be called again after a response or a fault. */
+  push(bytes: Uint8Array): Reading {
+    const mostReads = ANSWER_LIMITS.reads.most + (this.#judge ? this.#keepBytes / FILE_LIMITS.bytesPerRead : 0)
+    if (++this.#reads > mostReads) return faultOf(ANSWER_LIMITS.reads.phrase)
+    this.#input.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    try {
+      return this.#steps.next().done ? this.#answer() : { kind: 'more' }
+    } catch (error) {
+      if (error instanceof AnswerFault) return faultOf(error.message)
+      throw error
+    }
+  }
+
+  /** The peer closed the connection: a response whose body ends there, or a fault. */
+  end(): Reading {
+    return this.#head?.framing.kind === 'close' ? this.#answer() : faultOf(ANSWER_FAULTS.closed)
+  }
+
+  /** The response as far as it was received, not to be reused; null before the end of its head. */
+  cut(): Answer | null {
+    if (this.#head === null) return null
+    const { status, headers, isCoded } = this.#head
+    return { status, headers, body: this.#body.bytes, isWhole: false, isCoded, canReuse: false }
+  }
+
+  /** True if any byte was received. */
+  get hasBegun(): boolean {
+    return this.#reads > 0
+  }
+
+  /** Size in bytes of a body that needs a reservation of memory: its length, or the wanted size if the length is
+   *  unknown and more than FILE_LIMITS.smallBytes arrived. Null for a smaller body. */
+  get largeBytes(): number | null {
+    const announced = this.#head?.framing.kind === 'length' ? this.#head.framing.bytes : null
+    const sizeBytes = announced ?? (this.#body.bytes.length > FILE_LIMITS.smallBytes ? this.#keepBytes : 0)
+    return sizeBytes > FILE_LIMITS.smallBytes ? Math.min(sizeBytes, this.#keepBytes) : null
+  }
+
+  #answer(): Reading {
+    const received = this.cut()
+    if (this.#head === null || received === null) return faultOf(ANSWER_FAULTS.notHttp)
+    const { framing, keepsAlive } = this.#head
+    const isWhole = !this.#body.isFull
+    const endsAlone = !this.#input.hasMore && framing.kind !== 'close'
+    const canReuse = isWhole && !this.#isSkipped && keepsAlive && endsAlone
     return { kind: 'answer', answer: { ...received, isWhole, canReuse } }
   }
 
-  const begin = (framing: Framing): boolean => {
-    if (framing.kind === 'length') {
-      body.expect(framing.bytes)
-      left = framing.bytes
-      state = 'length'
-      return left === 0
-    }
-    state = framing.kind === 'chunked' ? 'chunk line' : 'close'
-    return false
-  }
-
-  /** One line without its end → true if the response is complete; a string is a fault. */
-  const takeLine = (line: string, bytes: number): boolean | string => {
-    switch (state) {
-      case 'head': {
-        const step = head.take(line, bytes)
-        if (step === 'more') return false
-        if ('fault' in step) return step.fault
-        answered = step
-        const verdict = judge?.(step) ?? 'read'
-        if (typeof verdict === 'object') return verdict.fault
-        isSkipped = verdict === 'skip'
-        return isSkipped || begin(step.framing)
-      }
-      case 'chunk line': {
-        const size = chunkSize(line)
-        if (size === null) return ANSWER_FAULTS.chunks
-        if (++chunks > maxChunks()) return ANSWER_LIMITS.chunks.phrase
-        left = size
-        state = size === 0 ? 'trailers' : 'chunk'
-        return false
-      }
-      case 'chunk end':
-        state = 'chunk line'
-        return line === '' ? false : ANSWER_FAULTS.chunks
-      default: // trailers are ignored
-        if (line === '') return true
-        trailerBytes += bytes
-        if (++trailers > ANSWER_LIMITS.headerLines.most) return ANSWER_LIMITS.headerLines.phrase
-        return trailerBytes > ANSWER_LIMITS.headBytes.most ? ANSWER_LIMITS.headBytes.phrase : false
+  *#read(): Steps<void> {
+    const heads = { leftBytes: ANSWER_LIMITS.headBytes.most, phrase: ANSWER_LIMITS.headBytes.phrase }
+    const head = yield* readHead(this.#input, heads)
+    this.#head = head
+    const verdict = this.#judge?.(head) ?? 'read'
+    if (typeof verdict === 'object') throw new AnswerFault(verdict.fault)
+    this.#isSkipped = verdict === 'skip'
+    if (this.#isSkipped) return
+    switch (head.framing.kind) {
+      case 'length':
+        this.#body.expect(head.framing.bytes)
+        return yield* this.#readBody(head.framing.bytes)
+      case 'close':
+        return yield* this.#readBody(Number.POSITIVE_INFINITY)
+      case 'chunked':
+        yield* this.#readChunks()
+        if (!this.#body.isFull) yield* readFields(this.#input, heads) // trailers, which are ignored
     }
   }
 
-  /** Reads body bytes from `at`; returns where they end. */
-  const takeBody = (bytes: Buffer, at: number): number => {
-    const end = state === 'close' ? bytes.length : Math.min(bytes.length, at + left)
-    body.add(bytes, at, end)
-    left -= end - at
-    return end
-  }
-
-  const read = (bytes: Buffer): Reading => {
-    let at = 0
-    while (at < bytes.length) {
-      if (state === 'length' || state === 'close' || state === 'chunk') {
-        at = takeBody(bytes, at)
-        if (body.isFull()) return answer(bytes.length - at)
-        if (state === 'close' || left > 0) continue
-        if (state === 'length') return answer(bytes.length - at)
-        state = 'chunk end'
-        continue
-      }
-      const lineFeed = bytes.indexOf(LF, at)
-      const end = lineFeed < 0 ? bytes.length : lineFeed + 1
-      const limit = state === 'head' || state === 'trailers' ? ANSWER_LIMITS.lineBytes : ANSWER_LIMITS.chunkLineBytes
-      const size = partial.size() + end - at
-      if (size > limit.most) return fault(limit.phrase)
-      partial.add(bytes, at, end)
-      at = end
-      if (lineFeed < 0) break
-      const done = takeLine(partial.take(), size)
-      if (typeof done === 'string') return fault(done)
-      if (done) return answer(bytes.length - at)
+  *#readBody(bytes: number): Steps<void> {
+    for (let left = bytes; left > 0 && !this.#body.isFull; ) {
+      const taken = yield* this.#input.take(left)
+      this.#body.add(taken)
+      left -= taken.length
     }
-    return MORE
   }
 
-  return {
-    push: (bytes) => {
-      if (++reads > maxReads) return fault(ANSWER_LIMITS.reads.phrase)
-      return read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-    },
-    end: () => (state === 'close' ? answer(0) : fault(ANSWER_FAULTS.closed)),
-    cut,
-    hasBegun: () => reads > 0,
-    largeBytes: () => {
-      const announced = answered?.framing.kind === 'length' ? answered.framing.bytes : null
-      const sizeBytes = announced ?? (body.bytes().length > FILE_LIMITS.smallBytes ? keepBytes : 0)
-      return sizeBytes > FILE_LIMITS.smallBytes ? Math.min(sizeBytes, keepBytes) : null
-    },
+  /** Up to the last chunk, or until the body is full. RFC 9112 §7.1 */
+  *#readChunks(): Steps<void> {
+    for (let chunks = 1; ; chunks++) {
+      const size = chunkSize(yield* this.#chunkLine())
+      if (size === null) throw new AnswerFault(ANSWER_FAULTS.chunks)
+      const most = ANSWER_LIMITS.chunks.most + (this.#judge ? this.#body.total / FILE_LIMITS.bytesPerChunk : 0)
+      if (chunks > most) throw new AnswerFault(ANSWER_LIMITS.chunks.phrase)
+      if (size === 0) return
+      yield* this.#readBody(size)
+      if (this.#body.isFull) return
+      if ((yield* this.#chunkLine()) !== '') throw new AnswerFault(ANSWER_FAULTS.chunks)
+    }
+  }
+
+  #chunkLine(): Steps<string> {
+    const { most, phrase } = ANSWER_LIMITS.chunkLineBytes
+    return this.#input.line({ leftBytes: most, phrase })
   }
 }
 
-const LF = 10
-const CR = 13
-const MORE: Reading = { kind: 'more' }
-const fault = (error: string): Reading => ({ kind: 'fault', error })
-
-/** Buffers a line that began in earlier chunks. Its size is limited, so it never grows further. */
-function createLineBuffer() {
-  let held: Buffer = Buffer.alloc(0)
-  let size = 0
-  let whole: Buffer | null = null
-
-  return {
-    size: () => size,
-    /** Adds bytes from `at` to `end`, including the line feed if present. */
-    add: (bytes: Buffer, at: number, end: number) => {
-      if (size === 0 && bytes[end - 1] === LF) {
-        whole = bytes.subarray(at, end)
-        return
-      }
-      const needed = size + end - at
-      if (needed > held.length) held = Buffer.concat([held.subarray(0, size)], Math.max(512, 2 * needed))
-      bytes.copy(held, size, at, end)
-      size += end - at
-    },
-    /** Returns the line, one character per byte, without its end. A bare line feed also ends a line (RFC 9112 §2.2). */
-    take: (): string => {
-      const line = whole ?? held.subarray(0, size)
-      const end = line.length - (line[line.length - 2] === CR ? 2 : 1)
-      whole = null
-      size = 0
-      return line.toString('latin1', 0, end)
-    },
-  }
-}
+const faultOf = (error: string): Reading => ({ kind: 'fault', error })
 
 /** Keeps that many bytes and records if there were more. */
-function createBodyBuffer(keepBytes: number) {
-  let kept = Buffer.alloc(0)
-  let size = 0
-  let total = 0
-  let mostBytes = keepBytes
+class BodyBuffer {
+  readonly #keepBytes: number
+  #kept: Buffer = Buffer.alloc(0)
+  #size = 0
+  #mostBytes: number
+  total = 0
 
-  return {
-    /** The body has so many bytes: a larger buffer would have to be copied once more. */
-    expect: (bytes: number) => {
-      mostBytes = Math.min(keepBytes, bytes)
-    },
-    add: (bytes: Buffer, at: number, end: number) => {
-      total += end - at
-      const taken = Math.min(end - at, keepBytes - size)
-      if (taken <= 0) return
-      if (size + taken > kept.length) {
-        const larger = Buffer.allocUnsafe(Math.min(mostBytes, Math.max(size + taken, kept.length * 2, 512)))
-        kept.copy(larger, 0, 0, size)
-        kept = larger
-      }
-      bytes.copy(kept, size, at, at + taken)
-      size += taken
-    },
-    isFull: () => total > keepBytes,
-    total: () => total,
-    bytes: () => kept.subarray(0, size),
+  constructor(keepBytes: number) {
+    this.#keepBytes = keepBytes
+    this.#mostBytes = keepBytes
+  }
+
+  /** The body has so many bytes: a larger buffer would have to be copied once more. */
+  expect(bytes: number): void {
+    this.#mostBytes = Math.min(this.#keepBytes, bytes)
+  }
+
+  add(bytes: Buffer): void {
+    this.total += bytes.length
+    const size = Math.min(this.#size + bytes.length, this.#keepBytes)
+    if (size > this.#kept.length) {
+      const larger = Buffer.allocUnsafe(Math.min(this.#mostBytes, Math.max(size, this.#kept.length * 2, 512)))
+      this.#kept.copy(larger, 0, 0, this.#size)
+      this.#kept = larger
+    }
+    bytes.copy(this.#kept, this.#size, 0, size - this.#size)
+    this.#size = size
+  }
+
+  get isFull(): boolean {
+    return this.total > this.#keepBytes
+  }
+
+  get bytes(): Buffer {
+    return this.#kept.subarray(0, this.#size)
   }
 }
 

@@ -1,6 +1,6 @@
 import net from 'node:net'
 import tls from 'node:tls'
-import { type Answer, createAnswerReader, type JudgeHead } from './answer-reader.ts'
+import { type Answer, AnswerReader, type JudgeHead } from './answer-reader.ts'
 import { ANSWER_FAULTS } from './limits.ts'
 import { isAboutCertificate, phraseOf } from './phrases.ts'
 
@@ -136,7 +136,7 @@ function connectionOver(socket: net.Socket): Connection {
     onUnusable: () => {},
     exchange: ({ head, body, keepBytes, signal, onWork = ignore, file, headDecides = false }) =>
       new Promise((resolve) => {
-        const reader = createAnswerReader(keepBytes, file?.judge)
+        const reader = new AnswerReader(keepBytes, file?.judge)
         let sending = NOTHING_SENT
         let hasEntered = file === undefined
         const settle = (exchanged: Exchanged) => {
@@ -164,13 +164,13 @@ function connectionOver(socket: net.Socket): Connection {
             const reading = reader.push(bytes)
             if (reading.kind === 'answer') settle({ kind: 'answered', answer: reading.answer })
             else if (reading.kind === 'fault') fail(reading.error)
-            const largeBytes = hasEntered || reading.kind !== 'more' ? null : reader.largeBytes()
+            const largeBytes = hasEntered || reading.kind !== 'more' ? null : reader.largeBytes
             if (largeBytes !== null) void enter(largeBytes)
           },
           onClosed: (error) => {
             const reading = reader.end()
             if (reading.kind === 'answer') settle({ kind: 'answered', answer: reading.answer })
-            else if (!reader.hasBegun() && error === 'connection closed') settle({ kind: 'closed_unused' })
+            else if (!reader.hasBegun && error === 'connection closed') settle({ kind: 'closed_unused' })
             else fail(error)
           },
         }

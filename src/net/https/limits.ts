@@ -4,14 +4,11 @@
 export const ANSWER_LIMITS = {
   /** 1xx responses before the final one (RFC 9110 §15.2). Go's net/http allows five. */
   interimAnswers: { most: 5, phrase: 'too many interim responses' },
-  /** Status line and headers of one response, in bytes: gateways with long policies and many cookies send over 16 KiB. */
-  headBytes: { most: 65_536, phrase: 'response headers are too large' },
-  /** The same for all responses together, including interim ones. */
-  allHeadBytes: { most: 98_304, phrase: 'response headers are too large' },
-  /** Headers of one response, including trailers. */
+  /** Status lines, headers and trailers of a response and its interim responses together, in bytes: gateways with long
+   *  policies and many cookies send over 16 KiB. */
+  headBytes: { most: 98_304, phrase: 'response headers are too large' },
+  /** Lines of headers of one response; also of its trailers. */
   headerLines: { most: 1_000, phrase: 'response has too many headers' },
-  /** One status line, header or trailer, in bytes. */
-  lineBytes: { most: 64_000, phrase: 'response headers are too large' },
   /** One chunk-size line with its extensions, in bytes (RFC 9112 §7.1.1). */
   chunkLineBytes: { most: 256, phrase: 'response chunks are malformed' },
   /** Chunks of one response: the 4 KiB that we read need 4,096 chunks of one byte. */
