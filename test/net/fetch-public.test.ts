@@ -21,7 +21,10 @@ let post: Post
 const opened: (() => void)[] = []
 
 beforeAll(async () => {
-  certificate = await selfSignedCertificate({ names: ['hook.test', 'two.test', '127.0.0.1'], now: Date.now() })
+  certificate = await selfSignedCertificate({
+    names: ['hook.test', 'two.test', '*.many.test', '127.0.0.1'],
+    now: Date.now(),
+  })
   zone = await startZone(
     ['hook.test', 'two.test', 'wrong.test'].map((name) => ({ name, type: 'A', data: '127.0.0.1' })),
   )
@@ -190,6 +193,15 @@ describe('an answer', () => {
     const [first, second, third, other] = seen.map(({ peerPort }) => peerPort)
     expect([second, third]).toEqual([first, first])
     expect(other).not.toBe(first)
+  })
+
+  test('connections to a hundred names at one address are kept, and each carries only the posts to its name', async () => {
+    const hosts = Array.from({ length: 100 }, (_, number) => `n${number}.many.test`)
+    for (const host of hosts) zone.set(host, 'A', ['127.0.0.1'])
+    for (let round = 0; round < 2; round++) for (const host of hosts) await post(urlOf(host), request())
+    const ports = seen.map(({ peerPort }) => peerPort)
+    expect(new Set(ports).size).toBe(100)
+    expect(ports.slice(100)).toEqual(ports.slice(0, 100))
   })
 
   test('more than 256 slow endpoints do not delay another', async () => {

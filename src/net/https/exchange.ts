@@ -69,8 +69,12 @@ export interface ExchangeOptions {
 /** Sends requests from this thread. Host names are resolved, the addresses checked, and exactly those addresses
  *  connected to, so that a name cannot change in between; the certificate must contain the host. If no connection
  *  can be opened, the next address is tried, IPv4 before IPv6. Proxies from the environment are not used. Throws if
- *  `ca` is not a certificate. Not based on fetch, which runs only 256 requests per process at a time (measured, Bun
- *  1.4.5) and obeys HTTP_PROXY, nor on node:https, whose parser reads interim responses without limit. */
+ *  `ca` is not a certificate.
+ *
+ *  Not based on fetch (measured with Bun 1.4.5): it reads interim responses, trailers and chunk extensions without limit
+ *  until the deadline, in the one HTTP thread of the process. A single flooding connection delayed posts to others from
+ *  0.4 to 65 ms. It also keeps connections only while there are at most 60 host names. Not based on node:https, whose
+ *  parser reads interim responses without limit too. */
 export function createExchange(options: ExchangeOptions): { exchange: Exchange; close: () => void } {
   const { keepsAlive } = options
   const sender = createSender(
