@@ -71,6 +71,6 @@ const STUCK_MS = 60_000
 
 /** Describes an engine whose tick hangs; null if all are running. */
 export function stuckEngine(engines: Record<string, Pick<Loop, 'turningMs'>>): string | null {
-  const stuck = Object.entries(engines).find(([, { turningMs }]) => turningMs() > STUCK_MS)
+  const stuck = Object.entries(engines).find(([, engine]) => engine.turningMs() > STUCK_MS)
   return stuck === undefined ? null : `the ${stuck[0]} engine does not finish its turn`
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
 import { systemClock } from '../os/clock.ts'
-import { createAttempts } from './attempts.ts'
+import { Attempts } from './attempts.ts'
 import type { AttemptJob } from './job.ts'
 
 const JOB: AttemptJob = {
@@ -20,13 +20,18 @@ const JOB: AttemptJob = {
   sandbox: false,
 }
 
+const NO_THREADS = { submit: () => {}, written: () => {}, closeIdle: () => {} }
+function withoutThreads(): Attempts {
+  const attempts = new Attempts({ clock: systemClock })
+  attempts.useThreads(NO_THREADS)
+  return attempts
+}
+
 test('defers a mail whose MTA-STS policy cannot be read, without using a thread', async () => {
   const submitted: AttemptJob[] = []
-  const attempts = createAttempts({
-    submit: (jobs) => void submitted.push(...jobs),
-    clock: systemClock,
-    policyOf: () => Promise.reject(new Error('the disk cannot be read')),
-  })
+  const policies = { find: () => Promise.reject(new Error('the disk cannot be read')) }
+  const attempts = new Attempts({ clock: systemClock, policies })
+  attempts.useThreads({ ...NO_THREADS, submit: (jobs) => void submitted.push(...jobs) })
   const { outcome, attempt } = (await attempts.attempt(JOB))!
   expect(outcome).toMatchObject({ kind: 'deferred', cause: { class: 'internal' } })
   expect(attempt).toMatchObject({ number: 2, outcome: 'deferred', mxHost: null })
@@ -39,7 +44,7 @@ for (const [result, outcome] of [
   ['too_slow', { kind: 'deferred', code: '4.6.0', cause: { class: 'content', rule: 'prepare-time' } }],
 ] as const) {
   test(`records a job of an ended thread once: ${result}`, async () => {
-    const attempts = createAttempts({ submit: () => {}, clock: systemClock })
+    const attempts = withoutThreads()
     const ended = attempts.attempt(JOB)
     const lost = { deliveryId: 'dlv_1', result }
     attempts.onLost([lost, lost, { ...lost, deliveryId: 'dlv_2' }])
@@ -48,7 +53,7 @@ for (const [result, outcome] of [
 }
 
 test('returns a job that an ended thread had not started as not attempted', async () => {
-  const attempts = createAttempts({ submit: () => {}, clock: systemClock })
+  const attempts = withoutThreads()
   const ended = attempts.attempt(JOB)
   attempts.onLost([{ deliveryId: 'dlv_1', result: 'not_tried' }])
   expect(await ended).toBeNull()

@@ -3,19 +3,9 @@ import type { Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../os/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
-import { notAttempted } from './not-attempted.ts'
 import { internalFault, poisoned, WORKER_LOST_RULE } from './outcome.ts'
-import type { LostJob, Workers } from './workers.ts'
-
-/** Connects the delivery loop with the worker threads: submits jobs and returns their results. */
-export interface Attempts {
-  /** Always resolves: with the result; with null when the job was not attempted; when its thread ended, with an unknown
-   *  outcome if the mail may have been sent, else with a deferral; with a deferral when the domain's MTA-STS policy
-   *  cannot be determined. */
-  attempt(job: AttemptJob): Promise<AttemptResult | null>
-  onResults(results: AttemptResult[]): void
-  onLost(jobs: LostJob[]): void
-}
+import { notAttempted } from './unattempted.ts'
+import type { DeliveryThreads, LostJob, ThreadResults } from './workers.ts'
 
 interface UnderWay {
   job: AttemptJob
@@ -23,64 +13,92 @@ interface UnderWay {
   resolve: (result: AttemptResult | null) => void
 }
 
-/** `submit` receives all jobs of one turn at once: one message to a thread costs as much as composing a small mail.
- *  `policyOf` finds the MTA-STS policy of a recipient domain; not asked for mail through a relay. A policy that must be fetched first
- *  delays the job. */
-export function createAttempts(options: {
-  submit: Workers['submit']
-  clock: Clock
-  policyOf?: (domain: string) => MtaSts | null | Promise<MtaSts | null>
-  /** Receives each TLS session of an attempt, with the recipient domain. */
-  onTls?: (domain: string, session: TlsSession) => void
-}): Attempts {
-  const { submit, clock, policyOf, onTls } = options
-  const underWay = new Map<string, UnderWay>()
-  let gathered: AttemptJob[] = []
+/** Finds the MTA-STS policy of a recipient domain. One that must be fetched first delays the job. */
+type Policies = { find(domain: string): MtaSts | null | Promise<MtaSts | null> }
 
-  const flush = () => {
-    const jobs = gathered
-    gathered = []
-    submit(jobs)
+/** Receives each TLS session of an attempt, with the recipient domain. */
+type TlsCounters = { count(domain: string, session: TlsSession): void }
+
+/** Attempts in the delivery threads: one call for each attempt, from its job to its result. */
+export class Attempts implements ThreadResults {
+  readonly #clock: Clock
+  readonly #policies: Policies | undefined
+  readonly #tlsCounters: TlsCounters | undefined
+  readonly #underWay = new Map<string, UnderWay>()
+  #threads: Pick<DeliveryThreads, 'submit' | 'written' | 'closeIdle'> | null = null
+  #gathered: AttemptJob[] = []
+
+  constructor(parts: { clock: Clock; policies?: Policies; tlsCounters?: TlsCounters | undefined }) {
+    this.#clock = parts.clock
+    this.#policies = parts.policies
+    this.#tlsCounters = parts.tlsCounters
   }
-  const give = (job: AttemptJob): Promise<AttemptResult | null> =>
-    new Promise((resolve) => {
-      underWay.set(job.deliveryId, { job, startedAt: clock.now(), resolve })
-      if (gathered.length === 0) queueMicrotask(flush)
-      gathered.push(job)
+
+  /** The threads that make the attempts. They report to this object, so they are created after it. */
+  useThreads(threads: Pick<DeliveryThreads, 'submit' | 'written' | 'closeIdle'>): void {
+    this.#threads = threads
+  }
+
+  /** Always resolves: with the result; with null when the job was not attempted; when its thread ended, with an unknown
+   *  outcome if the mail may have been sent, else with a deferral; with a deferral when the domain's MTA-STS policy
+   *  cannot be determined. */
+  attempt(job: AttemptJob): Promise<AttemptResult | null> {
+    const mtaSts = hasPolicy(job) ? (this.#policies?.find(domainOf(job)) ?? null) : null
+    if (mtaSts === null) return this.#submit(job)
+    if (!(mtaSts instanceof Promise)) return this.#submit({ ...job, mtaSts })
+    const startedAt = this.#clock.now()
+    return mtaSts.then(
+      (found) => this.#submit({ ...job, mtaSts: found }),
+      // The domain's requirements are unknown, so nothing may be sent.
+      (error) => lostResult(job, internalFault(error), { startedAt, endedAt: this.#clock.now() }),
+    )
+  }
+
+  /** The store has the delivery's result. */
+  written(deliveryId: string): void {
+    this.#threads?.written(deliveryId)
+  }
+
+  /** Sends QUIT on idle connections to a destination. */
+  closeIdle(destination: string): void {
+    this.#threads?.closeIdle(destination)
+  }
+
+  onResults(results: readonly AttemptResult[]): void {
+    for (const result of results) this.#settle(result)
+  }
+
+  onLost(jobs: readonly LostJob[]): void {
+    for (const { deliveryId, result } of jobs) {
+      const lost = this.#underWay.get(deliveryId)
+      if (lost === undefined) continue
+      if (result !== 'not_tried')
+        this.#settle(lostResult(lost.job, LOST[result](), { ...lost, endedAt: this.#clock.now() }))
+      else if (this.#underWay.delete(deliveryId)) lost.resolve(null)
+    }
+  }
+
+  /** All jobs of one turn go to the threads at once: one message to a thread costs as much as composing a small mail. */
+  #submit(job: AttemptJob): Promise<AttemptResult | null> {
+    return new Promise((resolve) => {
+      this.#underWay.set(job.deliveryId, { job, startedAt: this.#clock.now(), resolve })
+      if (this.#gathered.length === 0) queueMicrotask(() => this.#flush())
+      this.#gathered.push(job)
     })
-  const settle = (result: AttemptResult) => {
-    const waiting = underWay.get(result.deliveryId)
-    underWay.delete(result.deliveryId)
-    if (waiting === undefined) return
-    for (const session of result.tlsSessions) onTls?.(domainOf(waiting.job), session)
-    waiting.resolve(result)
   }
 
-  return {
-    attempt: (job) => {
-      const mtaSts =
-        job.sandbox || job.route.relay !== undefined || hasNoMx(job) ? null : (policyOf?.(domainOf(job)) ?? null)
-      if (mtaSts === null) return give(job)
-      if (!(mtaSts instanceof Promise)) return give({ ...job, mtaSts })
-      const startedAt = clock.now()
-      return mtaSts.then(
-        (found) => give({ ...job, mtaSts: found }),
-        // The domain's requirements are unknown, so nothing may be sent.
-        (error) => lostResult(job, internalFault(error), { startedAt, endedAt: clock.now() }),
-      )
-    },
-    onResults: (results) => {
-      for (const result of results) settle(result)
-    },
-    onLost: (jobs) => {
-      for (const { deliveryId, result } of jobs) {
-        const waiting = underWay.get(deliveryId)
-        if (waiting === undefined) continue
-        if (result !== 'not_tried')
-          settle(lostResult(waiting.job, LOST[result](), { ...waiting, endedAt: clock.now() }))
-        else if (underWay.delete(deliveryId)) waiting.resolve(null)
-      }
-    },
+  #flush(): void {
+    const jobs = this.#gathered
+    this.#gathered = []
+    this.#threads?.submit(jobs)
+  }
+
+  #settle(result: AttemptResult): void {
+    const attempt = this.#underWay.get(result.deliveryId)
+    this.#underWay.delete(result.deliveryId)
+    if (attempt === undefined) return
+    for (const session of result.tlsSessions) this.#tlsCounters?.count(domainOf(attempt.job), session)
+    attempt.resolve(result)
   }
 }
 
@@ -110,5 +128,7 @@ function lostResult(
 
 const domainOf = ({ recipient }: AttemptJob) => recipient.slice(recipient.lastIndexOf('@') + 1)
 
-/** Without an MX host there is no host whose policy could apply. */
-const hasNoMx = ({ route: { mx } }: AttemptJob) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
+/** A simulated attempt, a relay, and a domain without an MX host have no host whose policy could apply. */
+function hasPolicy({ sandbox, route: { relay, mx } }: AttemptJob): boolean {
+  return !sandbox && relay === undefined && mx?.kind !== 'temporary' && mx?.kind !== 'nxdomain'
+}

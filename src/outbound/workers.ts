@@ -9,29 +9,6 @@ import { journalPath, notesAt, removeNotes } from './journal/delivered-journal.t
 import type { Relay } from './relays/relay.ts'
 import { type CostlyDomains, createCostlyDomains } from './schedule/costly-domains.ts'
 
-/** The delivery threads, as seen by the main thread. */
-export interface Workers {
-  /** Resolves when all threads have answered; rejects when one keeps dying before that. */
-  ready: Promise<void>
-  /** Gives each job to the thread with the fewest jobs, so that the mails of one destination use all CPUs, along with
-   *  the thread's share of the destination's connections. Mail of domains that use much CPU goes to additional threads
-   *  of lower priority while other domains send. A content of at least 64 KiB with its own buffer is transferred, not
-   *  copied: do not use it afterwards, unless several jobs of the same call share it. */
-  submit(jobs: readonly AttemptJob[]): void
-  /** The store has the delivery's result; its thread can drop it. */
-  written(deliveryId: string): void
-  /** Replaces the relays of the settings, for jobs that are submitted from now on. */
-  useRelays(relays: readonly Relay[]): void
-  /** Sends QUIT on idle connections to a destination. */
-  closeIdle(destination: string): void
-  /** Jobs submitted and not yet answered. */
-  underWay(): number
-  /** Running threads, and jobs waiting for one to start. */
-  state(): { runners: number; waiting: number; underWay: number }
-  /** Lets the threads finish for at most `timeoutMs`, then ends them; unanswered jobs return as lost. */
-  stop(timeoutMs: number): Promise<void>
-}
-
 /** A job whose thread ended before answering, and what is certain:
  *  - `too_slow`: it exceeded its thread's time. Nothing was sent.
  *  - `ended_thread`: the thread ended by itself during the job. Nothing was sent.
@@ -43,40 +20,32 @@ export interface LostJob {
   result: 'too_slow' | 'ended_thread' | 'not_sent' | 'not_tried' | 'unknown'
 }
 
-export interface WorkersOptions {
+/** Where the results of jobs go, as batched. Must not throw. */
+export interface ThreadResults {
+  onResults(results: readonly AttemptResult[]): void
+  onLost(jobs: readonly LostJob[]): void
+}
+
+export interface ThreadsOptions {
   spawn: () => Worker
   count: number
   settings: WorkerSettings
   /** Longest computation of a delivery without a turn of the event loop. */
-  computeMs?: number
+  computeMs?: number | undefined
   clock: Clock
   log: Log
-  onResults: (results: AttemptResult[]) => void
-  onLost: (jobs: LostJob[]) => void
   onEvent?: (event: PoolEvent) => void
 }
 
-/** Starts `count` threads with `spawn` → Workers. A thread that dies, or that a delivery blocks too long, is replaced:
- *  at once the first time, then with growing delays while threads die without work. Mails accepted by a server are read
- *  from the thread's journal (journal/delivered-journal.ts) and returned as results; `onLost` receives the others.
- *  Results arrive as batched. Callbacks must not throw. */
-export function createWorkers(options: WorkersOptions): Workers {
-  const threads = new DeliveryThreads(options)
-  return {
-    ready: threads.ready,
-    submit: (jobs) => threads.submit(jobs),
-    written: (deliveryId) => threads.written(deliveryId),
-    useRelays: (relays) => threads.useRelays(relays),
-    closeIdle: (destination) => threads.closeIdle(destination),
-    underWay: () => threads.underWay(),
-    state: () => threads.state(),
-    stop: (timeoutMs) => threads.stop(timeoutMs),
-  }
-}
-
-class DeliveryThreads implements Workers {
+/** The delivery threads, as seen by the main thread: `count` of them, started with `spawn`. A thread that dies, or that a
+ *  delivery blocks too long, is replaced: at once the first time, then with growing delays while threads die without work.
+ *  Mails accepted by a server are read from the thread's journal (journal/delivered-journal.ts) and returned as results;
+ *  the others are lost jobs. */
+export class DeliveryThreads {
+  /** Resolves when all threads have answered; rejects when one keeps dying before that. */
   readonly ready: Promise<void>
-  readonly #options: WorkersOptions
+  readonly #options: ThreadsOptions
+  readonly #results: ThreadResults
   /** Journals of ended threads, by path, with the deliveries that are not stored yet. */
   readonly #orphans = new Map<string, Set<string>>()
   readonly #costly: CostlyDomains
@@ -91,9 +60,10 @@ class DeliveryThreads implements Workers {
   #readyCount = 0
   #stopping = false
 
-  constructor(options: WorkersOptions) {
+  constructor(options: ThreadsOptions, results: ThreadResults) {
     const { count, settings, clock, log, computeMs = COMPUTE_MS } = options
     this.#options = options
+    this.#results = results
     this.#relays = settings.relays
     this.#costly = createCostlyDomains(() => clock.now(), count)
     this.ready = this.#started.promise
@@ -120,6 +90,10 @@ class DeliveryThreads implements Workers {
     this.#fill()
   }
 
+  /** Gives each job to the thread with the fewest jobs, so that the mails of one destination use all CPUs, along with
+   *  the thread's share of the destination's connections. Mail of domains that use much CPU goes to additional threads
+   *  of lower priority while other domains send. A content of at least 64 KiB with its own buffer is transferred, not
+   *  copied: do not use it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void {
     const threads = this.#normalThreads()
     if (threads.length === 0) {
@@ -140,32 +114,37 @@ class DeliveryThreads implements Workers {
     this.#supervisor.watch()
   }
 
-  /** One store transaction writes many results: they are sent together. */
+  /** The store has the delivery's result; its thread can drop it. One transaction writes many: they are sent together. */
   written(deliveryId: string): void {
     if (this.#written.length === 0) setImmediate(() => this.#sendWritten())
     this.#written.push(deliveryId)
   }
 
+  /** Replaces the relays of the settings, for jobs that are submitted from now on. */
   useRelays(relays: readonly Relay[]): void {
     this.#relays = relays
     for (const thread of this.#supervisor.runners) send(thread, { kind: 'relays', relays })
   }
 
+  /** Sends QUIT on idle connections to a destination. */
   closeIdle(destination: string): void {
     for (const thread of this.#supervisor.runners) send(thread, { kind: 'close_idle', destination })
   }
 
+  /** Jobs submitted and not yet answered. */
   underWay(): number {
     return this.#held.length + this.#jobsInThreads()
   }
 
+  /** Running threads, and jobs waiting for one to start. */
   state(): { runners: number; waiting: number; underWay: number } {
     const { runners } = this.#supervisor
     return { runners: runners.length, waiting: this.#held.length, underWay: this.#jobsInThreads() }
   }
 
+  /** Lets the threads finish for at most `timeoutMs`, then ends them; unanswered jobs return as lost. */
   async stop(timeoutMs: number): Promise<void> {
-    const { clock, onLost } = this.#options
+    const { clock } = this.#options
     this.#stopping = true
     this.#sendWritten()
     const all = [...this.#supervisor.runners]
@@ -175,7 +154,8 @@ class DeliveryThreads implements Workers {
     this.#ended.abort()
     this.#supervisor.stop()
     await Promise.all(this.#judging)
-    if (this.#held.length > 0) onLost(this.#held.map(({ deliveryId }) => ({ deliveryId, result: 'not_tried' })))
+    if (this.#held.length === 0) return
+    this.#results.onLost(this.#held.map(({ deliveryId }) => ({ deliveryId, result: 'not_tried' })))
     this.#held = []
   }
 
@@ -225,7 +205,7 @@ class DeliveryThreads implements Workers {
           thread.unwritten.add(deliveryId)
         }
         for (const [domain, ms, mails] of message.costs) this.#costly.learned(domain, ms, mails)
-        this.#options.onResults(message.results)
+        this.#results.onResults(message.results)
         return
       case 'bug':
         this.#options.log.error('delivery attempt failed with an internal error', {
@@ -254,7 +234,7 @@ class DeliveryThreads implements Workers {
    *  engine call, such as a regular expression, ends only after that call, but runs no further step, so there is no
    *  need to wait for it. */
   async #judge(thread: Thread, { culprit, cause, gone }: RunnerEnd): Promise<void> {
-    const { log, onResults, onLost, computeMs = COMPUTE_MS } = this.#options
+    const { log, computeMs = COMPUTE_MS } = this.#options
     await Promise.race([gone, sleepUnref(GONE_MS)])
     const delivered = deliveredBy(thread, log)
     const culpritId = culprit === null ? null : thread.slots.at(culprit - 1)
@@ -274,8 +254,8 @@ class DeliveryThreads implements Workers {
     const noted = new Set([...thread.unwritten, ...delivered.map(({ deliveryId }) => deliveryId)])
     if (noted.size > 0) this.#orphans.set(thread.path, noted)
     else removeNotes(thread.path)
-    if (delivered.length > 0) onResults(delivered)
-    if (lost.length > 0) onLost(lost)
+    if (delivered.length > 0) this.#results.onResults(delivered)
+    if (lost.length > 0) this.#results.onLost(lost)
   }
 
   /** Assigns each job to a thread and gives it a slot there. */

@@ -68,7 +68,7 @@ export function openAlerts(
   const sources = [
     checkSource({ health, runQuick, leads, node }),
     ...installationSources({ store, leads, channels: channels.map(({ name }) => name) }),
-    addressSource(node, outbound.addresses),
+    addressSource(node, () => outbound.addresses()),
     threadSource(node, deps.deaths),
     canarySource({ store, leads, mailboxes: config.canary.everyMinutes === 0 ? [] : namesOf(config.canary) }),
     strangerSource({

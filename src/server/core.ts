@@ -117,7 +117,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
     computeMs,
     rollback,
   })
-  notifier.on('deliveries', engines.outbound.wake)
+  notifier.on('deliveries', () => engines.outbound.wake())
   notifier.on('webhook deliveries', engines.webhooks.wake)
   notifier.on('inbound deliveries', engines.inbound.wake)
   const health = watchHealth(config, { store, clock, random, log })

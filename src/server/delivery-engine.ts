@@ -13,15 +13,16 @@ import type { Memory } from '../os/memory.ts'
 import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
-import { createAttempts } from '../outbound/attempts.ts'
+import { Attempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
+import { DeliveryQueue } from '../outbound/queue.ts'
 import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
-import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
-import { type KeptRests, openKeptRests } from '../outbound/senders/kept-rests.ts'
+import type { AdmissionSources } from '../outbound/schedule/open-admission.ts'
+import { openKeptRests } from '../outbound/senders/kept-rests.ts'
 import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
 import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
-import { createWorkers } from '../outbound/workers.ts'
+import { DeliveryThreads } from '../outbound/workers.ts'
 import type { Store } from '../storage/store.ts'
 import type { Compose } from '../submission/signing.ts'
 import { startComposingThread, startDeliveryThread } from '../threads.ts'
@@ -29,13 +30,13 @@ import { createTlsCounters } from '../tls-policy/counters.ts'
 import { createFetchPolicy } from '../tls-policy/fetch-policy.ts'
 import { createMtaStsPolicies, type MtaStsPolicies } from '../tls-policy/mta-sts.ts'
 import type { ResourceLimits } from './limits.ts'
-import { openRelayLogins, type RelayLogins } from './relay-logins.ts'
+import { openRelayLogins, type RelaysWithLogins } from './relay-logins.ts'
 import { relaySettingsOf } from './relays.ts'
 
-/** Outbound delivery: the loop that schedules attempts, the threads that make them, TLS policies of destinations, and TLS
+/** Outbound delivery: the queue that schedules attempts, the threads that make them, TLS policies of destinations, and TLS
  *  counters for reports. */
 export interface DeliveryEngine {
-  loop: OutboundLoop
+  queue: DeliveryQueue
   compose: Compose
   mtaStsOf: MtaStsPolicies['find']
   /** Starts fetching MTA-STS policies again before they expire. */
@@ -46,7 +47,7 @@ export interface DeliveryEngine {
   relays: RelayCounters
   /** Reads the passwords of relays again. Never throws. */
   refreshLogins(): void
-  /** Call after the loop has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
+  /** Call after the queue has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
   close(withinMs: number): Promise<void>
 }
@@ -76,7 +77,7 @@ export interface DeliveryEngineDeps {
   computeMs?: number
 }
 
-/** Creates the DeliveryEngine with its threads running; the loop is not started yet. If the threads do not start, stops
+/** Creates the DeliveryEngine with its threads running; the queue is not started yet. If the threads do not start, stops
  *  them and rejects. */
 export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDeps): Promise<DeliveryEngine> {
   const { store, clock, lookups, log, pools } = deps
@@ -95,50 +96,44 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     clock,
     onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
   })
-  const logins = openRelayLogins(config, log, (relays) => workers.useRelays(relays))
-  const workers = createWorkers({
-    spawn: startDeliveryThread,
-    count: config.delivery.workers,
-    settings: workerSettings(config, logins, deps),
-    clock,
-    log,
-    onResults: (results) => attempts.onResults(results),
-    onLost: (jobs) => attempts.onLost(jobs),
-    onEvent: pools.onEvent,
-    computeMs: deps.computeMs,
-  })
-  pools.add('delivery', workers.state)
-  const composing = createComposingPool(config, deps)
-  const attempts = createAttempts({
-    submit: workers.submit,
-    clock,
-    policyOf: policies.find,
-    onTls: countTls,
-  })
-  const loop = createLoop(config, deps, {
+  const tlsCounters = config.reports.from === '' ? undefined : counters
+  const attempts = new Attempts({ clock, policies, tlsCounters })
+  const logins = openRelayLogins(config, log, (relays) => threads.useRelays(relays))
+  const threads = new DeliveryThreads(
+    {
+      spawn: startDeliveryThread,
+      count: config.delivery.workers,
+      settings: workerSettings(config, logins, deps),
+      clock,
+      log,
+      onEvent: pools.onEvent,
+      computeMs: deps.computeMs,
+    },
     attempts,
-    workers,
-    policies,
-    mxResolver,
-    relayCounters,
-    keptRests,
-    logins,
-  })
+  )
+  attempts.useThreads(threads)
+  pools.add('delivery', () => threads.state())
+  const composing = createComposingPool(config, deps)
+  const queue = new DeliveryQueue(
+    { ...deps, settings: queueSettings(config, deps), onEvent: pools.onEvent },
+    { ...sourcesOf(config, deps), resolver: withPolicies(mxResolver, policies), keptRests },
+    { attempts, logins, relayCounters },
+  )
 
   const close = async (withinMs: number) => {
     await composing.stop()
-    await workers.stop(withinMs)
+    await threads.stop(withinMs)
     await counters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
     await relayCounters.flush().catch((error) => log.warn('relay counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
   }
-  await workers.ready.catch(async (error) => {
+  await threads.ready.catch(async (error) => {
     await close(0)
     throw error
   })
   return {
-    loop,
+    queue,
     compose: createComposer(composing),
     mtaStsOf: policies.find,
     refreshPolicies: (now) => {
@@ -151,7 +146,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   }
 }
 
-function workerSettings(config: Config, logins: RelayLogins, deps: DeliveryEngineDeps) {
+function workerSettings(config: Config, logins: RelaysWithLogins, deps: DeliveryEngineDeps) {
   const { delivery } = config
   const { lookups, limits, workerId } = deps
   return {
@@ -185,63 +180,37 @@ function createComposingPool(config: Config, { clock, log, pools, computeMs }: D
   return pool
 }
 
-function createLoop(
-  config: Config,
-  deps: DeliveryEngineDeps,
-  parts: {
-    attempts: ReturnType<typeof createAttempts>
-    workers: ReturnType<typeof createWorkers>
-    policies: MtaStsPolicies
-    mxResolver: Resolver
-    relayCounters: RelayCounters
-    keptRests: KeptRests | undefined
-    logins: RelayLogins
-  },
-): OutboundLoop {
-  const { delivery } = config
-  const { attempts, workers, policies, mxResolver, keptRests } = parts
-  return createOutboundLoop({
-    store: deps.store,
-    attempt: attempts.attempt,
-    storedMail: deps.storedMail,
-    written: workers.written,
-    clock: deps.clock,
-    random: deps.random,
-    mintId: deps.mintId,
-    verp: deps.verp,
-    recipientParts: deps.recipientParts,
-    workerId: deps.workerId,
-    settings: {
-      retryScheduleSeconds: delivery.retryScheduleSeconds,
-      maxAgeSeconds: delivery.maxAgeSeconds,
-      requireVerified: config.sending.requireVerifiedDomain,
-      hardBounces: config.sending.hardBounces,
-      maxInFlight: deps.limits.deliveries,
-      maxPerDestination: delivery.maxPerDestination,
-      destinations: delivery.sites,
-    },
+function queueSettings(config: Config, { limits }: DeliveryEngineDeps) {
+  const { delivery, sending } = config
+  return {
+    retryScheduleSeconds: delivery.retryScheduleSeconds,
+    maxAgeSeconds: delivery.maxAgeSeconds,
+    requireVerified: sending.requireVerifiedDomain,
+    hardBounces: sending.hardBounces,
+    maxInFlight: limits.deliveries,
+    maxPerDestination: delivery.maxPerDestination,
+    destinations: delivery.sites,
+  }
+}
+
+function sourcesOf(config: Config, deps: DeliveryEngineDeps): Omit<AdmissionSources, 'resolver' | 'keptRests'> {
+  return {
     relays: relaySettingsOf(config),
-    logins: parts.logins,
-    closeIdle: workers.closeIdle,
     isPort25Blocked: deps.isPort25Blocked,
-    onRelayed: parts.relayCounters.count,
     poolOf: poolsOf(config, deps),
     warmups: warmingOn(config),
-    keptRests,
-    resolver: {
-      mx: (domain) => {
-        // Fetched in parallel, so that the first message to a domain waits for one DNS answer, not for two.
-        Promise.resolve(policies.find(domain)).catch(() => {})
-        return mxResolver.mx(domain)
-      },
+  }
+}
+
+/** Fetches the policy of a domain while its MX hosts are looked up, so that the first message to a domain waits for one DNS
+ *  answer, not for two. */
+function withPolicies(resolver: Resolver, policies: MtaStsPolicies): AdmissionSources['resolver'] {
+  return {
+    mx: (domain) => {
+      Promise.resolve(policies.find(domain)).catch(() => {})
+      return resolver.mx(domain)
     },
-    notify: deps.notify,
-    onPoisonous: () => deps.pools.onEvent({ kind: 'poisonous_job', pool: 'delivery' }),
-    onOrganizationWaits: () => deps.pools.onEvent({ kind: 'owner_apart', pool: 'delivery' }),
-    log: deps.log,
-    mailLog: deps.mailLog,
-    memory: deps.memory,
-  })
+  }
 }
 
 /** Absent without configured addresses: the system chooses. */

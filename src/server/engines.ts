@@ -15,7 +15,7 @@ import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { lateBounce } from '../outbound/outcome.ts'
-import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
+import type { DeliveryQueue } from '../outbound/queue.ts'
 import { createComplaintCounter } from '../outbound/senders/warmup-complaints.ts'
 import type { ParsingAnswer, ParsingJob } from '../parsing/job.ts'
 import { type Parsing, parsingIn } from '../parsing/parsing.ts'
@@ -33,7 +33,7 @@ import type { Rollback } from './rollback.ts'
 /** The background loops (delivery, webhook posts, inbound posts) and the threads they use. */
 export interface Engines {
   delivery: DeliveryEngine
-  outbound: OutboundLoop
+  outbound: DeliveryQueue
   webhooks: DeliveryLoop
   inbound: DeliveryLoop
   readers: Readers
@@ -113,7 +113,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     mailLog: deps.mailLog,
     notify: deps.notify,
   })
-  const outbound = delivery.loop
+  const outbound = delivery.queue
 
   return {
     delivery,

@@ -125,16 +125,16 @@ export function gaugesOf(deps: {
 }): Gauges {
   const { outbound, webhooks, inbound } = deps.engines
   return {
-    deliveries: outbound.underWay,
+    deliveries: () => outbound.underWay(),
     webhookPosts: webhooks.inFlight,
     inboundPosts: inbound.inFlight,
     httpRequests: deps.api.underWay,
     eventStreams: deps.streams,
     smtpConnections: deps.smtpListeners.connections,
     networkRefusals: deps.networkLimits.refusals,
-    destinations: outbound.destinations,
-    addresses: outbound.addresses,
-    warmups: outbound.warmups,
+    destinations: () => outbound.destinations(),
+    addresses: () => outbound.addresses(),
+    warmups: () => outbound.warmups(),
     ...(deps.names === null ? {} : { dnsQueries: deps.names.counts }),
   }
 }

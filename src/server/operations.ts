@@ -51,9 +51,9 @@ import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Notifier, Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
+import type { DeliveryQueue } from '../outbound/queue.ts'
 import { createRelayChoice, type RelaySettings } from '../outbound/relays/relay-choice.ts'
 import { simulate } from '../outbound/sandbox.ts'
-import type { OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import type { DestinationState } from '../outbound/schedule/destination-state.ts'
 import { findRoute } from '../outbound/schedule/route.ts'
 import type { Parsing } from '../parsing/parsing.ts'
@@ -110,7 +110,7 @@ export interface OperationsDeps {
   /** Reputation and limits at a destination; null if no delivery engine runs. */
   destinationState: (destination: string, queue: string) => DestinationState | null
   /** How the mail of a queue is sent now; absent: the rules about relays alone decide. */
-  chosenRoute?: OutboundLoop['chosen']
+  chosenRoute?: DeliveryQueue['chosen']
   /** Attempts through relays that are not stored yet are stored by this; absent if this process delivers no mail. */
   flushRelays?: () => Promise<void>
   /** Use of each sending address; absent if this process delivers no mail. */
@@ -394,7 +394,7 @@ export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
 }
 
 /** Without a delivery engine, nothing is known of failures. */
-function byRulesAlone(settings: RelaySettings): OutboundLoop['chosen'] {
+function byRulesAlone(settings: RelaySettings): DeliveryQueue['chosen'] {
   const choice = createRelayChoice(settings)
   return (queue, destination) =>
     destination === null

@@ -1,19 +1,20 @@
 import { type Config, relayPasswordsOf } from '../config/load.ts'
 import type { Log } from '../os/log.ts'
-import type { Relay } from '../outbound/relays/relay.ts'
+import type { Relay, RelayLogins } from '../outbound/relays/relay.ts'
 import { relaysOf } from './relays.ts'
 
-/** The relays with the passwords of their files. */
-export interface RelayLogins {
+/** The relays with the passwords of their files. A file that cannot be read or is empty is logged, and its password stays
+ *  in use. */
+export interface RelaysWithLogins extends RelayLogins {
   relays(): readonly Relay[]
-  /** Increases with each change of a password. */
-  version(): number
-  /** Reads the files again. A file that cannot be read or is empty is logged, and its password stays in use. */
-  refresh(): void
 }
 
 /** Reads the files a first time; throws if that fails. `onChange` gets the relays when a password has changed. */
-export function openRelayLogins(config: Config, log: Log, onChange: (relays: readonly Relay[]) => void): RelayLogins {
+export function openRelayLogins(
+  config: Config,
+  log: Log,
+  onChange: (relays: readonly Relay[]) => void,
+): RelaysWithLogins {
   const passwords = relayPasswordsOf(config)
   let relays = relaysOf(config, passwords)
   let version = 1

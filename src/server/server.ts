@@ -187,9 +187,9 @@ function createApplication(config: Config, core: Core): Application {
     wait: notifier.wait,
     notify: notifier.notify,
     mtaStsOf: delivery.mtaStsOf,
-    destinationState: outbound.stateOf,
-    addressStates: outbound.addresses,
-    chosenRoute: outbound.chosen,
+    destinationState: (destination: string, queue: string) => outbound.stateOf(destination, queue),
+    addressStates: () => outbound.addresses(),
+    chosenRoute: (queue: string, destination: string | null) => outbound.chosen(queue, destination),
     flushRelays: core.engines.delivery.relays.flush,
   }
   const submission = openSubmission(deps)

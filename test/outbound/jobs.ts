@@ -5,7 +5,7 @@ import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import type { PoolEvent } from '../../src/os/thread-pool.ts'
 import type { AttemptJob, WorkerSettings } from '../../src/outbound/job.ts'
-import { createWorkers } from '../../src/outbound/workers.ts'
+import { DeliveryThreads } from '../../src/outbound/workers.ts'
 import { until } from '../support/patience.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 
@@ -75,21 +75,25 @@ export async function deliverTwo(folder: string, second: { recipient: string | n
   const results: Record<string, string> = {}
   const events: PoolEvent[] = []
   const preload = [new URL('../os/faulty-thread.ts', import.meta.url).href]
-  const workers = createWorkers({
-    spawn: () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href, { preload }),
-    count: 1,
-    settings: deliverySettings({ folder, zone: zone.address, port: remote.port, longestWaitMs: 3_000 }),
-    clock: systemClock,
-    log: { ...silentLog, error: () => reported.resolve(null) },
-    onResults: (batch) => {
-      for (const { deliveryId, outcome } of batch)
-        results[deliveryId] = outcome.kind === 'delivered' ? outcome.kind : outcome.message
+  const workers = new DeliveryThreads(
+    {
+      spawn: () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href, { preload }),
+      count: 1,
+      settings: deliverySettings({ folder, zone: zone.address, port: remote.port, longestWaitMs: 3_000 }),
+      clock: systemClock,
+      log: { ...silentLog, error: () => reported.resolve(null) },
+      onEvent: (event) => events.push(event),
     },
-    onLost: (jobs) => {
-      for (const { deliveryId, result } of jobs) results[deliveryId] = result
+    {
+      onResults: (batch) => {
+        for (const { deliveryId, outcome } of batch)
+          results[deliveryId] = outcome.kind === 'delivered' ? outcome.kind : outcome.message
+      },
+      onLost: (jobs) => {
+        for (const { deliveryId, result } of jobs) results[deliveryId] = result
+      },
     },
-    onEvent: (event) => events.push(event),
-  })
+  )
   workers.submit([attemptJob({ deliveryId: 'dlv_1' })])
   if (isKept) await until('the first delivery', () => 'dlv_1' in results)
   workers.submit([attemptJob({ deliveryId: 'dlv_2', ...(second as object) })])

@@ -18,7 +18,7 @@ import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createDeliveredJournal, type Note } from '../../src/outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../../src/outbound/journal/record-delivered.ts'
 import { poisoned } from '../../src/outbound/outcome.ts'
-import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/schedule/delivery-loop.ts'
+import { DeliveryQueue } from '../../src/outbound/queue.ts'
 import type { ConfiguredTerms } from '../../src/outbound/schedule/destination-limits.ts'
 import { createParsing } from '../../src/parsing/parsing.ts'
 import { createPerform } from '../../src/parsing/perform.ts'
@@ -65,7 +65,7 @@ const CONTENT = packContent({
 interface OpenedLoop {
   store: Store
   clock: FakeClock
-  loop: OutboundLoop
+  loop: DeliveryQueue
   /** Every attempt, as `seconds since the start recipient`. */
   tried: string[]
   jobs: AttemptJob[]
@@ -102,37 +102,39 @@ async function open(
   const tried: string[] = []
   const jobs: AttemptJob[] = []
   await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'enterprise', createdAt: START })
-  const loop = createOutboundLoop({
-    store,
-    attempt: async (job): Promise<AttemptResult> => {
-      const startedAt = clock.now()
-      tried.push(`${(startedAt - START) / 1000} ${job.recipient}`)
-      jobs.push(job)
-      const outcome = await answer(job)
-      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
+  const attempt = async (job: AttemptJob): Promise<AttemptResult> => {
+    const startedAt = clock.now()
+    tried.push(`${(startedAt - START) / 1000} ${job.recipient}`)
+    jobs.push(job)
+    const outcome = await answer(job)
+    return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
+  }
+  const loop = new DeliveryQueue(
+    {
+      store,
+      ...createParsing(async (job) => perform(job)),
+      clock,
+      random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
+      mintId,
+      verp: createVerp(new Uint8Array(32)),
+      recipientParts: () => NO_RECIPIENT_PARTS,
+      workerId: 'w1',
+      settings: {
+        retryScheduleSeconds: [60, 300, 900],
+        maxAgeSeconds: 3_600,
+        requireVerified: false,
+        hardBounces: USUAL_HARD,
+        maxInFlight: settings.maxInFlight ?? 100,
+        maxPerDestination: settings.maxPerDestination ?? 5,
+        destinations: settings.destinations ?? {},
+      },
+      notify: () => {},
+      log: silentLog,
+      mailLog: createMailLog(silentLog),
     },
-    ...createParsing(async (job) => perform(job)),
-    written: () => {},
-    clock,
-    random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
-    mintId,
-    verp: createVerp(new Uint8Array(32)),
-    recipientParts: () => NO_RECIPIENT_PARTS,
-    workerId: 'w1',
-    settings: {
-      retryScheduleSeconds: [60, 300, 900],
-      maxAgeSeconds: 3_600,
-      requireVerified: false,
-      hardBounces: USUAL_HARD,
-      maxInFlight: settings.maxInFlight ?? 100,
-      maxPerDestination: settings.maxPerDestination ?? 5,
-      destinations: settings.destinations ?? {},
-    },
-    resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } },
-    notify: () => {},
-    log: silentLog,
-    mailLog: createMailLog(silentLog),
-  })
+    { resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } } },
+    { attempts: { attempt, written: () => {}, closeIdle: () => {} } },
+  )
   const made: OpenedLoop = {
     store,
     clock,

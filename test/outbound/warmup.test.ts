@@ -4,10 +4,10 @@ import { DESTINATION_GROUPS, type DestinationGroup } from '../../src/model/desti
 import { dayOf, startOfDay, type Warmup, type WarmupKey } from '../../src/model/warmup.ts'
 import { STEP_BACK_DAYS, WARMUP_DAYS } from '../../src/model/warmup-plan.ts'
 import type { Lookup, MxRecord } from '../../src/net/dns/resolver.ts'
-import { type Admission, createAdmission, type Grant } from '../../src/outbound/schedule/admission.ts'
+import { Admission, ClaimPlan, type Grant } from '../../src/outbound/schedule/admission.ts'
 import { createTermsOf } from '../../src/outbound/schedule/destination-limits.ts'
-import { createDestinationRoutes } from '../../src/outbound/schedule/destination-routes.ts'
-import { createOwnerShares } from '../../src/outbound/schedule/owner-shares.ts'
+import { DestinationRoutes } from '../../src/outbound/schedule/destination-routes.ts'
+import { OwnerShares } from '../../src/outbound/schedule/owner-shares.ts'
 import { createSenders } from '../../src/outbound/senders/senders.ts'
 import { createWarmupLimits, type WarmupLimits, type WarmupResult } from '../../src/outbound/senders/warmups.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -64,13 +64,13 @@ async function start(
   const onError = (error: unknown) => expect(error).toBeUndefined()
   const limits = createWarmupLimits({ store: store.warmups, clock, addresses, onError })
   const hosts = pool.map((address) => ({ address, hostname: 'out.sender.test' }))
-  const shares = createOwnerShares(clock.steady.now)
+  const shares = new OwnerShares(clock.steady)
   const exchanges = new Map(Object.values(DOMAINS))
-  const routes = createDestinationRoutes({
+  const routes = new DestinationRoutes({
     shares,
-    now: clock.steady.now,
-    shareLimits: async () => {},
-    onKnown: () => {},
+    clock: clock.steady,
+    deliveries: { shareLimits: async () => {} },
+    onFound: () => {},
     resolver: {
       mx: async (domain) => {
         const records = [{ preference: 10, exchange: exchanges.get(domain) ?? domain }]
@@ -78,11 +78,11 @@ async function start(
       },
     },
   })
-  const admission = createAdmission({
+  const admission = new Admission({
     routes,
     shares,
     clock,
-    clockGoodSince: () => START,
+    clockChanges: { goodSince: () => START },
     maxInFlight: 1_000,
     termsOf: createTermsOf({}, 20),
     longestPauseMs: () => 0,
@@ -97,8 +97,8 @@ async function start(
 async function claim({ admission, clock }: Engine, domain: string, mails: number): Promise<Grant[]> {
   const queue = queueOf(domain, 'org_aaaaaaaa11111111')
   for (let turn = 0; turn < 3; turn++) {
-    const draft = admission.draft()
-    const answer = draft.look(queue, clock.now())
+    const plan = new ClaimPlan(admission)
+    const answer = plan.look(queue, clock.now())
     if (answer === false) break
     if ('name' in answer) {
       if (!answer.name.startsWith('mx ')) break
@@ -106,7 +106,7 @@ async function claim({ admission, clock }: Engine, domain: string, mails: number
       continue
     }
     const most = Math.min(mails, ...answer.quotas.map((quota) => ('most' in quota ? quota.most : mails)))
-    return draft.commit(Array<string>(most).fill(queue))
+    return plan.commit(Array<string>(most).fill(queue))
   }
   return []
 }
@@ -209,7 +209,7 @@ describe('on the first day', () => {
     const { admission, clock } = engine
     expect(await send(engine, 'gmail.test', 10)).toEqual({ [NEW]: 3 })
     const queue = queueOf('gmail.test', 'org_aaaaaaaa11111111')
-    expect(admission.look(queue, clock.now())).toEqual({ name: `warm-up ${NEW} google`, until: START + STEP })
+    expect(admission.limitsOf(queue, clock.now())).toEqual({ name: `warm-up ${NEW} google`, until: START + STEP })
     expect(admission.stateOf('google.com', queue).addresses?.[0]?.warmup).toMatchObject({
       ...{ group: 'google', day: 1, allowance: 50, sent: 3, left: 0, nextAt: START + STEP, state: 'on_plan' },
     })

@@ -10,7 +10,7 @@ import { silentLog } from '../../src/os/log.ts'
 import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { type Note, readJournals } from '../../src/outbound/journal/delivered-journal.ts'
-import { createWorkers, type LostJob } from '../../src/outbound/workers.ts'
+import { DeliveryThreads, type LostJob } from '../../src/outbound/workers.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -68,28 +68,32 @@ function threads(options: {
     longestWaitMs: options.longestWaitMs,
   })
   const workers = keep(
-    createWorkers({
-      spawn: () => {
-        const worker = (options.spawn ?? realThread)()
-        spawned.push(worker)
-        return worker
+    new DeliveryThreads(
+      {
+        spawn: () => {
+          const worker = (options.spawn ?? realThread)()
+          spawned.push(worker)
+          return worker
+        },
+        count: options.count ?? 2,
+        settings,
+        computeMs: options.computeMs,
+        clock: options.clock ?? systemClock,
+        log: silentLog,
       },
-      count: options.count ?? 2,
-      settings,
-      computeMs: options.computeMs,
-      clock: options.clock ?? systemClock,
-      log: silentLog,
-      onResults: (batch) => {
-        batches.push(batch.length)
-        results.push(...batch)
-        if (options.isWritten?.() ?? true) for (const { deliveryId } of batch) workers.written(deliveryId)
-        reported()
+      {
+        onResults: (batch) => {
+          batches.push(batch.length)
+          results.push(...batch)
+          if (options.isWritten?.() ?? true) for (const { deliveryId } of batch) workers.written(deliveryId)
+          reported()
+        },
+        onLost: (jobs) => {
+          lost.push(...jobs)
+          reported()
+        },
       },
-      onLost: (jobs) => {
-        lost.push(...jobs)
-        reported()
-      },
-    }),
+    ),
   )
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise<void>((resolve) => waiting.push(resolve))

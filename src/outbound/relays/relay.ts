@@ -19,3 +19,11 @@ export interface Relay {
 
 /** Name of a relay → the name of its limits. No destination of mail contains a colon and these letters before it. */
 export const relayDestination = (name: string) => `relay:${name}`
+
+/** Passwords of relays. */
+export interface RelayLogins {
+  /** Increases with each change of a password. */
+  version(): number
+  /** Reads the passwords again. */
+  refresh(): void
+}

@@ -3,57 +3,71 @@ import { queueOf, SANDBOX } from '../../model/delivery.ts'
 import type { Blocker, Look } from '../../storage/store.ts'
 import type { Relay } from '../relays/relay.ts'
 import { createRelayChoice, type RelayChoice } from '../relays/relay-choice.ts'
-import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
-import { createOwnerShares } from './owner-shares.ts'
+import { Admission, ClaimPlan, EXPIRED, type Grant } from './admission.ts'
+import { DestinationRoutes } from './destination-routes.ts'
+import { OwnerShares } from './owner-shares.ts'
 
 const NO_MX = { kind: 'no_data' } as const
 const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinute: null }
+
+class KnownRoutes extends DestinationRoutes {
+  override routeFor(domain: string) {
+    return { destination: domain.split('.')[0]!, mx: NO_MX }
+  }
+
+  override lastRouteFor(domain: string) {
+    return this.routeFor(domain)
+  }
+}
 
 /** Admission at 1000 ms, where the domain before the first dot is the destination. */
 function open(maxInFlight = 40, relays?: RelayChoice) {
   const state = { now: 1_000 }
   const now = () => state.now
   const sleep = () => Promise.resolve()
-  const routeFor = (domain: string) => ({ destination: domain.split('.')[0]!, mx: NO_MX })
-  const admission = createAdmission({
-    routes: {
-      routeFor,
-      lastRouteFor: routeFor,
-      ask: () => ({ blocker: { name: 'never', until: null }, isNew: true }),
-    },
-    shares: createOwnerShares(now),
+  const shares = new OwnerShares({ now })
+  const admission = new Admission({
+    routes: new KnownRoutes({
+      shares,
+      clock: { now },
+      resolver: { mx: async () => NO_MX },
+      deliveries: { shareLimits: async () => {} },
+      onFound: () => {},
+    }),
+    shares,
     clock: { now, sleep, steady: { now, sleep } },
-    clockGoodSince: () => 1_000,
+    clockChanges: { goodSince: () => 1_000 },
     maxInFlight,
     termsOf: (destination) => (destination === 'relay:one' ? { ...TERMS, maxMailsPerMinute: 60 } : TERMS),
     ...(relays !== undefined && { relays }),
     longestPauseMs: () => 60_000,
     overdueMs: 100_000,
   })
+  const limits: Look = (queue, dueAt) => admission.limitsOf(queue, dueAt)
   /** How many more of the queue may start, or its blocker. */
-  const startableAt = (queue: string, dueAt: number, look: Look = admission.look): number | Blocker => {
+  const startableAt = (queue: string, dueAt: number, look: Look = limits): number | Blocker => {
     const answer = look(queue, dueAt)
     if (answer === false) return 0
     if ('name' in answer) return answer
     return Math.min(maxInFlight, ...answer.quotas.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
   }
-  /** Claims that many of the queue, in a separate draft. */
+  /** Claims that many of the queue, in a separate plan. */
   const take = (queue: string, count: number, dueAt = state.now) => {
-    const draft = admission.draft()
-    draft.look(queue, dueAt)
-    return draft.commit(Array.from({ length: count }, () => queue))
+    const plan = new ClaimPlan(admission)
+    plan.look(queue, dueAt)
+    return plan.commit(Array.from({ length: count }, () => queue))
   }
   return { state, admission, startableAt, take }
 }
 
-test('deliveries of a claim count from its commit, for all domains of the destination; a dropped draft does not count', () => {
+test('deliveries of a claim count from its commit, for all domains of the destination; a dropped plan does not count', () => {
   const { admission, startableAt } = open()
-  const draft = admission.draft()
-  expect(startableAt('one.a', 1_000, draft.look)).toBe(5)
+  const plan = new ClaimPlan(admission)
+  expect(startableAt('one.a', 1_000, plan.look)).toBe(5)
   expect(startableAt('one.b', 1_000)).toBe(5)
-  draft.commit(['one.a', 'one.a', 'one.a'])
+  plan.commit(['one.a', 'one.a', 'one.a'])
   expect(startableAt('one.b', 1_000)).toBe(2)
-  expect(startableAt('one.b', 1_000, admission.draft().look)).toBe(2)
+  expect(startableAt('one.b', 1_000, new ClaimPlan(admission).look)).toBe(2)
   expect(startableAt('one.b', 1_000)).toBe(2)
 })
 
@@ -67,13 +81,13 @@ test('mail due before the start is backlog, and its hanging attempts leave half 
   expect(startableAt('fresh', 1_000)).toBe(5)
 })
 
-test('mail past its maximum age is given up without capacity and does not count; younger mail of the queue waits', () => {
+test('mail past its maximum age expires without capacity and does not count; younger mail of the queue waits', () => {
   const { state, admission, startableAt, take } = open()
   take('one.a', 5, 1_000)
   state.now = 101_001
-  const draft = admission.draft()
-  expect(draft.look('one.a', 1_000)).toEqual({ quotas: [], dueUntil: 1_000 })
-  expect(draft.commit(['one.a', 'one.a'])).toEqual([GIVEN_UP, GIVEN_UP])
+  const plan = new ClaimPlan(admission)
+  expect(plan.look('one.a', 1_000)).toEqual({ quotas: [], dueUntil: 1_000 })
+  expect(plan.commit(['one.a', 'one.a'])).toEqual([EXPIRED, EXPIRED])
   expect(startableAt('one.a', 2_000)).toEqual({ name: 'destination one', until: null })
   expect(admission.stateOf('one').underWay).toBe(5)
 })
@@ -115,9 +129,9 @@ test('an organization whose destinations hang leaves slots to the others', () =>
 test('owners of one plan count as holders, so that the first takes no share of the next', () => {
   const { state, admission, startableAt } = open(400)
   const queue = (destination: string, owner: string) => queueOf(destination, owner.repeat(8))
-  const draft = admission.draft()
+  const plan = new ClaimPlan(admission)
   const shares = ['a', 'b', 'c'].map((owner) => {
-    const answer = draft.look(queue(owner, owner), state.now)
+    const answer = plan.look(queue(owner, owner), state.now)
     if (answer === false || 'name' in answer) throw new Error('no startable')
     return answer.quotas.find(({ name }) => name.startsWith('unknown of'))
   })

@@ -1,13 +1,3 @@
-/** Limits attempts at destinations that are not proven while others accept mail. A dead destination takes no time
- *  from them, but it costs CPU: every attempt needs a claim, a signature and a record. */
-export interface ColdStartPacing {
-  /** A mail was delivered. */
-  good(now: number): void
-  /** How many attempts may start now, and if none, when (steady clock, ms) more may. */
-  left(now: number): { starts: number; nextAt: number }
-  started(count: number, now: number): void
-}
-
 const TURN_MS = 100
 /** Below this many delivered mails per second there is no limit. */
 const BUSY = 20
@@ -15,41 +5,44 @@ const BUSY = 20
 const AT_LEAST = 100
 const SHARE = 0.1
 
-/** Creates a ColdStartPacing, without a limit until mails are delivered. */
-export function createColdStartPacing(): ColdStartPacing {
-  let second = 0
-  let goodNow = 0
-  let goodBefore = 0
-  let turn = 0
-  let startedInTurn = 0
+/** Limits attempts at destinations that are not proven while others accept mail. A dead destination takes no time
+ *  from them, but it costs CPU: every attempt needs a claim, a signature and a record. There is no limit until mails are
+ *  delivered. Times are of the steady clock, ms. */
+export class ColdStartPacing {
+  #second = 0
+  #deliveredNow = 0
+  #deliveredBefore = 0
+  #turn = 0
+  #startedInTurn = 0
 
-  const moveTo = (now: number) => {
-    const thisSecond = Math.floor(now / 1000)
-    if (thisSecond !== second) {
-      goodBefore = thisSecond === second + 1 ? goodNow : 0
-      goodNow = 0
-      second = thisSecond
-    }
-    const thisTurn = Math.floor(now / TURN_MS)
-    if (thisTurn !== turn) startedInTurn = 0
-    turn = thisTurn
+  delivered(now: number): void {
+    this.#moveTo(now)
+    this.#deliveredNow++
   }
 
-  return {
-    good: (now) => {
-      moveTo(now)
-      goodNow++
-    },
-    left: (now) => {
-      moveTo(now)
-      const good = Math.max(goodBefore, goodNow)
-      if (good < BUSY) return { starts: Number.POSITIVE_INFINITY, nextAt: now }
-      const perTurn = Math.ceil((Math.max(AT_LEAST, good * SHARE) * TURN_MS) / 1000)
-      return { starts: Math.max(0, perTurn - startedInTurn), nextAt: (turn + 1) * TURN_MS }
-    },
-    started: (count, now) => {
-      moveTo(now)
-      startedInTurn += count
-    },
+  /** How many attempts may start now, and if none, when more may. */
+  left(now: number): { starts: number; nextAt: number } {
+    this.#moveTo(now)
+    const delivered = Math.max(this.#deliveredBefore, this.#deliveredNow)
+    if (delivered < BUSY) return { starts: Number.POSITIVE_INFINITY, nextAt: now }
+    const perTurn = Math.ceil((Math.max(AT_LEAST, delivered * SHARE) * TURN_MS) / 1000)
+    return { starts: Math.max(0, perTurn - this.#startedInTurn), nextAt: (this.#turn + 1) * TURN_MS }
+  }
+
+  started(count: number, now: number): void {
+    this.#moveTo(now)
+    this.#startedInTurn += count
+  }
+
+  #moveTo(now: number): void {
+    const second = Math.floor(now / 1000)
+    if (second !== this.#second) {
+      this.#deliveredBefore = second === this.#second + 1 ? this.#deliveredNow : 0
+      this.#deliveredNow = 0
+      this.#second = second
+    }
+    const turn = Math.floor(now / TURN_MS)
+    if (turn !== this.#turn) this.#startedInTurn = 0
+    this.#turn = turn
   }
 }

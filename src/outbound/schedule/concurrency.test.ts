@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../model/delivery.ts'
 import type { Blocker, Quota } from '../../storage/store.ts'
-import { createDestinationConcurrency, type DestinationConcurrency } from './concurrency.ts'
+import { DestinationConcurrency } from './concurrency.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 
 const CAUSE = { class: 'rate', rule: 'test' }
@@ -18,7 +18,7 @@ const FULL: Outcome = { kind: 'deferred', code: '4.2.2', message: '452 4.2.2 ful
 
 const TERMS: DestinationTerms = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinute: null }
 const open = (terms: Partial<DestinationTerms> = {}, maxInFlight = 1000) =>
-  createDestinationConcurrency({
+  new DestinationConcurrency({
     maxInFlight,
     termsOf: () => ({ ...TERMS, ...terms }),
     longestPauseMs: () => 3_600_000,
@@ -91,7 +91,7 @@ describe('a destination', () => {
   })
 
   test('is paused no longer than until the retry of the failed mail', () => {
-    const concurrency = createDestinationConcurrency({
+    const concurrency = new DestinationConcurrency({
       maxInFlight: 9,
       termsOf: () => TERMS,
       longestPauseMs: () => 800,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Lookup, MxRecord } from '../../net/dns/resolver.ts'
-import { createDestinationRoutes } from './destination-routes.ts'
-import { createOwnerShares } from './owner-shares.ts'
+import { DestinationRoutes } from './destination-routes.ts'
+import { OwnerShares } from './owner-shares.ts'
 
 const GOOGLE: Lookup<MxRecord> = {
   kind: 'records',
@@ -15,25 +15,29 @@ function open() {
   const state = {
     now: 0,
     asked: [] as string[],
-    freed: [] as string[],
+    found: 0,
     shared: [] as [string, string][],
     isStoreAvailable: true,
   }
   const waiting = new Map<string, (answer: Lookup<MxRecord>) => void>()
-  const routes = createDestinationRoutes({
+  const routes = new DestinationRoutes({
     resolver: {
       mx: (domain) => {
         state.asked.push(domain)
         return new Promise((resolve) => waiting.set(domain, resolve))
       },
     },
-    shares: createOwnerShares(() => state.now),
-    now: () => state.now,
-    shareLimits: async (domain, destination) => {
-      if (!state.isStoreAvailable) throw new Error('no connection')
-      state.shared.push([domain, destination])
+    shares: new OwnerShares({ now: () => state.now }),
+    clock: { now: () => state.now },
+    deliveries: {
+      shareLimits: async (domain, destination) => {
+        if (!state.isStoreAvailable) throw new Error('no connection')
+        state.shared.push([domain, destination])
+      },
     },
-    onKnown: (blockers) => state.freed.push(...blockers),
+    onFound: () => {
+      state.found++
+    },
   })
   const answer = async (domain: string, lookup: Lookup<MxRecord>) => {
     waiting.get(domain)!(lookup)
@@ -45,10 +49,11 @@ function open() {
 test('a domain is looked up once, waits for the answer, and is known for its TTL', async () => {
   const { state, routes, answer } = open()
   expect(routes.routeFor('a.example', 0)).toBeNull()
-  expect(routes.ask('a.example', 'a', true)).toEqual({ blocker: { name: 'mx a.example', until: null }, isNew: true })
-  expect(routes.ask('a.example', 'a', true).isNew).toBe(false)
+  expect(routes.lookUp('a.example', 'a', true)).toEqual({ blocker: { name: 'mx a.example', until: null }, isNew: true })
+  expect(routes.lookUp('a.example', 'a', true).isNew).toBe(false)
   await answer('a.example', GOOGLE)
-  expect(state.freed).toContain('mx a.example')
+  expect(state.found).toBe(1)
+  expect(routes.freed()).toContain('mx a.example')
   expect(routes.routeFor('a.example', 299_999)).toEqual({ destination: 'google.com', mx: GOOGLE })
   expect(state.asked).toEqual(['a.example'])
   expect(routes.lastRouteFor('a.example')!.destination).toBe('google.com')
@@ -56,24 +61,25 @@ test('a domain is looked up once, waits for the answer, and is known for its TTL
 
 test('the store learns which destination a domain shares before the route is used, and nothing from a failed lookup', async () => {
   const { state, routes, answer } = open()
-  routes.ask('a.example', 'a', true)
+  routes.lookUp('a.example', 'a', true)
   state.isStoreAvailable = false
   await answer('a.example', GOOGLE)
   expect(routes.routeFor('a.example', 0)).toBeNull()
-  expect(state.freed).toContain('mx a.example')
+  expect(state.found).toBe(1)
+  expect(routes.freed()).toContain('mx a.example')
   state.isStoreAvailable = true
-  expect(routes.ask('a.example', 'a', true).isNew).toBe(true)
+  expect(routes.lookUp('a.example', 'a', true).isNew).toBe(true)
   await answer('a.example', GOOGLE)
   expect(state.shared).toEqual([['a.example', 'google.com']])
-  routes.ask('b.example', 'a', true)
+  routes.lookUp('b.example', 'a', true)
   await answer('b.example', { kind: 'temporary', reason: 'SERVFAIL' })
   expect(routes.routeFor('b.example', 0)).not.toBeNull()
   expect(state.shared).toHaveLength(1)
 })
 
-test('an answer with a TTL shorter than its way back is valid for the claim that asked', async () => {
+test('an answer with a TTL shorter than its way back is valid for the claim that needed it', async () => {
   const { routes, answer } = open()
-  routes.ask('a.example', 'a', true)
+  routes.lookUp('a.example', 'a', true)
   await answer('a.example', { kind: 'temporary', reason: 'SERVFAIL' })
   expect(routes.routeFor('a.example', 999_999)!.destination).toBe('a.example')
   expect(routes.routeFor('a.example', 999_999)!.destination).toBe('a.example')
@@ -86,9 +92,9 @@ test.each<[string, Lookup<MxRecord>, number]>([
   ['records with a long TTL', { ...GOOGLE, ttlSeconds: 86_400 }, 3_600_000],
   ['no domain', { kind: 'nxdomain' }, 60_000],
   ['a failed lookup', { kind: 'temporary', reason: 'SERVFAIL' }, 5_000],
-])('the route of %s is known for its time, and then for two more looks', async (_, lookup, lifeMs) => {
+])('the route of %s is known for its time, and then for two more uses', async (_, lookup, lifeMs) => {
   const { routes, answer } = open()
-  routes.ask('a.example', 'a', true)
+  routes.lookUp('a.example', 'a', true)
   await answer('a.example', lookup)
   for (let look = 0; look < 5; look++) expect(routes.routeFor('a.example', lifeMs - 1)).not.toBeNull()
   const isKnown = Array.from({ length: 3 }, () => routes.routeFor('a.example', lifeMs) !== null)
@@ -98,22 +104,22 @@ test.each<[string, Lookup<MxRecord>, number]>([
 // threat: hanging-destinations-of-one-tenant
 test('silent domains of one organization leave half of the lookups to the others', async () => {
   const { state, routes, answer } = open()
-  routes.ask('first.example', 'b', true)
+  routes.lookUp('first.example', 'b', true)
   await answer('first.example', GOOGLE)
-  for (let i = 0; i < 100; i++) routes.ask(`silent${i}.example`, 'h', true)
+  for (let i = 0; i < 100; i++) routes.lookUp(`silent${i}.example`, 'h', true)
   expect(state.asked).toHaveLength(1 + 32)
-  expect(routes.ask('silent99.example', 'h', true).blocker.name).toBe('question of h')
-  expect(routes.ask('other.example', 'b', true).blocker.name).toBe('mx other.example')
+  expect(routes.lookUp('silent99.example', 'h', true).blocker.name).toBe('lookup of h')
+  expect(routes.lookUp('other.example', 'b', true).blocker.name).toBe('mx other.example')
 })
 
 test('a backlog of silent domains leaves half of the lookups to fresh mail', () => {
   const { state, routes } = open()
-  for (let i = 0; i < 100; i++) routes.ask(`old${i}.example`, 'a', false)
+  for (let i = 0; i < 100; i++) routes.lookUp(`old${i}.example`, 'a', false)
   expect(state.asked).toHaveLength(32)
-  expect(routes.ask('old99.example', 'a', false).blocker.name).toBe('questions of the backlog')
-  for (let i = 0; i < 100; i++) routes.ask(`new${i}.example`, 'a', true)
+  expect(routes.lookUp('old99.example', 'a', false).blocker.name).toBe('lookups of the backlog')
+  for (let i = 0; i < 100; i++) routes.lookUp(`new${i}.example`, 'a', true)
   expect(state.asked).toHaveLength(64)
-  expect(routes.ask('new99.example', 'a', true).blocker.name).toBe('questions')
+  expect(routes.lookUp('new99.example', 'a', true).blocker.name).toBe('lookups')
 })
 
 test('an address literal is not looked up', () => {
