@@ -1,4 +1,3 @@
-import type { AuditEntry } from '../model/audit-entry.ts'
 import type { Event } from '../model/event.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
@@ -13,8 +12,6 @@ export interface Inside {
   usage: UsageInside
   /** Counts the stored bytes of rows that were written or removed. */
   stored(source: StoredSource, rows: readonly StoredRow[]): Work<void>
-  /** Writes an entry of the audit log. */
-  audit(entry: AuditEntry): Work<void>
   /** Writes an event, counts it, and writes a delivery for each webhook that subscribed to it. */
   append(event: Event): Work<void>
   /** Writes the event if an active webhook receives it. */

@@ -2,14 +2,13 @@ import type { Inside } from '../inside.ts'
 import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
 import type { Remember } from '../store.ts'
-import type { AuditRecorder } from './audit-log.ts'
 import { perform, type Transaction } from './database.ts'
 import type { Additions } from './group.ts'
 import type { Statements } from './transactions.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
-export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'>): Inside {
+export function postgresInside(usage: Usage): Inside {
   const stored: Inside['stored'] = (_source, rows) =>
     native(async ({ statements }) => {
       for (const [organizationId, some] of Map.groupBy(rows, (row) => row.organizationId)) {
@@ -27,7 +26,6 @@ export function postgresInside(usage: Usage, recorder: Pick<AuditRecorder, 'put'
         native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
     },
     stored,
-    audit: (entry) => native(({ statements }) => recorder.put(statements, entry)),
     append: (event) => native(async ({ add }) => additions(add).append(event)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
     pausing: (webhookId) => native(async ({ add }) => additions(add).pausing(webhookId)),

@@ -127,7 +127,7 @@ function rolesOf(
     lane,
     writer,
     mirrors,
-    recorder,
+    action,
     usage,
     large,
     fanOut,
@@ -139,7 +139,7 @@ function rolesOf(
   } = parts
   const { due, queues } = distribution
   const database = postgresDatabase(reads, writer, lane)
-  const inside = postgresInside(usage, recorder)
+  const inside = postgresInside(usage)
   const remember = rememberingInside(inside)
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
@@ -217,7 +217,7 @@ function rolesOf(
     tlsSessions: tlsSessionRecords(database),
     policyReports: postgresPolicyReports(reads, writer),
     idempotency: idempotencyRecords(database, inside),
-    auditLog: auditRecords(database, inside, recorder.during),
+    auditLog: auditRecords(database, action),
     stats: postgresStats(reads),
     quality: qualityRecords(database, inside),
     retention: postgresRetention(reads, writer),

@@ -2,10 +2,11 @@ import type { Plan } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import type { Encryption } from '../encryption.ts'
 import { createMailCounts } from '../mail-counts.ts'
+import { type AuditedAction, auditedAction } from '../records/audit-log.ts'
 import type { NodeObserver } from '../store.ts'
+import { accompanying } from './accompany.ts'
 import { createCollector } from './additions.ts'
 import type { DatabaseAddress } from './address.ts'
-import { type AuditRecorder, createAuditRecorder } from './audit-log.ts'
 import { type Connection, NoAnswer, Refused } from './connection.ts'
 import { createLargeContents, type LargeContents } from './contents.ts'
 import { createDestinations, type Destinations } from './destinations.ts'
@@ -35,7 +36,7 @@ export interface Parts {
   /** For everything else. */
   writer: Writer
   mirrors: Mirrors
-  recorder: AuditRecorder
+  action: AuditedAction
   usage: Usage
   large: LargeContents
   fanOut: FanOut
@@ -96,8 +97,8 @@ export async function openParts(options: {
     ...unplaced,
     onGroup: onGroup('contents'),
   })
-  const recorder = createAuditRecorder()
-  const { accompany } = recorder
+  const action = auditedAction()
+  const accompany = accompanying(action)
   const writer = createWriter(transactions, {
     reads,
     mirrors,
@@ -164,7 +165,7 @@ export async function openParts(options: {
     lane,
     writer,
     mirrors,
-    recorder,
+    action,
     usage,
     large,
     fanOut,

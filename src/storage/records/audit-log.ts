@@ -1,9 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditEntry } from '../../model/audit-entry.ts'
 import { where } from '../conditions.ts'
-import type { Inside } from '../inside.ts'
 import { toPage } from '../page.ts'
-import { composed, type Database, sql, type Value } from '../sql.ts'
-import type { AuditLog } from '../store.ts'
+import { composed, type Database, run, sql, type Work } from '../sql.ts'
+import type { AuditLog, AuditNote } from '../store.ts'
 
 type Row = Omit<AuditEntry, 'actor' | 'fields'> & {
   actorType: AuditEntry['actor']['type']
@@ -15,8 +15,7 @@ type Row = Omit<AuditEntry, 'actor' | 'fields'> & {
 const COLUMNS = `id, organization_id as "organizationId", at, actor_type as "actorType", actor_id as "actorId",
   actor_name as "actorName", action, resource_id as "resourceId", created_id as "createdId", fields,
   ip_address as "ipAddress", outcome, request_id as "requestId"`
-/** Writes an entry, or the outcome of one that was written before. */
-export const PUT_AUDIT = sql(`insert into audit_log (id, organization_id, at, actor_type, actor_id, actor_name, action,
+const PUT = sql(`insert into audit_log (id, organization_id, at, actor_type, actor_id, actor_name, action,
     resource_id, created_id, fields, ip_address, outcome, request_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
   on conflict (id) do update set outcome = excluded.outcome, resource_id = excluded.resource_id,
@@ -24,10 +23,29 @@ export const PUT_AUDIT = sql(`insert into audit_log (id, organization_id, at, ac
 const PRUNE = sql(`delete from audit_log where number = any(array(
   select number from audit_log where at < $1 order by at limit $2))`)
 
-/** `during` runs an action whose changes write its entry. */
-export function auditRecords(database: Database, { audit }: Inside, during: AuditLog['during']): AuditLog {
+/** The audited action in whose context a change is begun, passed through AsyncLocalStorage: a method of the store could
+ *  omit an argument, but every write goes through the writer of its database, which asks for it. */
+export type AuditedAction = AsyncLocalStorage<AuditNote>
+
+export const auditedAction = (): AuditedAction => new AsyncLocalStorage()
+
+/** Writes an entry, or the outcome of one that was written before. */
+export function* audit(entry: AuditEntry): Work<void> {
+  const { id, organizationId, at, actor, action, resourceId, createdId } = entry
+  const { ipAddress, outcome, requestId } = entry
+  const rest = [resourceId, createdId, JSON.stringify(entry.fields), ipAddress, outcome, requestId]
+  yield* run(PUT, id, organizationId, at, actor.type, actor.id, actor.name, action, ...rest)
+}
+
+/** Writes the entry of an action beside a change that the action made. */
+export function* accompany(note: AuditNote): Work<void> {
+  yield* audit(note.entry())
+  note.isKept = true
+}
+
+export function auditRecords(database: Database, action: AuditedAction): AuditLog {
   return {
-    during,
+    during: (note, work) => action.run(note, work),
     put: (entry) => database.write(() => audit(entry)),
     list: async ({ organizationId, actorId, action, resourceId, createdAfter, createdBefore }, page) => {
       const { sql, values } = where([
@@ -47,13 +65,6 @@ export function auditRecords(database: Database, { audit }: Inside, during: Audi
     },
     prune: (before, limit) => database.count(PRUNE, before, limit),
   }
-}
-
-/** Values of PUT_AUDIT. */
-export function auditValues(entry: AuditEntry): Value[] {
-  const { id, organizationId, at, actor, action, resourceId, createdId } = entry
-  const rest = [JSON.stringify(entry.fields), entry.ipAddress, entry.outcome, entry.requestId]
-  return [id, organizationId, at, actor.type, actor.id, actor.name, action, resourceId, createdId, ...rest]
 }
 
 function toEntry({ actorType, actorId, actorName, fields, ...rest }: Row): AuditEntry {

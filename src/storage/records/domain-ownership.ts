@@ -4,6 +4,7 @@ import { CLAIMED, stateOf } from '../domain-state.ts'
 import type { Inside } from '../inside.ts'
 import { changed, row, rows, run, sql, type Work } from '../sql.ts'
 import type { DomainChange, DomainCheck } from '../store.ts'
+import { audit } from './audit-log.ts'
 import { clashes, type Names } from './domain-clashes.ts'
 
 interface Present extends Omit<Names, 'tracking'> {
@@ -41,7 +42,7 @@ const FREE = sql(`update domains set status = case when verified_at is null then
 /** Decides who owns a name, inside a change: at most one claim of a name is verified at any time. As
  *  Domains.recordCheck. */
 export function* recordOwnership(
-  { audit, offer }: Pick<Inside, 'audit' | 'offer'>,
+  { offer }: Pick<Inside, 'offer'>,
   id: string,
   check: DomainCheck,
 ): Work<DomainChange | null> {

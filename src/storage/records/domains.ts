@@ -5,6 +5,7 @@ import type { Inside } from '../inside.ts'
 import { rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import type { Domains } from '../store.ts'
+import { audit } from './audit-log.ts'
 import { clashes } from './domain-clashes.ts'
 import { freeName, recordOwnership } from './domain-ownership.ts'
 
@@ -82,7 +83,7 @@ export function domainRecords(
   inside: Inside,
   { encryption, get }: { encryption: Encryption; get: (id: string) => Domain | null },
 ): Domains {
-  const { remember, audit } = inside
+  const { remember } = inside
   const find = (statement: Statement<DomainRow>, ...values: Value[]) => domainsOf(encryption, statement, ...values)
   const read = (statement: Statement<DomainRow>, ...values: Value[]) => database.read(() => find(statement, ...values))
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>

@@ -31,12 +31,7 @@ export function sqliteDatabase(
     if (step.wants !== 'rows') throw new Error('a read writes')
     return read(step.statement, step.values)
   }
-  const execute = (step: Step) => {
-    if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
-    if (step.wants === 'count') return prepare(step.statement).run(step.values)
-    if (step.wants === 'changed') return forget(step.kind)
-    return (step.perform as () => unknown)() // of inside.ts
-  }
+  const execute = (step: Step) => (step.wants === 'changed' ? forget(step.kind) : executeNow(prepare, step))
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
@@ -105,6 +100,19 @@ export function readNow<T>(prepare: Prepare, work: Work<T>): T {
     if (step.wants !== 'rows') throw new Error('a read writes')
     return prepare(step.statement).rows(step.values)
   })
+}
+
+/** Performs at once, inside a change of the writer, a piece of work that changes no settings. Throws what the driver and
+ *  the work throw. */
+export function performNow<T>(prepare: Prepare, work: Work<T>): T {
+  return perform(work, (step) => executeNow(prepare, step))
+}
+
+function executeNow(prepare: Prepare, step: Step): unknown {
+  if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
+  if (step.wants === 'count') return prepare(step.statement).run(step.values)
+  if (step.wants === 'changed') throw new Error('settings change in a work that is not declared so')
+  return (step.perform as () => unknown)() // of inside.ts
 }
 
 /** Performs the steps one after the other → the result. Throws what a step or the work throws. */

@@ -2,7 +2,6 @@ import type { OnDemandEvents } from '../fan-out-targets.ts'
 import type { Inside } from '../inside.ts'
 import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
-import type { AuditRecorder } from './audit-log.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
@@ -11,11 +10,10 @@ import type { Usage } from './usage.ts'
 export function sqliteInside(parts: {
   usage: Usage
   storedBytes: StoredBytes
-  recorder: Pick<AuditRecorder, 'put'>
   append: AppendInside
   onDemand: OnDemandEvents
 }): Inside {
-  const { usage, storedBytes, recorder, append, onDemand } = parts
+  const { usage, storedBytes, append, onDemand } = parts
   const stored: Inside['stored'] = (source, rows) =>
     native(() => {
       for (const { place, organizationId, bytes } of rows)
@@ -29,7 +27,6 @@ export function sqliteInside(parts: {
       add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
     },
     stored,
-    audit: (entry) => native(() => recorder.put(entry)),
     append: (event) => native(() => append(event)),
     offer: (event) => native(() => onDemand.offer(event)),
     pausing: function* () {}, // since the change was noted, events are for the webhooks as they are now

@@ -8,7 +8,7 @@ import { createErasureKey, findingErased } from '../erased-address.ts'
 import { addressRestRecords } from '../records/address-rests.ts'
 import { alertRecords } from '../records/alerts.ts'
 import { apiKeyRecords } from '../records/api-keys.ts'
-import { auditRecords } from '../records/audit-log.ts'
+import { auditedAction, auditRecords } from '../records/audit-log.ts'
 import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
@@ -32,9 +32,9 @@ import { webhookRecords } from '../records/webhooks.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { SettingsKind } from '../sql.ts'
 import type { Store } from '../store.ts'
+import { accompanying } from './accompany.ts'
 import { addMessageInside } from './add-message.ts'
 import { addAttemptInside } from './attempts.ts'
-import { createAuditRecorder } from './audit-log.ts'
 import { createCommitReports } from './commit-listener.ts'
 import { contentParts } from './content-parts.ts'
 import { removeContentInside, sqliteContentRemoval } from './content-removal.ts'
@@ -153,14 +153,14 @@ export function storeOn(
   const caches = createCaches(db, foreign, { encryption, plans })
   const { organizations, usage, storedBytes, domains, blocked, webhooks, routes, counters, kinds } = caches
   const commitReports = createCommitReports(commitListener)
-  const auditRecorder = createAuditRecorder(db)
+  const action = auditedAction()
   const memory = memoryOf(caches, {
     reading,
     foreign,
     commitReports,
     later: () => ({ fanOut, late, cleaning }),
   })
-  const writer = createWriter(db, memory, { accompany: auditRecorder.accompany, lockPatienceMs })
+  const writer = createWriter(db, memory, { accompany: accompanying(db, action), lockPatienceMs })
   const database = sqliteDatabase(db, writer, { reading, forget: forgetting(caches) })
   const taking = takeWithin(reserve, writer)
   const due = {
@@ -179,7 +179,7 @@ export function storeOn(
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
-  const inside = sqliteInside({ usage, storedBytes, recorder: auditRecorder, append, onDemand })
+  const inside = sqliteInside({ usage, storedBytes, append, onDemand })
   const remember: RememberInside = (record) => database.perform(inside.remember(record))
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
   const addMessage = addMessageInside(db, {
@@ -287,7 +287,7 @@ export function storeOn(
     policyReports: sqlitePolicyReports(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: idempotencyRecords(database, inside),
-    auditLog: auditRecords(database, inside, auditRecorder.during),
+    auditLog: auditRecords(database, action),
     erasures: sqliteErasures(db, writer, {
       work: erasureWork(db, { parts, cleaning, storedBytes, usage, removeContent }),
       encryption,
