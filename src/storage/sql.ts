@@ -79,6 +79,8 @@ export function* changed(kind: SettingsKind, ...ids: string[]): Work<void> {
 
 /** What a piece of work writes besides records of its own. */
 export type WriteKind =
+  /** Events, or what belongs to mail. */
+  | 'events'
   /** Settings: one such work after the other, over all nodes. */
   | 'settings'
   /** Settings and events. */

@@ -132,7 +132,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from sessions where token_hash/, /INDEX \w+ \(token_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],
-  [/^delete from idempotency where rowid = \?/, /INTEGER PRIMARY KEY \(rowid=\?\)/],
+  [
+    /^delete from idempotency where organization_id = \?/,
+    /INDEX .*idempotency.* \(organization_id=\? AND key_hash=\?\)/,
+  ],
   [
     /^delete from idempotency where created_at < \? and rowid in/,
     /INTEGER PRIMARY KEY \(rowid=\?\)[\s\S]*COVERING INDEX idempotency_by_age \(created_at<\?\)/,
@@ -199,8 +202,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^SEARCH inbound_messages USING INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
   [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],
-  [/^delete from unsubscribables where delivery_id = \?/, /PRIMARY KEY \(delivery_id=\?\)/],
-  [/^delete from unsubscribables where delivery_id in/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
+  [/^delete from unsubscribables where delivery_id in \(select value/, /PRIMARY KEY \(delivery_id=\?\)/],
+  [
+    /^delete from unsubscribables where delivery_id in \( select delivery_id/,
+    /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/,
+  ],
   [
     /^select id, created_at as at from webhook_deliveries where webhook_id = \?/,
     /INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,

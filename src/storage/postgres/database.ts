@@ -31,6 +31,7 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
     count: ({ text }, ...values) => writer.write(({ run }) => run(text, values.map(bound))),
     write: (work, kind) => {
       if (kind === undefined) return writer.write((statements) => perform(work(), { statements, add: null }))
+      if (kind === 'events') return lane.perform((group) => perform(work(), group))
       if (kind === 'settings') return writer.writeSettings((statements) => perform(work(), { statements, add: null }))
       return writer.writeSettingsIn(lane, (group) => perform(work(), group))
     },

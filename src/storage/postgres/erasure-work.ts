@@ -1,18 +1,11 @@
 import type { Delivery } from '../../model/delivery.ts'
 import { ERASED_ADDRESS } from '../../model/erasure.ts'
-import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
-import { addressOfHash, naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
-import {
-  ERASED_AT_ONCE,
-  type ErasureJob,
-  ROUTES_MAX,
-  type RouteTexts,
-  remainingPlaces,
-  routesNaming,
-} from '../erasure-rows.ts'
+import { naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
+import { ERASED_AT_ONCE, type ErasureJob } from '../erasure-rows.ts'
 import { createSenderAddress } from '../message-rows.ts'
+import type { ErasureWork } from '../records/erasures.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import { foldedSubject } from '../search-text.ts'
 import { type Markable, marksOf } from '../search-tokens.ts'
@@ -20,11 +13,11 @@ import { textArray } from './arrays.ts'
 import { cancelUnreported, WAITING_COLUMNS, type WaitingDelivery } from './cancel.ts'
 import { removeContentInside } from './content-removal.ts'
 import type { Group } from './group.ts'
+import { additions, native } from './inside.ts'
 import { DELIVERY_COLUMNS, DELIVERY_STATE } from './message-row.ts'
-import { counting, events as eventRecords, inboundMessages, messages as messageRecords } from './retention.ts'
+import { events as eventRecords, inboundMessages, messages as messageRecords } from './retention.ts'
 import { searchVector } from './search-words.ts'
 import type { Statements } from './transactions.ts'
-import type { Usage } from './usage.ts'
 
 const MESSAGES_TO = `select distinct message_id as id from deliveries
   where organization_id = $1 and address = $2 and message_id > $3 order by message_id limit ${ERASED_AT_ONCE.messages}`
@@ -59,46 +52,21 @@ const NOT_FORWARDED = `select id, received_at::float8 as "receivedAt", not_forwa
   where (organization_id, id) > ($1, $2) and (organization_id, id) < ($1, '~')
   order by organization_id, id limit ${ERASED_AT_ONCE.notForwarded}`
 const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = $2 where id = $1'
-const RESPONSES = `select encode(key_hash, 'hex') as key, body from idempotency
-  where organization_id = $1 and key_hash > decode($2, 'hex') order by key_hash limit ${ERASED_AT_ONCE.responses}`
-const REMOVE_RESPONSES = counting(`delete from idempotency where organization_id = $1
-    and key_hash in (select decode(key, 'hex') from unnest($3::text[]) key)
-  returning organization_id, octet_length(body) as bytes`)
-const UNSUBSCRIBABLES = `select delivery_id as id, organization_id as "organizationId", email from unsubscribables
-  where delivery_id > $1 order by delivery_id limit ${ERASED_AT_ONCE.unsubscribables}`
-const REMOVE_UNSUBSCRIBABLES = 'delete from unsubscribables where delivery_id = any($1::text[])'
-const SUPPRESSIONS = 'select id from suppressions where organization_id = $1 and email = $2 for update'
-const HASH_SUPPRESSION = `update suppressions s set email = $2, message_id = null, evidence = null
-  where id = $1 and not exists (select from suppressions o where o.organization_id = s.organization_id
-    and o.email = $2 and o.domain_id = s.domain_id and o.mode = s.mode and o.stream = s.stream
-    and (s.stream = '' or (o.reason = 'complaint') = (s.reason = 'complaint')))`
-const REMOVE_SUPPRESSION = 'delete from suppressions where id = $1'
-const USER = `select u.id from users u join user_roles r on r.user_id = u.id where u.email = $1 and r.organization_id = $2`
-const INVITATION = 'select id from invitations where email = $1 and organization_id = $2'
-const ROUTES = `select id, name, match_value as value, config from inbound_routes where organization_id = $1
-  order by id limit ${ROUTES_MAX}`
-const FORGET_TARGET = `delete from forward_targets where organization_id = $1 and address = $2 and status <> 'stopped'`
-const TARGET = 'select 1 from forward_targets where organization_id = $1 and address = $2'
 
-/** One kind of record: erases some after a place ('' = from the beginning), inside a change. */
-export type ErasureWork = (group: Group, job: ErasureJob, after: string) => Promise<ErasureStep>
-
-/** What an erasure does, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
-export function erasureWork(usage: Usage): readonly ErasureWork[] {
-  return [
-    messages,
-    events,
-    inbound('from'),
-    inbound('to'),
-    notForwarded,
-    responses,
-    unsubscribables,
-    suppressionWork(usage),
-    places,
-  ]
+/** Erases messages, events, and inbound mail. */
+export function eraseMail(): readonly ErasureWork[] {
+  return [messages, events, inbound('from'), inbound('to'), notForwarded].map(performed)
 }
 
-const messages: ErasureWork = async (group, job, after) => {
+/** Erases some records of one kind, as ErasureWork. */
+type NativeWork = (group: Group, job: ErasureJob, after: string) => Promise<ErasureStep>
+
+const performed =
+  (work: NativeWork): ErasureWork =>
+  (job, after) =>
+    native(({ statements, add }) => work({ statements, add: additions(add) }, job, after))
+
+const messages: NativeWork = async (group, job, after) => {
   const { query } = group.statements
   const rows = await query<{ id: string }>(MESSAGES_TO, [job.organizationId, job.address, after])
   const step = { after, removed: { messages: 0, sharedMessages: 0 }, isWaiting: false }
@@ -184,7 +152,7 @@ async function eraseTexts(
 const CURSOR = /^(\d{1,16}) (\d{1,16}) (\S*)$/
 
 /** Up to the newest event when it begins, so that an organization whose events keep coming has an end too. */
-const events: ErasureWork = async ({ statements }, job, after) => {
+const events: NativeWork = async ({ statements }, job, after) => {
   const names = naming(job.address)
   const known = CURSOR.exec(after)
   const [newest] = known === null ? await statements.query<{ place: number }>(NEWEST_EVENT, [job.organizationId]) : []
@@ -214,7 +182,7 @@ function removeEvents(
 
 /** Removes inbound messages, each with the message that forwarded it. */
 const inbound =
-  (field: 'from' | 'to'): ErasureWork =>
+  (field: 'from' | 'to'): NativeWork =>
   async ({ statements }, job, after) => {
     const { organizationId, address, createdAt } = job
     const from = after === 'more' ? '' : after // of the version before
@@ -249,7 +217,7 @@ async function removeForward(
 }
 
 /** Mail to others that a route did not forward to the address. */
-const notForwarded: ErasureWork = async ({ statements }, { organizationId, address, createdAt }, after) => {
+const notForwarded: NativeWork = async ({ statements }, { organizationId, address, createdAt }, after) => {
   const names = naming(address)
   const rows = await statements.query<{ id: string; receivedAt: number; targets: string | null }>(NOT_FORWARDED, [
     organizationId,
@@ -264,58 +232,6 @@ const notForwarded: ErasureWork = async ({ statements }, { organizationId, addre
   const isEnd = rows.length < ERASED_AT_ONCE.notForwarded || rows.every(({ receivedAt }) => receivedAt > createdAt)
   return { after: isEnd || last === undefined ? null : last.id }
 }
-
-const responses: ErasureWork = async ({ statements }, { organizationId, address }, after) => {
-  const names = naming(address)
-  const rows = await statements.query<{ key: string; body: Uint8Array }>(RESPONSES, [organizationId, after])
-  const found = rows.filter(({ body }) => names(Buffer.from(body).toString()))
-  if (found.length > 0) {
-    await statements.run(REMOVE_RESPONSES, [organizationId, statements.laneId, textArray(found.map(({ key }) => key))])
-  }
-  return {
-    after: rows.length < ERASED_AT_ONCE.responses ? null : (rows.at(-1)?.key ?? null),
-    removed: { responses: found.length },
-  }
-}
-
-const unsubscribables: ErasureWork = async ({ statements }, { organizationId, address }, after) => {
-  const rows = await statements.query<{ id: string; organizationId: string; email: string }>(UNSUBSCRIBABLES, [after])
-  const own = rows.filter((row) => row.organizationId === organizationId && suppressionKey(row.email) === address)
-  if (own.length > 0) await statements.run(REMOVE_UNSUBSCRIBABLES, [textArray(own.map(({ id }) => id))])
-  return { after: rows.length < ERASED_AT_ONCE.unsubscribables ? null : (rows.at(-1)?.id ?? null) }
-}
-
-/** Records that only people decide about. A forward target that no route names is removed, unless its owner stopped the
- *  mail: that must hold for the next route too. */
-const places: ErasureWork = async ({ statements }, { organizationId, address }) => {
-  const { query, run } = statements
-  const routes = await query<RouteTexts>(ROUTES, [organizationId])
-  const named = routesNaming(routes, naming(address))
-  if (named.length === 0 && routes.length < ROUTES_MAX) await run(FORGET_TARGET, [organizationId, address])
-  const users = await query<{ id: string }>(USER, [address, organizationId])
-  const invitations = await query<{ id: string }>(INVITATION, [address, organizationId])
-  const targets = await query(TARGET, [organizationId, address])
-  const remaining = remainingPlaces({
-    users: users.map(({ id }) => id),
-    invitations: invitations.map(({ id }) => id),
-    routes: named,
-    isTarget: targets.length > 0,
-  })
-  return { after: null, remaining }
-}
-
-const suppressionWork =
-  (usage: Usage): ErasureWork =>
-  async ({ statements }, { organizationId, address, addressHash }) => {
-    const rows = await statements.query<{ id: string }>(SUPPRESSIONS, [organizationId, address])
-    for (const { id } of rows) {
-      if ((await statements.run(HASH_SUPPRESSION, [id, addressOfHash(addressHash)])) > 0) continue
-      // An earlier erasure left one of the same scope.
-      await statements.run(REMOVE_SUPPRESSION, [id])
-      await usage.add(statements, organizationId, 'suppressions', -1)
-    }
-    return { after: null, removed: { suppressions: rows.length } }
-  }
 
 /** Nothing of it is kept for unsubscribe requests, and no range of the search is removed. */
 const requestOf = ({ organizationId }: ErasureJob) => ({

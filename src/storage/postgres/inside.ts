@@ -40,11 +40,13 @@ export const rememberingInside =
   (statements, record) =>
     perform(remember(record), { statements, add: null })
 
-function* native<T>(perform: (transaction: Transaction) => Promise<T>): Work<T> {
+/** A step that only PostgreSQL has → what `perform` resolves with. */
+export function* native<T>(perform: (transaction: Transaction) => Promise<T>): Work<T> {
   return (yield { wants: 'native', perform }) as T // what the runner gives for it
 }
 
-function additions(add: Additions | null): Additions {
+/** What the group of a work with events adds. */
+export function additions(add: Additions | null): Additions {
   if (add === null) throw new Error('an event in a work that is not declared so')
   return add
 }

@@ -12,9 +12,10 @@ import { ORGANIZATIONS } from '../records/organizations.ts'
 import { FIRING_ALERTS } from '../records/quality.ts'
 import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigningWebhook } from '../records/webhooks.ts'
 import { readWith } from './database.ts'
-import { erasureMirror } from './erasures.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
+
+const ERASED_ORGANIZATIONS = 'select distinct organization_id as id from erasures'
 
 /** The settings of the installation in memory. */
 export interface Mirrors {
@@ -35,7 +36,7 @@ export function createMirrors(encryption: Encryption): Mirrors {
     apiKey: apiKeyMirror(),
     domain: domainMirror(encryption),
     blockedLink: createMirror(readerOf<BlockedLink>(BLOCKED_LINKS.text)),
-    erasure: erasureMirror(),
+    erasure: createMirror(readerOf<{ id: string }>(ERASED_ORGANIZATIONS)),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
     qualityAlert: createMirror(readerOf<QualityAlert>(FIRING_ALERTS.text)),

@@ -10,6 +10,7 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
+import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { idempotencyRecords } from '../records/idempotency.ts'
@@ -35,7 +36,7 @@ import { postgresDatabase } from './database.ts'
 import { postgresDeliveries } from './deliveries.ts'
 import type { NodeOptions } from './distribution.ts'
 import { tidyUp } from './ended-nodes.ts'
-import { postgresErasures } from './erasures.ts'
+import { eraseMail } from './erasure-work.ts'
 import { postgresEventReading } from './event-list.ts'
 import { postgresEventWriting } from './events.ts'
 import { postgresHeld } from './held.ts'
@@ -222,7 +223,7 @@ function rolesOf(
     quality: qualityRecords(database, inside),
     retention: postgresRetention(reads, writer),
     usage: postgresUsage(reads, writer, { usage, count: storageCount }),
-    erasures: postgresErasures(reads, writer, { lane, encryption, key: erasureKey, usage }),
+    erasures: erasureRecords(database, inside, { mail: eraseMail(), encryption, key: erasureKey }),
     secret,
   }
 }

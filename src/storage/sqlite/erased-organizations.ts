@@ -4,7 +4,7 @@ import type { ForeignChanges } from './foreign.ts'
 /** Organizations that have erased a recipient, cached until something changes. */
 export interface ErasedOrganizations {
   has(organizationId: string): boolean
-  drop(organizationId: string): void
+  drop(): void
 }
 
 export function erasedOrganizations(db: Connection, foreign: ForeignChanges): ErasedOrganizations {
@@ -19,6 +19,6 @@ export function erasedOrganizations(db: Connection, foreign: ForeignChanges): Er
       known.set(organizationId, has)
       return has
     },
-    drop: (organizationId) => known.delete(organizationId),
+    drop: () => known.clear(),
   }
 }

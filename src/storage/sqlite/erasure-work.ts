@@ -1,26 +1,18 @@
 import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
-import { suppressionKey } from '../../model/suppression.ts'
 import { firstId } from '../../os/ids.ts'
 import { partition } from '../../os/partition.ts'
-import { addressOfHash, naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
-import {
-  ERASED_AT_ONCE,
-  type ErasureJob,
-  ROUTES_MAX,
-  type RouteTexts,
-  remainingPlaces,
-  routesNaming,
-} from '../erasure-rows.ts'
+import { naming, withoutAddress, withoutRecipient } from '../erased-address.ts'
+import { ERASED_AT_ONCE, type ErasureJob } from '../erasure-rows.ts'
+import type { ErasureWork } from '../records/erasures.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { RemoveContentInside } from './content-removal.ts'
 import { type Connection, one } from './driver.ts'
-import type { ErasureWork } from './erasures.ts'
+import { native } from './inside.ts'
 import { eventRemoval, inboundRemoval, messageRemoval, SLICE_BYTES } from './retention.ts'
 import type { SearchCleaning } from './search-cleaning.ts'
 import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
-import type { Usage } from './usage.ts'
 
 const MESSAGES_TO = `select distinct message_number from deliveries where address = ? and message_number > ?
   order by message_number limit ${ERASED_AT_ONCE.messages}`
@@ -49,46 +41,34 @@ const INBOUND = `select m.number, m.size_bytes as sizeBytes, m.raw_number as raw
 const NOT_FORWARDED = `select number, received_at as receivedAt, not_forwarded as targets from inbound_messages
   where organization_id = ? and number > ? order by number limit ${ERASED_AT_ONCE.notForwarded}`
 const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = ? where number = ?'
-const RESPONSES = `select rowid as number, hex(key_hash) as key, body from idempotency
-  where organization_id = ? and key_hash > unhex(?) order by key_hash limit ${ERASED_AT_ONCE.responses}`
-const REMOVE_RESPONSE = 'delete from idempotency where rowid = ?'
-const UNSUBSCRIBABLES = `select delivery_id as id, organization_id as organizationId, email
-  from unsubscribables where delivery_id > ? order by delivery_id limit ${ERASED_AT_ONCE.unsubscribables}`
-const REMOVE_UNSUBSCRIBABLE = 'delete from unsubscribables where delivery_id = ?'
-const SUPPRESSIONS = `select id from suppressions indexed by suppressions_by_address where organization_id = ? and email = ?`
-const HASH_SUPPRESSION = 'update or ignore suppressions set email = ?, message_id = null, evidence = null where id = ?'
-const REMOVE_SUPPRESSION = 'delete from suppressions where id = ?'
-const USER = `select u.id from users u join user_roles r on r.user_id = u.id where u.email = ? and r.organization_id = ?`
-const INVITATION = 'select id from invitations where email = ? and organization_id = ?'
-const ROUTES = `select id, name, match_value as value, config from inbound_routes where organization_id = ?
-  order by id limit ${ROUTES_MAX}`
-const FORGET_TARGET = `delete from forward_targets where organization_id = ? and address = ? and status <> 'stopped'`
-const TARGET = 'select 1 from forward_targets where organization_id = ? and address = ?'
 
 interface Inside {
   parts: ContentParts
   storedBytes: StoredBytes
-  usage: Usage
   cleaning: SearchCleaning
   removeContent: RemoveContentInside
 }
 
-/** What an erasure does, in order. Suppressions come late: an attempt that ends meanwhile may add one. A step ends when its
- *  time is up, or with this many bytes: only the commit, which that time does not cover, writes the blank pages. */
-export function erasureWork(db: Connection, inside: Inside): readonly ErasureWork[] {
-  return [
+/** Erases messages, events, and inbound mail. A step ends when its time is up, or with this many bytes: only the commit,
+ *  which that time does not cover, writes the blank pages. */
+export function eraseMail(db: Connection, inside: Inside): readonly ErasureWork[] {
+  const works = [
     messageWork(db, inside),
     eventWork(db),
     inboundWork(db, inside, 'from'),
     inboundWork(db, inside, 'to'),
     notForwardedWork(db),
-    responseWork(db, inside),
-    unsubscribableWork(db),
-    suppressionWork(db, inside),
-    placesWork(db),
-    spaceWork(inside),
   ]
+  return works.map(performed)
 }
+
+/** Erases some records of one kind, as ErasureWork. */
+type NativeWork = (job: ErasureJob, after: string) => ErasureStep
+
+const performed =
+  (work: NativeWork): ErasureWork =>
+  (job, after) =>
+    native(() => work(job, after))
 
 /** Inside a step: removes a message with its events; `waits` while an attempt is in progress, `more` if it has more events
  *  than the step has time for. */
@@ -112,7 +92,7 @@ function wholeRemoval(db: Connection, { parts, storedBytes, cleaning }: Inside):
   }
 }
 
-function messageWork(db: Connection, inside: Inside): ErasureWork {
+function messageWork(db: Connection, inside: Inside): NativeWork {
   const { cleaning, removeContent } = inside
   const messagesTo = db.prepare<unknown[], number>(MESSAGES_TO).pluck()
   const messageOf = db.prepare<unknown[], MessageRow>(MESSAGE)
@@ -180,7 +160,7 @@ function createCancel(db: Connection) {
 }
 
 /** Up to the newest event when it begins, so that an organization whose events keep coming has an end too. */
-function eventWork(db: Connection): ErasureWork {
+function eventWork(db: Connection): NativeWork {
   const newest = db.prepare<unknown[], number>(NEWEST_EVENT).pluck()
   const events = db.prepare<unknown[], { number: number; messageId: string | null; body: string }>(EVENTS)
   const removeEvent = eventRemoval(db)
@@ -205,7 +185,7 @@ function eventWork(db: Connection): ErasureWork {
 }
 
 /** Removes inbound messages, each with the message that forwarded it. */
-function inboundWork(db: Connection, inside: Inside, field: 'from' | 'to'): ErasureWork {
+function inboundWork(db: Connection, inside: Inside, field: 'from' | 'to'): NativeWork {
   const inbound = db.prepare<unknown[], InboundRow>(INBOUND)
   const messageById = db.prepare<unknown[], MessageRow>(MESSAGE_BY_ID)
   const deliveriesOf = db.prepare<unknown[], DeliveryRow>(DELIVERIES)
@@ -235,7 +215,7 @@ function inboundWork(db: Connection, inside: Inside, field: 'from' | 'to'): Eras
 }
 
 /** Mail to others that a route did not forward to the address. */
-function notForwardedWork(db: Connection): ErasureWork {
+function notForwardedWork(db: Connection): NativeWork {
   const records = db.prepare<unknown[], NotForwardedRow>(NOT_FORWARDED)
   const set = db.prepare(SET_NOT_FORWARDED)
   return ({ organizationId, address, createdAt, timeIsUp }, after): ErasureStep => {
@@ -251,82 +231,12 @@ function notForwardedWork(db: Connection): ErasureWork {
   }
 }
 
-function responseWork(db: Connection, { storedBytes }: Inside): ErasureWork {
-  const responses = db.prepare<unknown[], { number: number; key: string; body: Uint8Array }>(RESPONSES)
-  const remove = db.prepare(REMOVE_RESPONSE)
-  return ({ organizationId, address, timeIsUp }, after): ErasureStep => {
-    const names = naming(address)
-    const rows = responses.all(organizationId, after)
-    let count = 0
-    for (const { number, key, body } of rows) {
-      if (names(Buffer.from(body).toString())) {
-        remove.run(number)
-        storedBytes.change('answers', number, organizationId, -body.byteLength)
-        count++
-      }
-      if (timeIsUp()) return { after: key, removed: { responses: count } }
-    }
-    const last = rows.length < ERASED_AT_ONCE.responses ? undefined : rows.at(-1)
-    return { after: last?.key ?? null, removed: { responses: count } }
-  }
-}
-
-function unsubscribableWork(db: Connection): ErasureWork {
-  const some = db.prepare<unknown[], { id: string; organizationId: string; email: string }>(UNSUBSCRIBABLES)
-  const remove = db.prepare(REMOVE_UNSUBSCRIBABLE)
-  return ({ organizationId, address }, after): ErasureStep => {
-    const rows = some.all(after)
-    for (const row of rows) {
-      if (row.organizationId === organizationId && suppressionKey(row.email) === address) remove.run(row.id)
-    }
-    return { after: rows.length < ERASED_AT_ONCE.unsubscribables ? null : (rows.at(-1)?.id ?? null) }
-  }
-}
-
-function suppressionWork(db: Connection, { usage }: Inside): ErasureWork {
-  const find = db.prepare<unknown[], string>(SUPPRESSIONS).pluck()
-  const hash = db.prepare(HASH_SUPPRESSION)
-  const remove = db.prepare(REMOVE_SUPPRESSION)
-  return ({ organizationId, address, addressHash }): ErasureStep => {
-    const ids = find.all(organizationId, address)
-    for (const id of ids) {
-      if (hash.run(addressOfHash(addressHash), id).changes > 0) continue
-      // An earlier erasure left one of the same scope.
-      remove.run(id)
-      usage.add(organizationId, 'suppressions', -1)
-    }
-    return { after: null, removed: { suppressions: ids.length } }
-  }
-}
-
-/** Records that only people decide about. A forward target that no route names is removed, unless its owner stopped the
- *  mail: that must hold for the next route too. */
-function placesWork(db: Connection): ErasureWork {
-  const user = db.prepare<unknown[], string>(USER).pluck()
-  const invitation = db.prepare<unknown[], string>(INVITATION).pluck()
-  const routes = db.prepare<unknown[], RouteTexts>(ROUTES)
-  const forgetTarget = db.prepare(FORGET_TARGET)
-  const target = db.prepare(TARGET)
-  return ({ organizationId, address }): ErasureStep => {
-    const all = routes.all(organizationId)
-    const named = routesNaming(all, naming(address))
-    if (named.length === 0 && all.length < ROUTES_MAX) forgetTarget.run(organizationId, address)
-    const remaining = remainingPlaces({
-      users: user.all(address, organizationId),
-      invitations: invitation.all(address, organizationId),
-      routes: named,
-      isTarget: target.get(organizationId, address) !== undefined,
-    })
-    return { after: null, remaining }
-  }
-}
-
 /** Erases the rest of large contents, and the words of removed and changed messages from the search index. */
-function spaceWork({ parts, cleaning }: Inside): ErasureWork {
-  return ({ timeIsUp }, after): ErasureStep => {
+export function eraseSpace({ parts, cleaning }: Pick<Inside, 'parts' | 'cleaning'>): ErasureWork {
+  return performed(({ timeIsUp }, after) => {
     if (after !== 'search' && parts.removeSome(timeIsUp)) return { after: 'parts' }
     return { after: cleaning.clean(timeIsUp) ? 'search' : null }
-  }
+  })
 }
 
 interface MessageRow {

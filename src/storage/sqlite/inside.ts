@@ -33,6 +33,7 @@ export function sqliteInside(parts: {
   }
 }
 
-function* native<T>(perform: () => T): Work<T> {
+/** A step that only SQLite has → what `perform` returns. */
+export function* native<T>(perform: () => T): Work<T> {
   return (yield { wants: 'native', perform }) as T // what the runner gives for it
 }

@@ -13,6 +13,7 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
+import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { idempotencyRecords } from '../records/idempotency.ts'
@@ -46,8 +47,7 @@ import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 import { inboundRouteCache, webhookCache } from './endpoints.ts'
 import { erasedOrganizations } from './erased-organizations.ts'
-import { erasureWork } from './erasure-work.ts'
-import { sqliteErasures } from './erasures.ts'
+import { eraseMail, eraseSpace } from './erasure-work.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { createFanOut, type FanOut, onDemandEvents } from './fan-out.ts'
@@ -151,7 +151,7 @@ export function storeOn(
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const caches = createCaches(db, foreign, { encryption, plans })
-  const { organizations, usage, storedBytes, domains, blocked, webhooks, routes, counters, kinds } = caches
+  const { organizations, usage, storedBytes, domains, blocked, webhooks, routes, erased, counters, kinds } = caches
   const commitReports = createCommitReports(commitListener)
   const action = auditedAction()
   const memory = memoryOf(caches, {
@@ -197,7 +197,6 @@ export function storeOn(
   const list = sqliteMessageList(db, search)
   const removeContent = removeContentInside(db, { parts, storedBytes })
   const secret = sqliteSecrets(db, writer, encryption)
-  const erased = erasedOrganizations(db, foreign)
   const current = (id: string) => {
     foreign.glance()
     return organizations.get(id)
@@ -288,12 +287,12 @@ export function storeOn(
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, action),
-    erasures: sqliteErasures(db, writer, {
-      work: erasureWork(db, { parts, cleaning, storedBytes, usage, removeContent }),
+    erasures: erasureRecords(database, inside, {
+      mail: eraseMail(db, { parts, cleaning, storedBytes, removeContent }),
+      space: eraseSpace({ parts, cleaning }),
       encryption,
       key: erasureKey,
-      space,
-      organizations: erased,
+      afterStep: space.afterErasure,
     }),
     secret,
     maintain: sqliteFileMaintenance(writer, search, space),
@@ -323,6 +322,7 @@ function createCaches(
     alerts: qualityAlertCache(db, foreign),
     webhooks: webhookCache(db, foreign, encryption),
     routes: inboundRouteCache(db, foreign, encryption),
+    erased: erasedOrganizations(db, foreign),
     counters: createCounters(db),
     kinds: eventKinds(db),
   }
@@ -330,17 +330,17 @@ function createCaches(
 
 /** → What drops the settings of a kind from memory. */
 function forgetting(caches: ReturnType<typeof createCaches>): (kind: SettingsKind) => void {
-  const of: Record<SettingsKind, { drop(): void } | null> = {
+  const of: Record<SettingsKind, { drop(): void }> = {
     apiKey: caches.keys,
     blockedLink: caches.blocked,
     domain: caches.domains,
-    erasure: null,
+    erasure: caches.erased,
     inboundRoute: caches.routes,
     organization: caches.organizations,
     qualityAlert: caches.alerts,
     webhook: caches.webhooks,
   }
-  return (kind) => of[kind]?.drop()
+  return (kind) => of[kind].drop()
 }
 
 /** What follows each step of a transaction in memory. `later`: parts that themselves need the writer. */
@@ -354,8 +354,8 @@ function memoryOf(
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
-  const { organizations, usage, storedBytes, keys, domains, blocked, alerts, webhooks, routes, counters, kinds } =
-    caches
+  const { usage, storedBytes, counters, kinds } = caches
+  const { organizations, keys, domains, blocked, alerts, webhooks, routes, erased } = caches
   return {
     beginning: reading.end,
     begun: () => {
@@ -373,7 +373,7 @@ function memoryOf(
     undone: () => {
       const { fanOut, late, cleaning } = later()
       for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, cleaning]) each.drop()
-      for (const each of [organizations, keys, domains, blocked, alerts, webhooks, routes]) each.drop()
+      for (const each of [organizations, keys, domains, blocked, alerts, webhooks, routes, erased]) each.drop()
       late.undone()
     },
   }

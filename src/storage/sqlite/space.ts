@@ -1,5 +1,6 @@
 import type { ContentParts } from './content-parts.ts'
 import { type Connection, one } from './driver.ts'
+import { nextTurn } from './page.ts'
 import type { Reading } from './reading.ts'
 import type { SearchCleaning } from './search-cleaning.ts'
 
@@ -19,6 +20,9 @@ export interface Space {
   /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
    *  would do that inside some later change. Never throws. */
   copyLog(): void
+  /** The same after a step of an erasure, once others had their turn. The last one empties the log, which still has pages
+   *  from before. */
+  afterErasure(isLast: boolean): Promise<void>
   /** Outside a transaction: copies all of the log into the file, which then shrinks, and empties the log. */
   truncateLog(): void
 }
@@ -31,6 +35,25 @@ export function createSpace(
   const freePages = db.prepare<unknown[], number>(FREE_PAGES).pluck()
   const busyTimeout = db.prepare('pragma busy_timeout').pluck()
   const hasExcess = () => one(freePages) > Math.max(SPARE_PAGES, one(pages) * SPARE_SHARE)
+  const copyLog = () => {
+    reading.end()
+    try {
+      db.pragma('wal_checkpoint(passive)')
+    } catch {
+      // What was written is safe in the log; SQLite copies it another time.
+    }
+  }
+  const truncateLog = () => {
+    reading.end()
+    // Does not wait for readers in other processes: the next call will do.
+    const patienceMs = busyTimeout.get()
+    db.pragma('busy_timeout = 0')
+    try {
+      db.pragma('wal_checkpoint(truncate)')
+    } finally {
+      db.pragma(`busy_timeout = ${patienceMs}`)
+    }
+  }
 
   return {
     giveBack: (timeIsUp) => {
@@ -42,24 +65,12 @@ export function createSpace(
       }
       return false
     },
-    copyLog: () => {
-      reading.end()
-      try {
-        db.pragma('wal_checkpoint(passive)')
-      } catch {
-        // What was written is safe in the log; SQLite copies it another time.
-      }
-    },
-    truncateLog: () => {
-      reading.end()
-      // Does not wait for readers in other processes: the next call will do.
-      const patienceMs = busyTimeout.get()
-      db.pragma('busy_timeout = 0')
-      try {
-        db.pragma('wal_checkpoint(truncate)')
-      } finally {
-        db.pragma(`busy_timeout = ${patienceMs}`)
-      }
+    copyLog,
+    truncateLog,
+    afterErasure: async (isLast) => {
+      await nextTurn()
+      if (isLast) truncateLog()
+      else copyLog()
     },
   }
 }

@@ -1,0 +1,109 @@
+import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
+import type { Encryption } from '../encryption.ts'
+import { hashOfAddress } from '../erased-address.ts'
+import {
+  type ErasureJob,
+  type ErasureJobRow,
+  type ErasureRow,
+  placeOfAddress,
+  placeOfStep,
+  progressOf,
+  toErasure,
+  toJob,
+} from '../erasure-rows.ts'
+import type { Inside } from '../inside.ts'
+import { rangeOf, toPage } from '../page.ts'
+import type { ErasureStep } from '../roles/erasures.ts'
+import { changed, type Database, row, run, sql, type Work } from '../sql.ts'
+import type { Erasures } from '../store.ts'
+import { erasureWorks } from './erasure-works.ts'
+
+const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash", created_at as "createdAt",
+  finished_at as "finishedAt", removed, remaining`
+const GET = sql<ErasureRow>(`select ${COLUMNS} from erasures where id = $1`)
+const LIST = sql<ErasureRow>(`select ${COLUMNS} from erasures
+  where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`)
+const RUNNING_OF = sql<ErasureRow>(`select ${COLUMNS} from erasures
+  where finished_at is null and address_hash = $1 and organization_id = $2`)
+const RUNNING = sql<{ count: number }>(
+  'select count(*) as count from erasures where finished_at is null and organization_id = $1',
+)
+const IS_DUE = sql<{ due: number }>('select 1 as due from erasures where finished_at is null and next_at <= $1 limit 1')
+// Another node may perform the same step while this one takes over: that one has the row.
+const DUE =
+  sql<ErasureJobRow>(`select ${COLUMNS}, address, step, after, is_waiting::boolean as "isWaiting" from erasures
+  where finished_at is null and next_at <= $1 order by next_at limit 1 for update skip locked`)
+const ADD = sql(`insert into erasures (id, organization_id, address_hash, address, created_at, step, after, is_waiting,
+    next_at, removed)
+  values ($1, $2, $3, $4::bytea, $5::bigint, 0, '', false, $5::bigint, $6)`)
+const CONTINUE =
+  sql(`update erasures set step = $2, after = $3, is_waiting = $4, next_at = $5, finished_at = $6::bigint,
+    removed = $7, remaining = $8, address = case when $6::bigint is null then address end where id = $1`)
+
+/** One kind of record: erases some. `after` is where the last step ended, '' at the beginning; the result says where this
+ *  one ended. */
+export type ErasureWork = (job: ErasureJob, after: string) => Work<ErasureStep>
+
+/** `mail` erases messages, events and inbound mail, `space` the bytes that removed records leave. `afterStep` runs once a
+ *  step is written. */
+export function erasureRecords(
+  database: Database,
+  inside: Inside,
+  options: {
+    mail: readonly ErasureWork[]
+    space?: ErasureWork
+    encryption: Encryption
+    key: () => Promise<Uint8Array>
+    afterStep?: (isLast: boolean) => Promise<void>
+  },
+): Erasures {
+  const { mail, space, encryption, key, afterStep } = options
+  const works = [...mail, ...erasureWorks(inside), ...(space === undefined ? [] : [space])]
+  return {
+    begin: async ({ id, organizationId, email, now }) => {
+      const hash = hashOfAddress(await key(), organizationId, email)
+      return database.write(function* () {
+        const running = yield* row(RUNNING_OF, hash, organizationId)
+        if (running !== null) return toErasure(running)
+        if (((yield* row(RUNNING, organizationId))?.count ?? 0) >= ERASURES_TOGETHER) return null
+        yield* changed('erasure', organizationId)
+        const address = encryption.encrypt(email, placeOfAddress(id))
+        yield* run(ADD, id, organizationId, hash, address, now, JSON.stringify(NOTHING_ERASED))
+        return {
+          ...{ id, organizationId, addressHash: hash, createdAt: now, finishedAt: null },
+          ...{ removed: NOTHING_ERASED, remaining: [] },
+        }
+      }, 'settings')
+    },
+    get: async (id) => {
+      const found = await database.row(GET, id)
+      return found === null ? null : toErasure(found)
+    },
+    list: async (organizationId, page) =>
+      toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toErasure),
+    step: async (now, timeIsUp) => {
+      if ((await database.row(IS_DUE, now)) === null) return false
+      const done = await database.write(function* () {
+        timeIsUp() // the time begins here, after the wait for the writer
+        const next = yield* row(DUE, now)
+        if (next === null) return null
+        const address = encryption.decrypt(next.address, placeOfAddress(next.id)).toString()
+        const job = toJob(next, address, now, timeIsUp)
+        return yield* proceed(next, works, job)
+      }, 'events')
+      if (done === null) return false
+      await afterStep?.(done === 'finished')
+      return true
+    },
+  }
+}
+
+/** Performs the next step of an erasure, and notes where it continues. */
+function* proceed(of: ErasureJobRow, works: readonly ErasureWork[], job: ErasureJob): Work<'finished' | 'more'> {
+  const work = works[placeOfStep(of.step)]
+  const done = work === undefined ? null : yield* work(job, of.after)
+  const next = progressOf(of, done, { steps: works.length, now: job.now })
+  const { step, after, isWaiting, nextAt, finishedAt, removed, remaining } = next
+  yield* run(CONTINUE, of.id, step, after, isWaiting, nextAt, finishedAt, removed, remaining)
+  return finishedAt === null ? 'more' : 'finished'
+}
