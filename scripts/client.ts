@@ -1,11 +1,12 @@
 /** src/client → dist/client: the package `postrider` for other programs, as ES modules and CommonJS with types and
- *  no dependencies, and packed as dist/client/postrider-<version>.tgz for `npm install`. Exit code 1 with a type
- *  error. */
+ *  no dependencies, with the program `postrider-templates`, and packed as dist/client/postrider-<version>.tgz for
+ *  `npm install`. Exit code 1 with a type error. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
 import { readmeOf } from './client/readme.ts'
+import { bundleTemplates } from './client/templates.ts'
 import { writeClients } from './client/write.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -16,6 +17,7 @@ await writeClients()
 rmSync(OUT, { recursive: true, force: true })
 emit('esm', 'es2022')
 emit('cjs', 'commonjs')
+await bundleTemplates(join(OUT, 'templates'))
 writeFileSync(join(OUT, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 writeFileSync(join(OUT, 'cjs/package.json'), '{ "type": "commonjs" }\n')
 cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
@@ -70,6 +72,7 @@ function manifest() {
     main: './cjs/index.js',
     types: './cjs/index.d.ts',
     exports: { '.': entry('index'), './nodemailer': entry('nodemailer') },
-    files: ['esm', 'cjs', 'examples'],
+    bin: { 'postrider-templates': './templates/postrider-templates.mjs' },
+    files: ['esm', 'cjs', 'templates', 'examples'],
   }
 }

@@ -91,6 +91,7 @@ describe('layers', () => {
     ['api/auth.ts', "import x from '../../scripts/x.ts'", '../../scripts/x.ts leaves src'],
     ['main.ts', "import { open } from './storage/sqlite/open.ts'", 'only server and cli open the store'],
     ['client/client.ts', "import type { E } from '../model/event.ts'", 'the client stands alone'],
+    ['client/client.ts', "import { a } from './templates/fault.ts'", 'the client stands alone'],
     ['helpers/x.ts', '', 'helpers has no layer'],
     ['net/dns/resolver.ts', "import { lookup } from 'node:dns/promises'", 'node:dns/promises is not used'],
     ['server/server.ts', "import D from 'better-sqlite3'", 'only storage/sqlite/driver.ts imports better-sqlite3'],

@@ -34,7 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'alerts',
     'canary',
   ],
-  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli'],
+  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli', 'client/templates'],
 ]
 
 /** The machine and the network use each other. */
@@ -42,6 +42,9 @@ const MACHINE = ['os', 'net']
 
 /** The typed client that users install: it imports nothing else of src, and only layer 5 imports it. */
 const CLIENT = 'client'
+
+/** The program of the client's package, which has the template engine inside. Nothing imports it. */
+const CLIENT_PROGRAM = 'client/templates'
 
 /** These may read the clock and draw random numbers directly. */
 const MAY_READ_CLOCK = ['os', CLIENT, 'dashboard']
@@ -194,6 +197,7 @@ function clockAndRandomIn(file: string, text: string): [line: number, message: s
 
 /** The first folder, or the name of a file directly in src. */
 function moduleOf(path: string): string {
+  if (path.startsWith(`${CLIENT_PROGRAM}/`)) return CLIENT_PROGRAM
   return path.split('/')[0]!.replace(/\.tsx?$/, '')
 }
 

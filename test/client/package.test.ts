@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { type HostileServer, refusal, startHostile } from './hostile.ts'
@@ -29,6 +30,18 @@ test('it has no dependencies, and its files import only each other', () => {
   })
   expect(imported.filter((specifier) => !/^\.\/[\w-]+\.js$/.test(specifier))).toEqual([])
   expect(sources.length).toBeGreaterThan(20)
+
+  const templates = filesOf(folder).filter((path) => path.startsWith('templates/'))
+  expect(templates.toSorted()).toEqual([
+    'templates/LICENSE-entities',
+    'templates/LICENSE-ipaddr.js',
+    'templates/LICENSE-liquidjs',
+    'templates/host.mjs',
+    'templates/postrider-templates.mjs',
+  ])
+  const program = readFileSync(join(folder, 'templates/postrider-templates.mjs'), 'utf8')
+  const packages = [...program.matchAll(/^import .* from ['"]([^'"]+)['"]/gm)].map(([, specifier]) => specifier!)
+  expect(packages.filter((specifier) => !specifier.startsWith('node:') && !isBuiltin(specifier))).toEqual([])
 
   const readme = readFileSync(join(folder, 'README.md'), 'utf8')
   expect(readme).toContain("from 'postrider'")
@@ -156,4 +169,6 @@ test.skipIf(Bun.which('npm') === null)('npm installs it without a registry', () 
   for (const name of ['main.mjs', 'main.cjs']) {
     expect(Bun.spawnSync(['node', name], { cwd: project }).stdout.toString()).toBe('function\n')
   }
+  const help = Bun.spawnSync(['npx', '--offline', 'postrider-templates', '--help'], { cwd: project })
+  expect(help.stdout.toString()).toStartWith('Usage: postrider-templates push ')
 })

@@ -1,12 +1,16 @@
 import { type Command, Option } from 'commander'
 import { TEMPLATE_KINDS } from '../../model/template.ts'
 import { gather, whole, withOrganization, withVariables } from '../options.ts'
-import { addTemplateImport } from './template-import.ts'
-import { addTemplatePush } from './template-push.ts'
 
 /** `postrider template …`. */
 export function addTemplates(program: Command, end: (code: number) => void): void {
-  const parent = program.command('template').description('create, change and render templates from files')
+  const parent = program
+    .command('template')
+    .description('create, change and render templates from files')
+    .addHelpText(
+      'after',
+      '\nFor React Email and the templates of other services: npx postrider-templates (manual: react-email)',
+    )
   const add = (words: string) => withOrganization(parent.command(words))
   const kind = (about: string) => new Option('--kind <kind>', about).choices(TEMPLATE_KINDS)
   const content = (command: Command) =>
@@ -47,8 +51,6 @@ export function addTemplates(program: Command, end: (code: number) => void): voi
   withVariables(withVersion(add('render <template>')))
     .description('fill a template with variables and print it; nothing is sent')
     .action(async (name, options) => (await import('../template.ts')).renderTemplate(name, options))
-  addTemplateImport(parent, end)
-  addTemplatePush(parent, end)
 }
 
 function withVersion(command: Command): Command {

@@ -13,7 +13,7 @@ import { formatArrival, formatPosted, recordOfPosted } from './format.ts'
 import { createForwarding } from './forward.ts'
 import { fromServer } from './from-server.ts'
 import { fromStore } from './from-store.ts'
-import { isNear } from './near.ts'
+import { isNear } from '../../net/near-url.ts'
 
 interface Options {
   config: string

@@ -1,9 +1,11 @@
 // Runs in a process of its own, beside the user's React Email component, and renders it on request.
 // Request: { file }, then { id, props } each. Answer: { loaded }, then { id, html, text, subject } or { id, failed }.
-import { dirname } from 'node:path'
+import { createRequire, Module } from 'node:module'
+import { dirname, resolve } from 'node:path'
 
 let component, subjectOf, createElement, render
 
+process.setSourceMapsEnabled?.(true) // faults name the place in the component
 process.on('message', async (request) => {
   try {
     process.send('file' in request ? { loaded: await load(request.file) } : await rendered(request))
@@ -14,10 +16,10 @@ process.on('message', async (request) => {
 process.on('disconnect', () => process.exit())
 
 async function load(file) {
-  const folder = dirname(file)
-  ;({ createElement } = await packageOf(folder, ['react'], 'createElement'))
-  ;({ render } = await packageOf(folder, ['@react-email/render', '@react-email/components', 'react-email'], 'render'))
-  const module = await import(file)
+  const require = createRequire(file)
+  ;({ createElement } = packageOf(require, ['react'], 'createElement'))
+  ;({ render } = packageOf(require, ['@react-email/render', '@react-email/components', 'react-email'], 'render'))
+  const module = compiled(file, packageOf(require, ['esbuild'], 'buildSync'))
   component = module.default
   subjectOf = module.subject
   const isComponent = typeof component === 'function' || component?.$$typeof !== undefined // memo, forwardRef
@@ -34,19 +36,40 @@ async function load(file) {
 }
 
 /** The first package of these that the project has and that has the export. */
-async function packageOf(folder, names, wanted) {
+function packageOf(require, names, wanted) {
   for (const name of names) {
-    let path
     try {
-      path = Bun.resolveSync(name, folder)
-    } catch {
-      continue
+      const module = require(name)
+      const found = wanted in module ? module : module.default
+      if (typeof found?.[wanted] === 'function') return found
+    } catch (error) {
+      if (error.code !== 'MODULE_NOT_FOUND') throw error
     }
-    const module = await import(path)
-    const found = wanted in module ? module : module.default
-    if (typeof found?.[wanted] === 'function') return found
   }
   throw Object.assign(new Error(`the project has no package ${names[0]}`), { missing: names[0] })
+}
+
+/** A component and the files of its project that it imports → its exports. Packages are loaded as they are. */
+function compiled(file, { buildSync }) {
+  const folder = dirname(file)
+  const { outputFiles } = buildSync({
+    entryPoints: [file],
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'cjs',
+    jsx: 'automatic',
+    sourcemap: 'inline',
+    write: false,
+    logLevel: 'silent',
+    absWorkingDir: folder,
+    outdir: folder, // positions are relative to it
+  })
+  const module = new Module(file)
+  module.filename = file
+  module.paths = Module._nodeModulePaths(folder)
+  module._compile(outputFiles[0].text, file)
+  return module.exports
 }
 
 async function rendered({ id, props }) {
@@ -88,21 +111,21 @@ function plain(value, path, depth, faults) {
 
 /** Error → what the user needs to find it. `at` has the place in the user's code: `file:line:column`. */
 function described(error) {
-  const first = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
-  const { position } = first
-  const at = position ? `${position.file}:${position.line}:${position.column}` : placeIn(first.stack)
-  const notFound = /^Cannot find (?:module|package) ['"]([^'"]+)['"]/.exec(first.message)?.[1]
+  const [fault] = error.errors ?? [] // of esbuild
+  const place = fault?.location
+  const [message] = String(fault?.text ?? error?.message ?? error).split('\nRequire stack:')
+  const notFound = /^Cannot find (?:module|package) ['"]([^'"]+)['"]/.exec(message)?.[1]
   return {
-    message: String(first.message ?? first),
-    name: first.name ?? 'Error',
-    at,
-    missing: first.missing ?? notFound ?? null,
+    message,
+    name: fault === undefined ? (error?.name ?? 'Error') : 'Error',
+    at: place ? `${resolve(place.file)}:${place.line}:${place.column + 1}` : placeIn(error?.stack),
+    missing: error?.missing ?? notFound ?? null,
   }
 }
 
+/** The first place in a stack that is neither of a package nor of Node. */
 function placeIn(stack) {
-  const places = [...String(stack ?? '').matchAll(/\(?((?:file:\/\/)?\/[^\s()]+:\d+:\d+)\)?/g)].map(
-    ([, place]) => place,
-  )
-  return places.find((place) => !place.includes('/node_modules/') && !place.includes('[eval]')) ?? null
+  const places = String(stack ?? '').matchAll(/[\s(]((?:file:\/\/)?\/[^\s()]+:\d+:\d+)/g)
+  const isOwn = (place) => !/\/node_modules\/|\/host\.mjs:/.test(place)
+  return [...places].map(([, place]) => place).find(isOwn) ?? null
 }

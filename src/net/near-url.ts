@@ -1,4 +1,4 @@
-import { isIpLiteral, isPublicUnicast } from '../../net/ip.ts'
+import { isIpLiteral, isPublicUnicast } from './ip.ts'
 
 /** Whether a URL is safe to use: https, or http to this machine or a private IP address. Plain HTTP to other hosts can
  *  be intercepted. A hostname may resolve to any address, so localhost is the only one allowed (RFC 6761 §6.3). */

@@ -3,20 +3,27 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { simpleParser } from 'mailparser'
-import { ComponentFault, openComponent } from '../../src/cli/template-push/component.ts'
-import { converted } from '../../src/cli/template-push/convert.ts'
+import { openComponent } from '../../src/client/templates/push/component.ts'
+import type { Converted } from '../../src/client/templates/push/convert.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
-import { postrider, startWith, testFolder } from './command.ts'
+import { ROOT } from './installed.ts'
+import { buildProgram, type TemplateProgram } from './template-program.ts'
 
-/** `template push` with React and React Email, in a project like that of a user. */
+/** `postrider-templates push` with React, React Email and esbuild, in a project like that of a user. */
 
-const ROOT = join(import.meta.dir, '../..')
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'postrider-react-')))
 const emails = join(project, 'emails')
 cpSync(join(ROOT, 'scripts/examples/react-email'), project, { recursive: true })
 symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'))
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+let program: TemplateProgram
+beforeAll(async () => {
+  program = await buildProgram()
+})
+afterAll(() => {
+  program.remove()
+  rmSync(project, { recursive: true, force: true })
+})
 
 function write(name: string, source: string): string {
   const file = join(emails, name)
@@ -24,26 +31,45 @@ function write(name: string, source: string): string {
   return file
 }
 
-async function convert(body: string, sample: object, more = '') {
-  const source = `export default function Mail(props: any) { ${body} }\nMail.PreviewProps = ${JSON.stringify(sample)}\n${more}`
-  const component = await openComponent(write(`case-${++cases}.tsx`, source))
-  try {
-    const made = await converted(component, source)
-    return { ...made, html: made.html.replace(/^<!DOCTYPE[^>]*>/, '') }
-  } finally {
-    component.close()
+/** The components of the tests below, which one run of the program converts. */
+const cases = join(emails, 'cases')
+mkdirSync(cases)
+let results: { data: (Converted & { alias: string })[]; failed: { alias: string; problem: string }[] }
+beforeAll(async () => {
+  const { stdout } = await program.run({}, 'push', cases, '--dry-run', '--json')
+  results = JSON.parse(stdout)
+})
+
+let written = 0
+/** Writes a component; what became of it is known once the tests run. */
+function component(source: string) {
+  const alias = `case-${++written}`
+  writeFileSync(join(cases, `${alias}.tsx`), source)
+  return {
+    made: () => {
+      const found = results.data.find((each) => each.alias === alias)
+      if (found === undefined) throw new Error(results.failed.find((each) => each.alias === alias)?.problem)
+      return { ...found, html: found.html.replace(/^<!DOCTYPE[^>]*>/, '') }
+    },
+    problem: () => results.failed.find((each) => each.alias === alias)?.problem,
   }
 }
-let cases = 0
+
+function mail(body: string, sample: object, more = '') {
+  return component(
+    `export default function Mail(props: any) { ${body} }\nMail.PreviewProps = ${JSON.stringify(sample)}\n${more}`,
+  )
+}
 
 describe('a component becomes a template', () => {
-  test('strings, in text and attributes, encoded, in capitals, and beside braces', async () => {
-    const { html, text, subject } = await convert(
-      `const { name, url } = props
-         return <div><h1>{name}</h1><a title={name} href={'https://x.example/?u=' + encodeURIComponent(url)}>{url}</a>{'{{'}{name}{'}}'}</div>`,
-      { name: 'Ann', url: 'https://shop.example/?a=1&b=2' },
-      `export const subject = ({ name }: any) => 'Hi ' + name + ' {% if %}'`,
-    )
+  const texts = mail(
+    `const { name, url } = props
+       return <div><h1>{name}</h1><a title={name} href={'https://x.example/?u=' + encodeURIComponent(url)}>{url}</a>{'{{'}{name}{'}}'}</div>`,
+    { name: 'Ann', url: 'https://shop.example/?a=1&b=2' },
+    `export const subject = ({ name }: any) => 'Hi ' + name + ' {% if %}'`,
+  )
+  test('strings, in text and attributes, encoded, in capitals, and beside braces', () => {
+    const { html, text, subject } = texts.made()
     const encoded = '{{ url | url_encode | replace: "+", "%20" }}'
     const braces = '{{ "{" }}{{ "{" }}{{ name }}}}'
     expect(html).toBe(
@@ -53,24 +79,26 @@ describe('a component becomes a template', () => {
     expect(subject).toBe('Hi {{ name }} {{ "{" }}% if %}')
   })
 
-  test('conditions, with others inside, and defaults of missing values', async () => {
-    const { html } = await convert(
-      `const { paid, late, note, name = 'you', footer = true } = props
-         return <div>{paid ? <p>Thanks, {name}</p> : late ? <p>Late, {name}!</p> : <h1>Open</h1>}{note && <i>{note}</i>}{!footer && <hr />}</div>`,
-      { paid: true, late: false, note: 'x', name: 'Ann', footer: true },
-    )
+  const conditions = mail(
+    `const { paid, late, note, name = 'you', footer = true } = props
+       return <div>{paid ? <p>Thanks, {name}</p> : late ? <p>Late, {name}!</p> : <h1>Open</h1>}{note && <i>{note}</i>}{!footer && <hr />}</div>`,
+    { paid: true, late: false, note: 'x', name: 'Ann', footer: true },
+  )
+  test('conditions, with others inside, and defaults of missing values', () => {
+    const { html } = conditions.made()
     expect(html).toBe(
       '<div>{% if paid %}<p>Thanks, {{ name }}</p>{% else %}{% if late %}<p>Late, {{ name }}!</p>{% else %}<h1>Open</h1>{% endif %}{% endif %}' +
         '{% if note and note != "" %}<i>{{ note }}</i>{% endif %}{% unless footer != false %}<hr/>{% endunless %}</div>',
     )
   })
 
-  test('lists, in lists, with separators, and another text for an empty one', async () => {
-    const { html, sample } = await convert(
-      `const { orders, tags } = props
-         return <div>{orders.map((o: any) => <section key={o.id}><b>{o.id}</b><ul>{o.lines.map((l: any) => <li key={l.t}>{l.t}{l.isNew && <i>new</i>}</li>)}</ul></section>)}<p>{tags.length > 0 ? tags.join(' + ') : 'none'}</p></div>`,
-      { orders: [{ id: 'A', lines: [{ t: 'Tea', isNew: true }, { t: 'Cup' }] }], tags: ['a', 'b'] },
-    )
+  const lists = mail(
+    `const { orders, tags } = props
+       return <div>{orders.map((o: any) => <section key={o.id}><b>{o.id}</b><ul>{o.lines.map((l: any) => <li key={l.t}>{l.t}{l.isNew && <i>new</i>}</li>)}</ul></section>)}<p>{tags.length > 0 ? tags.join(' + ') : 'none'}</p></div>`,
+    { orders: [{ id: 'A', lines: [{ t: 'Tea', isNew: true }, { t: 'Cup' }] }], tags: ['a', 'b'] },
+  )
+  test('lists, in lists, with separators, and another text for an empty one', () => {
+    const { html, sample } = lists.made()
     expect(html).toBe(
       '<div>{% for order in orders %}<section><b>{{ order.id }}</b><ul>{% for line in order.lines %}<li>{{ line.t }}{% if line.isNew %}<i>new</i>{% endif %}</li>{% endfor %}</ul></section>{% endfor %}' +
         '<p>{% if tags.size > 0 %}{% for tag in tags %}{% unless forloop.first %} + {% endunless %}{{ tag }}{% endfor %}{% else %}none{% endif %}</p></div>',
@@ -79,11 +107,11 @@ describe('a component becomes a template', () => {
   })
 })
 
-test('the component of the manual', async () => {
-  const page = readFileSync(join(ROOT, 'src/manual/react-email.md'), 'utf8')
-  const source = page.split('```tsx\n')[1]!.split('```')[0]!
-  const component = await openComponent(write('manual.tsx', source))
-  const { html, subject } = await converted(component, source).finally(component.close)
+const manual = component(
+  readFileSync(join(ROOT, 'src/manual/react-email.md'), 'utf8').split('```tsx\n')[1]!.split('```')[0]!,
+)
+test('the component of the manual', () => {
+  const { html, subject } = manual.made()
   expect(subject).toBe('Your order {{ order.id }}')
   expect(html).toMatch(
     /{% for line in lines %}<table.*{% endfor %}{% if isGift %}<p.*{% endif %}<a href="{{ order.url }}"/,
@@ -132,53 +160,41 @@ describe('a component that a template cannot replace is refused with its reason'
     ['an empty list', '<p>{props.tags}</p>', { tags: [] }, /^PreviewProps\.tags is empty/],
   ]
   for (const [name, body, sample, reason] of refused) {
-    test(name, async () => expect(convert(`return ${body}`, sample)).rejects.toThrow(reason))
+    const refusal = mail(`return ${body}`, sample)
+    test(name, () => expect(refusal.problem()).toMatch(reason))
   }
 })
 
 describe('a file that does not render', () => {
   const faults: [name: string, source: string, message: RegExp][] = [
-    ['syntax', '\nexport default () => <p>{</p>\n', /broken\.tsx:2:\d+: /],
-    ['an error', "export default () => {\n  throw new TypeError('no')\n}", /broken\.tsx:2:\d+: TypeError: no$/],
+    ['syntax', '\nexport default () => <p>{</p>\n', /case-\d+\.tsx:2:\d+: /],
+    ['an error', "export default () => {\n  throw new TypeError('no')\n}", /case-\d+\.tsx:2:\d+: TypeError: no$/],
     [
       'a package',
       "import 'no-such-package/x'\n",
       /no-such-package.*\. Install it in the project: npm install no-such-package$/,
     ],
-    ['a file', "import './gone'\n", /gone' ?(?:imported )?from '?[^ ]*broken\.tsx'?$/],
+    ['a file', "import './gone'\n", /case-\d+\.tsx:1:8: .*"\.\/gone"$/],
     ['no component', 'export const x = 1', /^it has no component as default export$/],
     ['a Date', 'export default function M() {}\nM.PreviewProps = { at: new Date(0) }', /^PreviewProps\.at is a Date\./],
     ['an exit', 'console.error("bye")\nprocess.exit(3)', /ended with code 3:\nbye$/],
   ]
   for (const [name, source, message] of faults) {
-    test(name, async () => {
-      const fault = await openComponent(write('broken.tsx', source))
-        .then(async (component) => {
-          const failure = await component.render({}).catch((error: unknown) => error)
-          component.close()
-          return failure
-        })
-        .catch((error: unknown) => error)
-      rmSync(join(emails, 'broken.tsx'))
-      expect(fault).toBeInstanceOf(ComponentFault)
-      expect((fault as Error).message).toMatch(message)
-    })
+    const broken = component(source)
+    test(name, () => expect(broken.problem()).toMatch(message))
   }
 })
 
-describe('postrider template push', () => {
-  const place = testFolder()
+describe('postrider-templates push', () => {
   let remote: RemoteMx
   let server: TestServer
   beforeAll(async () => {
     remote = await startRemoteMx()
     server = await startTestServer({ remote })
-    place.writeConfig()
   })
   afterAll(async () => {
     await server.close()
     await remote.stop()
-    place.remove()
   })
   const receipt = join(emails, 'receipt.tsx')
 
@@ -187,7 +203,7 @@ describe('postrider template push', () => {
       POSTRIDER_URL: `http://${server.running().listening.http}/v1/`,
       POSTRIDER_API_KEY: server.keys.live,
     }
-    const pushed = await (await startWith(env, 'template', 'push', receipt)).ended
+    const pushed = await program.run(env, 'push', receipt)
     expect(pushed).toMatchObject({ code: 0, stderr: '' })
     expect(pushed.stdout).toMatch(
       /^receipt \(.*receipt\.tsx\): created, version 1 \(tpl_\w+\)\n {2}variables: order\.id, /,
@@ -210,9 +226,9 @@ describe('postrider template push', () => {
     const ended = await server.ended(body.id)
     expect(ended.status).toBe('delivered')
     const mail = await simpleParser(remote.mails[0]!.raw)
-    const component = await openComponent(receipt)
-    const rendered = await component.render(variables)
-    component.close()
+    const opened = await openComponent(receipt)
+    const rendered = await opened.render(variables)
+    opened.close()
     expect(mail.subject).toBe('Your order 7')
     expect(shown(mail.html || '')).toBe(shown(rendered.html))
     expect(mail.text?.trim()).toBe(rendered.text.trim())
@@ -222,33 +238,39 @@ describe('postrider template push', () => {
       'bad.tsx',
       'export default function M(p: any) { return <p>{p.n * 2}</p> }\nM.PreviewProps = { n: 1 }',
     )
-    const again = await (await startWith(env, 'template', 'push', receipt, bad, '--json')).ended
+    const again = await program.run(env, 'push', receipt, bad, '--json')
     expect(again.code).toBe(1)
     const told = JSON.parse(again.stdout)
     expect(told.data).toMatchObject([{ alias: 'receipt', version: 1 }])
     expect(told.failed).toMatchObject([{ alias: 'bad', problem: expect.stringMatching(/^n: /) }])
   })
 
-  test('pushes a folder to the local database; a dry run needs none', async () => {
+  test('reads a folder without its parts; a dry run needs no server, and anything else names what it needs', async () => {
     const folder = join(project, 'more')
     mkdirSync(folder)
     writeFileSync(join(folder, 'OrderShipped.tsx'), 'export default () => <p>On its way</p>\n')
     writeFileSync(join(folder, '_button.tsx'), 'export const x = 1\n')
-    const dry = await postrider('template', 'push', folder, '--dry-run', '--config', join(project, 'none.toml'))
+    const dry = await program.run({}, 'push', folder, '--dry-run')
     expect(dry).toMatchObject({ code: 0, stderr: '' })
     expect(dry.stdout).toMatch(/^order-shipped \(.*\): can be pushed\n {2}variables: none\n {2}no subject in the file/)
-    await postrider('org', 'create', 'Shop', '--config', place.file)
-    const pushed = await postrider('template', 'push', folder, '--subject', 'Sent', '--config', place.file)
-    expect(pushed).toMatchObject({ code: 0, stderr: '' })
-    const rendered = await postrider('template', 'render', 'order-shipped', '--config', place.file)
-    expect(rendered.stdout).toContain('Subject: Sent\n\nText:\nOn its way\n')
+    const without = await program.run({}, 'push', folder)
+    expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/POSTRIDER_URL/)])
+    const open = { POSTRIDER_URL: 'http://mail.example.com', POSTRIDER_API_KEY: server.keys.live }
+    const unsafe = await program.run(open, 'push', folder)
+    expect([unsafe.code, unsafe.stderr]).toEqual([2, expect.stringMatching(/expected https:/)])
+  })
+
+  test('keeps the key from the component', async () => {
+    const spy = write('spy.tsx', "export default () => <p>{process.env.POSTRIDER_API_KEY ?? 'no key'}</p>\n")
+    const { stdout } = await program.run({ POSTRIDER_API_KEY: server.keys.live }, 'push', spy, '--dry-run', '--json')
+    expect(JSON.parse(stdout).data[0].text).toBe('no key')
   })
 
   test('names what a project lacks', async () => {
-    const folder = join(place.folder, 'no-project')
-    mkdirSync(folder)
+    const folder = mkdtempSync(join(tmpdir(), 'postrider-no-project-'))
     writeFileSync(join(folder, 'mail.tsx'), 'export default () => <p>x</p>\n')
-    const pushed = await postrider('template', 'push', folder, '--dry-run')
+    const pushed = await program.run({}, 'push', folder, '--dry-run')
+    rmSync(folder, { recursive: true })
     expect(pushed.code).toBe(1)
     expect(pushed.stderr).toContain('Install it in the project: npm install react react-dom @react-email/components\n')
   })

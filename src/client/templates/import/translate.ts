@@ -1,4 +1,4 @@
-import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../../mail/foreign-unsubscribe.ts'
+import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../../../mail/foreign-unsubscribe.ts'
 import { strftimeOf } from './date-format.ts'
 import { liquidOf, pathOf, type Scope, truthOf, Untranslatable, untruthOf, wordsOf } from './expressions.ts'
 import { type Token, tokensOf } from './tokens.ts'

@@ -1,23 +1,21 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve } from 'node:path'
-import { aliasFault } from '../model/template.ts'
-import { EXIT, usageFault } from './failure.ts'
-import { print, printError, printJson, sanitize } from './print.ts'
-import { ComponentFault, openComponent } from './template-push/component.ts'
-import { type Converted, converted } from './template-push/convert.ts'
-import { type Destination, type TemplateBody, withDestination } from './template-push/destination.ts'
-import { ConversionFault } from './template-push/shape.ts'
+import { aliasFault } from '../../model/template.ts'
+import { visible, visibleLines } from '../../net/visible-text.ts'
+import { NotFoundError } from '../errors.ts'
+import type { Postrider } from '../postrider.ts'
+import { CommandFault } from './fault.ts'
+import { ComponentFault, openComponent } from './push/component.ts'
+import { type Converted, converted } from './push/convert.ts'
+import { ConversionFault } from './push/shape.ts'
+import { openServer } from './server.ts'
 
 interface Options {
-  config: string
-  json?: true
-  org?: string
-  url?: URL
-  apiKey?: string
-  alias?: string
-  name?: string
-  subject?: string
-  dryRun?: true
+  json?: boolean | undefined
+  alias?: string | undefined
+  name?: string | undefined
+  subject?: string | undefined
+  dryRun?: boolean | undefined
 }
 
 /** A file whose component became a template. */
@@ -28,9 +26,11 @@ interface Ready {
 }
 
 /** Renders React Email components, and creates or updates a template for each. First it converts all of them, as the
- *  user who runs the command; then it writes those without a fault. Returns 1 if one was not pushed, otherwise 0.
- *  Throws CommandFailure for an unreadable file and for options that do not fit, and what the destination throws. */
+ *  user who runs the program; then it stores those without a fault. Returns 1 if one was not pushed, otherwise 0.
+ *  Throws CommandFault for options that do not fit, errors of the system for an unreadable file, and PostriderError for
+ *  what the server refuses. */
 export async function pushTemplates(given: string[], options: Options): Promise<number> {
+  if (given.length === 0) throw new CommandFault('name the files with the components', 2)
   const files = given.flatMap(componentFiles)
   const aliases = files.map((file) => options.alias ?? aliasOf(file))
   requireDistinct(files, aliases, options)
@@ -46,10 +46,13 @@ export async function pushTemplates(given: string[], options: Options): Promise<
     }
   }
   const pushed = await push(ready, options)
-  if (options.json) printJson({ data: pushed.map(recordOf), failed, dry_run: options.dryRun === true })
+  if (options.json)
+    console.log(JSON.stringify({ data: pushed.map(recordOf), failed, dry_run: options.dryRun === true }))
   else for (const each of pushed) show(each)
-  if (!options.json) for (const { file, problem } of failed) printError(`${file}: not pushed\n${indented(problem)}`)
-  return failed.length > 0 ? EXIT.failed : EXIT.done
+  if (!options.json) {
+    for (const { file, problem } of failed) console.error(visibleLines(`${file}: not pushed\n${indented(problem)}`))
+  }
+  return failed.length > 0 ? 1 : 0
 }
 
 const SOURCE = /\.[jt]sx$/
@@ -58,7 +61,7 @@ const SOURCE = /\.[jt]sx$/
 function componentFiles(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
   const found = readdirSync(path).filter((name) => SOURCE.test(name) && !name.startsWith('_'))
-  if (found.length === 0) throw usageFault(`${path}: no .tsx or .jsx file in this folder`)
+  if (found.length === 0) throw new CommandFault(`${path}: no .tsx or .jsx file in this folder`, 2)
   return found.toSorted().map((name) => join(path, name))
 }
 
@@ -73,13 +76,13 @@ function aliasOf(file: string): string {
 
 function requireDistinct(files: string[], aliases: string[], { alias, name }: Options): void {
   if (files.length > 1 && (alias !== undefined || name !== undefined)) {
-    throw usageFault('--alias and --name apply to one file')
+    throw new CommandFault('--alias and --name apply to one file', 2)
   }
   for (const [at, each] of aliases.entries()) {
     const fault = aliasFault(each)
-    if (fault !== null) throw usageFault(`alias: ${fault}. Name it with --alias.`)
+    if (fault !== null) throw new CommandFault(`alias: ${fault}. Name it with --alias.`, 2)
     const other = files[aliases.indexOf(each)]
-    if (other !== files[at]) throw usageFault(`${other} and ${files[at]} have the same alias, ${each}`)
+    if (other !== files[at]) throw new CommandFault(`${other} and ${files[at]} have the same alias, ${each}`, 2)
   }
 }
 
@@ -98,19 +101,19 @@ async function push(ready: Ready[], options: Options): Promise<Pushed[]> {
   if (options.dryRun || ready.length === 0) {
     return ready.map((each) => ({ ...each, version: null, id: null, isNew: null }))
   }
-  return withDestination(options, async (destination) => {
-    const pushed: Pushed[] = []
-    for (const each of ready) pushed.push({ ...each, ...(await save(each, options, destination)) })
-    return pushed
-  })
+  const server = openServer()
+  const pushed: Pushed[] = []
+  for (const each of ready) pushed.push({ ...each, ...(await save(each, options.name, server)) })
+  return pushed
 }
 
-async function save({ alias, made }: Ready, { name }: Options, destination: Destination) {
+async function save({ alias, made }: Ready, name: string | undefined, { templates }: Postrider) {
   const { subject, html, text, sample } = made
-  const body: TemplateBody = { html, text, sample, ...(subject !== null && { subject }), ...(name && { name }) }
-  const changed = await destination.update(alias, body)
-  const { id, version } = changed ?? (await destination.create({ alias, name: nameOf(alias), ...body }))
-  return { id, version, isNew: changed === null }
+  const body = { html, text, sample, ...(subject !== null && { subject }), ...(name && { name }) }
+  const { data, error } = await templates.update(alias, body).safe()
+  if (error !== null && !(error instanceof NotFoundError)) throw error
+  const { id, version } = data ?? (await templates.create({ alias, name: nameOf(alias), ...body }))
+  return { id, version, isNew: data === null }
 }
 
 /** `order-receipt` → `Order receipt`. */
@@ -118,10 +121,10 @@ const nameOf = (alias: string) => alias.charAt(0).toUpperCase() + alias.slice(1)
 
 function show({ file, alias, made, version, id, isNew }: Pushed): void {
   const outcome = isNew === null ? 'can be pushed' : `${isNew ? 'created' : 'updated'}, version ${version} (${id})`
-  print(`${alias} (${sanitize(file)}): ${outcome}`)
-  print(`  variables: ${made.variables.join(', ') || 'none'}`)
-  if (made.unused.length > 0) print(`  not used: ${made.unused.join(', ')}`)
-  if (made.subject === null) print('  no subject in the file: export `subject`, or use --subject')
+  console.log(visibleLines(`${alias} (${visible(file)}): ${outcome}`))
+  console.log(visibleLines(`  variables: ${made.variables.join(', ') || 'none'}`))
+  if (made.unused.length > 0) console.log(visibleLines(`  not used: ${made.unused.join(', ')}`))
+  if (made.subject === null) console.log('  no subject in the file: export `subject`, or use --subject')
 }
 
 function recordOf({ file, alias, made, version, id }: Pushed) {

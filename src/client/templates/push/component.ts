@@ -1,9 +1,10 @@
+import { fork } from 'node:child_process'
 import { dirname } from 'node:path'
-import source from './host.mjs' with { type: 'text' }
+import { fileURLToPath } from 'node:url'
 import { installHint, placed } from './words.ts'
 
-/** A React Email component of the user, which renders in a process of its own: this program acts as Bun there
- *  (BUN_BE_BUN), and reads React and React Email from the project of the file. The code has the rights of the user. */
+/** A React Email component of the user, which renders in a process of its own (host.mjs) with the React and React Email
+ *  of its project. The code has the rights of the user, but not the API key. */
 export interface Component {
   /** PreviewProps as JSON; {} without. */
   sample: Record<string, unknown>
@@ -67,24 +68,31 @@ interface Failed {
   missing: string | null
 }
 
+/** In the package, it is beside the bundled program. */
+const HOST = fileURLToPath(new URL('./host.mjs', import.meta.url))
+
 /** Starts the process. `ask` sends one request and waits for its answer; requests must not overlap. */
 function startHost(file: string) {
   let waiting: PromiseWithResolvers<unknown> | null = null
+  let output = ''
   const { POSTRIDER_API_KEY: _, ...env } = process.env // rendering needs no key
-  const child = Bun.spawn([process.execPath, '--no-install', '-e', source], {
+  const child = fork(HOST, [], {
     cwd: dirname(file),
-    env: { ...env, BUN_BE_BUN: '1', NODE_ENV: 'production' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    ipc: (answer) => waiting?.resolve(answer),
+    env: { ...env, NODE_ENV: 'production' },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const output = tailOf(child.stderr)
-  void child.exited.then(async (code) => {
-    const words = (await output).trim()
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-KEPT_OUTPUT)
+  })
+  child.on('message', (answer) => waiting?.resolve(answer))
+  child.on('close', (code) => {
+    const words = output.trim()
     waiting?.reject(new ComponentFault(`the process that renders it ended with code ${code}${words && `:\n${words}`}`))
   })
   return {
     ask: async (request: object): Promise<unknown> => {
-      waiting = Promise.withResolvers()
+      waiting = withResolvers()
       const timer = setTimeout(() => {
         waiting?.reject(new ComponentFault(`it did not render within ${SILENCE_MS / 1000} seconds`))
       }, SILENCE_MS)
@@ -99,8 +107,17 @@ function startHost(file: string) {
         waiting = null
       }
     },
-    close: () => child.kill('SIGKILL'),
+    close: () => void child.kill('SIGKILL'),
   }
+}
+
+/** Like Promise.withResolvers, which Node 20 does not have. */
+function withResolvers(): PromiseWithResolvers<unknown> {
+  let [resolve, reject]: [(value: unknown) => void, (reason: unknown) => void] = [() => {}, () => {}]
+  const promise = new Promise<unknown>((...both) => {
+    ;[resolve, reject] = both
+  })
+  return { promise, resolve, reject }
 }
 
 function faultOf({ message, name, at, missing }: Failed): Error {
@@ -108,11 +125,4 @@ function faultOf({ message, name, at, missing }: Failed): Error {
   const kind = /^(?:Error|ResolveMessage|BuildMessage)$/.test(name) ? '' : `${name}: `
   const text = `${placed(at)}${kind}${message}${hint === null ? '' : `. ${hint}`}`
   return new ComponentFault(text)
-}
-
-async function tailOf(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of stream) text = (text + decoder.decode(bytes, { stream: true })).slice(-KEPT_OUTPUT)
-  return text
 }

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { systemClock } from '../../src/os/clock.ts'
-import { postrider, startWith, testFolder } from './command.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { buildProgram, type TemplateProgram } from './template-program.ts'
 
-/** `template import` from HTTPS servers that page, authenticate and answer as the services' documentation says. */
+/** `postrider-templates import` from servers that page, authenticate and answer as the services' documentation says. */
 
-const place = testFolder()
+const folder = mkdtempSync(join(tmpdir(), 'postrider-import-'))
+let program: TemplateProgram
+let postrider: TestServer
 const KEY = 'key-of-the-service'
 const HELLO = '11111111-aaaa-4bbb-8ccc-000000000001'
 const CODE = '11111111-aaaa-4bbb-8ccc-000000000002'
@@ -105,11 +107,11 @@ function sendgridAnswer({ pathname, searchParams }: URL): unknown {
 
 let server: ReturnType<typeof Bun.serve>
 beforeAll(async () => {
-  const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['127.0.0.1'], now: systemClock.now() })
+  program = await buildProgram()
+  postrider = await startTestServer({ remote: { port: 9, open: () => 0 } })
   server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    tls: { key: keyPem, cert: certificatePem },
     fetch: (request) => {
       const url = new URL(request.url)
       const [, service = '', ...rest] = url.pathname.split('/')
@@ -125,14 +127,12 @@ beforeAll(async () => {
       return found ? Response.json(found) : new Response('', { status: 404 })
     },
   })
-  place.writeConfig()
-  writeFileSync(join(place.folder, 'ca.pem'), certificatePem)
-  appendFileSync(place.file, `\n[webhooks]\nca_file = "${join(place.folder, 'ca.pem')}"\n`)
-  await postrider('org', 'create', 'Shop', '--config', place.file)
 })
 afterAll(async () => {
   await server.stop(true)
-  place.remove()
+  await postrider.close()
+  program.remove()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 const NAMES: Record<string, string> = {
@@ -140,13 +140,16 @@ const NAMES: Record<string, string> = {
   postmark: 'POSTMARK_SERVER_TOKEN',
   sendgrid: 'SENDGRID_API_KEY',
 }
-async function importFrom(service: string, key: string, ...more: string[]) {
-  const url = ['--url', `https://127.0.0.1:${server.port}/${service}`]
-  const args = ['template', 'import', '--from', service, ...url, '--config', place.file, ...more]
-  return (await startWith({ [NAMES[service]!]: key }, ...args)).ended
+const access = () => ({
+  POSTRIDER_URL: `http://${postrider.running().listening.http}`,
+  POSTRIDER_API_KEY: postrider.keys.live,
+})
+function importFrom(service: string, key: string, ...more: string[]) {
+  const url = ['--url', `http://127.0.0.1:${server.port}/${service}`]
+  return program.run({ ...access(), [NAMES[service]!]: key }, 'import', '--from', service, ...url, ...more)
 }
 
-describe('postrider template import', () => {
+describe('postrider-templates import', () => {
   test('reads Resend page by page; the alias is the name that programs use', async () => {
     const result = await importFrom('resend', KEY)
     expect(result).toMatchObject({ code: 0, stderr: '' })
@@ -192,11 +195,11 @@ describe('postrider template import', () => {
   })
 
   test('reads the folder of `postmark templates pull` and a JSON file', async () => {
-    const folder = join(place.folder, 'pulled')
+    const pulledTo = join(folder, 'pulled')
     const write = (name: string, meta: object, html: string) => {
-      mkdirSync(join(folder, name), { recursive: true })
-      writeFileSync(join(folder, name, 'meta.json'), JSON.stringify(meta))
-      writeFileSync(join(folder, name, 'content.html'), html)
+      mkdirSync(join(pulledTo, name), { recursive: true })
+      writeFileSync(join(pulledTo, name, 'meta.json'), JSON.stringify(meta))
+      writeFileSync(join(pulledTo, name, 'content.html'), html)
     }
     write(
       'hello',
@@ -204,19 +207,19 @@ describe('postrider template import', () => {
       '<p>{{name}}</p>',
     )
     write('_layouts/outer', { Name: 'Outer', Alias: 'outer', TemplateType: 'Layout' }, '<b>{{{@content}}}</b>')
-    const pulled = await postrider('template', 'import', folder, '--from', 'postmark', '--json', '--config', place.file)
+    const pulled = await program.run(access(), 'import', pulledTo, '--from', 'postmark', '--json')
     expect(JSON.parse(pulled.stdout)).toMatchObject({ imported: 2, data: [{ alias: 'outer' }, { alias: 'hello' }] })
 
-    const file = join(place.folder, 'templates.json')
+    const file = join(folder, 'templates.json')
     writeFileSync(
       file,
       JSON.stringify([
         { id: 'd-1', name: 'One', versions: [{ active: 1, subject: 'S', html_content: '<p>{{a}}</p>' }] },
       ]),
     )
-    const read = await postrider('template', 'import', file, '--from', 'sendgrid', '--config', place.file)
+    const read = await program.run(access(), 'import', file, '--from', 'sendgrid')
     expect(read.stdout).toBe('d-1 (One): imported\n1 imported, 0 already there, 0 not imported\n')
-    const none = await postrider('template', 'import', '--from', 'sendgrid', '--config', place.file)
+    const none = await program.run(access(), 'import', '--from', 'sendgrid')
     expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/SENDGRID_API_KEY/)])
   })
 })

@@ -1,4 +1,4 @@
-import { isRecord } from '../../os/records.ts'
+import { isRecord } from '../../../os/records.ts'
 import type { Language } from './translate.ts'
 
 /** A template of another service. */
@@ -17,7 +17,7 @@ export interface ForeignTemplate {
   sample: Record<string, unknown>
 }
 
-/** GET of a path under the service's API → its JSON. Rejects with CommandFailure. */
+/** GET of a path under the service's API → its JSON. Rejects with CommandFault. */
 export type GetJson = (path: string) => Promise<unknown>
 
 /** API of a service: where it is, how a key is sent, and its templates. */

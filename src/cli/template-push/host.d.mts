@@ -1,3 +1,0 @@
-/** The source of host.mjs. */
-declare const source: string
-export default source
