@@ -119,7 +119,7 @@ export function createProgram(end: (code: number) => void): Command {
   addLoginLink(program)
   program.commandsGroup('Messages and events:')
   addSend(program, end)
-  addTemplates(program, end)
+  addTemplates(program)
   addMessages(program)
   addStats(program)
   addListen(program, end)

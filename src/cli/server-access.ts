@@ -4,10 +4,10 @@ import { isNear } from '../net/near-url.ts'
 
 /** Access to a server over HTTP, for commands that also work on the local database. */
 
-/** The options `--url` and `--api-key`. `work` says what happens there: `read events from`. */
-export function serverOptions(work: string): [Option, Option] {
+/** The options `--url` and `--api-key`. */
+export function serverOptions(): [Option, Option] {
   return [
-    new Option('--url <url>', `${work} this server over HTTP instead of the local database`)
+    new Option('--url <url>', 'read events from this server over HTTP instead of the local database')
       .env('POSTRIDER_URL')
       .argParser(serverUrl),
     new Option('--api-key <key>', 'API key for --url; prefer the environment variable').env('POSTRIDER_API_KEY'),
@@ -21,14 +21,14 @@ function serverUrl(text: string): URL {
 }
 
 /** Returns a valid API key. Every request contains it, so it must not cross a public network unencrypted. Throws
- *  CommandFailure (exit code 2), which names the permission that the key needs. */
-export function requireKey(url: URL, key: string | undefined, permission: 'read' | 'manage'): string {
+ *  CommandFailure (exit code 2). */
+export function requireKey(url: URL, key: string | undefined): string {
   if (!isNear(url))
     throw usageFault(
       'url: expected https://, or http:// to localhost or a private address, because each request carries the API key',
     )
   if (key !== undefined && /^svc_(?:live|test)_[0-9A-Za-z]+$/.test(key)) return key
-  throw usageFault(`api-key: expected an API key with ${permission} permission in POSTRIDER_API_KEY or --api-key`)
+  throw usageFault('api-key: expected an API key with read permission in POSTRIDER_API_KEY or --api-key')
 }
 
 /** URL of a server, with or without `/v1` → the URL of a path of its API, such as `/v1/templates`. */

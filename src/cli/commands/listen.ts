@@ -6,7 +6,7 @@ import { serverOptions } from '../server-access.ts'
 
 /** `postrider listen`. */
 export function addListen(program: Command, end: (code: number) => void): void {
-  const [url, apiKey] = serverOptions('read events from')
+  const [url, apiKey] = serverOptions()
   withRecords(program.command('listen'))
     .description('show events live and optionally post them to your server; Ctrl-C stops it')
     .option(

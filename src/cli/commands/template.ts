@@ -3,7 +3,7 @@ import { TEMPLATE_KINDS } from '../../model/template.ts'
 import { gather, whole, withOrganization, withVariables } from '../options.ts'
 
 /** `postrider template …`. */
-export function addTemplates(program: Command, end: (code: number) => void): void {
+export function addTemplates(program: Command): void {
   const parent = program
     .command('template')
     .description('create, change and render templates from files')

@@ -67,7 +67,7 @@ export async function listen(options: Options): Promise<number> {
   const types = options.events ?? null
   const { url, after } = options
   if (url !== undefined) {
-    const wanted = { url, key: requireKey(url, options.apiKey, 'read'), types, after }
+    const wanted = { url, key: requireKey(url, options.apiKey), types, after }
     const onBreak = (reason: string, waitMs: number) =>
       printError(`${reason}; reconnecting in ${(waitMs / 1000).toFixed(1)} s`)
     await show(fromServer(wanted, { clock, random, signal, onBreak }), url.origin)
