@@ -15,6 +15,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, w
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
+import { commandTree } from '../src/cli/manual/packed.ts'
 import { bundleDashboard } from '../src/dashboard/bundle.ts'
 import { pack, packTogether } from '../src/dashboard/pack.ts'
 import { bundleManual } from '../src/manual/bundle.ts'
@@ -43,7 +44,11 @@ execFileSync(process.execPath, ['scripts/client-types.ts'], { cwd: ROOT, stdio: 
  *  module that reads these bytes from a file of the executable. */
 const MADE = [
   { path: 'dashboard/packed', bytes: pack(await bundleDashboard({ isForRelease: true })), reads: readsBytes('packed') },
-  { path: 'manual/packed', bytes: await packTogether(await bundleManual(), true), reads: readsBytes('packed') },
+  {
+    path: 'cli/manual/packed',
+    bytes: await packTogether(await bundleManual(commandTree()), true),
+    reads: readsBytes('packedManual'),
+  },
   { path: 'reference/packed', bytes: pack(await bundleReference({ isForRelease: true })), reads: readsBytes('packed') },
   {
     path: 'submission/mjml/bundled',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cyclesIn, faultsIn, importsOf } from './layers.ts'
+import { circlesIn, cyclesIn, faultsIn, importsOf } from './layers.ts'
 
 const messages = (file: string, text: string) => faultsIn(file, text).map(({ line, message }) => `${line}: ${message}`)
 
@@ -121,4 +121,22 @@ test('reports files that import each other once, by the path of the cycle', () =
   ])
   files.set('os/c.ts', '')
   expect(cyclesIn(files)).toEqual([])
+})
+
+test('modules that import each other are found, also through others, on call and for types', () => {
+  const files = new Map([
+    ['server/http.ts', "import { files } from '../manual/files.ts'\nimport { run } from '../checkup/run.ts'"],
+    ['manual/files.ts', "export const files = () => import('../cli/tree.ts')"],
+    ['cli/tree.ts', "import type { Server } from '../server/http.ts'"],
+    ['checkup/run.ts', "import { relays } from '../server/relays.ts'\nimport { a } from '../os/clock.ts'"],
+    ['os/clock.ts', "import { b } from '../net/ip.ts'"],
+    ['net/ip.ts', "import { a } from '../os/clock.ts'"],
+  ])
+  expect(circlesIn(files).map(({ file, line, message }) => `${file}:${line}: ${message}`)).toEqual([
+    'server/http.ts:1: circle of modules: server and checkup → manual → cli → server and checkup',
+    'manual/files.ts:1: circle of modules: manual → cli → server and checkup → manual',
+    'cli/tree.ts:1: circle of modules: cli → server and checkup → manual → cli',
+  ])
+  files.set('manual/files.ts', '')
+  expect(circlesIn(files)).toEqual([])
 })

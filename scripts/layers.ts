@@ -109,6 +109,48 @@ export function cyclesIn(texts: ReadonlyMap<string, string>): Fault[] {
   return faults
 }
 
+/** All source files by their path from src → a fault for every import of another module that imports its importer in turn,
+ *  possibly through others, for types and on call too: none of these modules could be understood or moved alone. */
+export function circlesIn(texts: ReadonlyMap<string, string>): Fault[] {
+  const uses = new Map<string, Map<string, { file: string; line: number }>>()
+  for (const [file, text] of texts) {
+    if (file.endsWith('.test.ts')) continue
+    for (const { specifier, line } of importsOf(text)) {
+      const target = join(dirname(file), specifier)
+      if (!specifier.startsWith('.') || target.startsWith('..')) continue
+      const [from, to] = [circleOf(moduleOf(file)), circleOf(moduleOf(target))]
+      if (from === to) continue
+      const targets = uses.get(from) ?? new Map()
+      uses.set(from, targets.set(to, targets.get(to) ?? { file, line }))
+    }
+  }
+  const wayBetween = (from: string, to: string, passed = new Set<string>()): string[] | null => {
+    if (from === to) return [to]
+    passed.add(from)
+    for (const next of uses.get(from)?.keys() ?? []) {
+      const rest = passed.has(next) ? null : wayBetween(next, to, passed)
+      if (rest !== null) return [from, ...rest]
+    }
+    return null
+  }
+  return [...uses].flatMap(([from, targets]) =>
+    [...targets].flatMap(([to, at]) => {
+      const way = wayBetween(to, from)
+      return way === null ? [] : [{ ...at, message: `circle of modules: ${[from, ...way].join(' → ')}` }]
+    }),
+  )
+}
+
+/** Modules that use each other, each with the reason. They count as one. */
+const KNOWN_CIRCLES: readonly (readonly string[])[] = [
+  // Both are the machine: waiting on a socket and a file descriptor are one subject.
+  MACHINE,
+  // The running server repeats the checks of `doctor`, which need parts of the server: its relays, sign-on and readers.
+  ['server', 'checkup'],
+]
+
+const circleOf = (module: string) => KNOWN_CIRCLES.find((modules) => modules.includes(module))?.join(' and ') ?? module
+
 /** Source text → its imports, with those of `export from`, `import()` and `require()`. */
 export function importsOf(text: string): Import[] {
   const found: Import[] = []

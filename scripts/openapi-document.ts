@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packedManual } from '../src/cli/manual/packed.ts'
 import { makeConfig } from '../src/config/load.ts'
 import { silentLog } from '../src/os/log.ts'
 import { startServer } from '../src/server/server.ts'
@@ -14,7 +15,7 @@ export async function openApiDocument(): Promise<unknown> {
     http: { listen: '127.0.0.1:0' },
     smtp: { inbound: { listen: 'off' } },
   })
-  const server = await startServer(config, { log: silentLog })
+  const server = await startServer(config, { log: silentLog, manual: packedManual })
   try {
     const response = await fetch(`http://${server.listening.http}/openapi.json`)
     return await response.json()

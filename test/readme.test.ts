@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
-import { allOf, treeOf } from '../src/cli/manual/tree.ts'
-import { createProgram } from '../src/cli/program.ts'
+import { commandTree } from '../src/cli/manual/packed.ts'
 import { readConfig } from '../src/config/load.ts'
 import { machineChecks, sharedChecks, storeChecks } from '../src/health/checks.ts'
 import { allOperations } from '../src/manual/all-operations.ts'
+import { allOf } from '../src/manual/command-tree.ts'
 import { GENERATED, TOPICS } from '../src/manual/contents.ts'
 import { createAnchors } from '../src/manual/markdown.ts'
 import { manualPages } from '../src/manual/pages.ts'
@@ -172,7 +172,7 @@ describe('the code of README and manual', () => {
 
 describe('README and manual', () => {
   test('list every operation with its permission, and every path without a key', async () => {
-    const { 'api-operations': text = '' } = await referencePages()
+    const { 'api-operations': text = '' } = await referencePages(commandTree())
     const documented = [...text.matchAll(/^\| `([A-Z]+ \/[^`]+)` \| (\w+) \|/gm)].map(
       ([, operation, permission]) => `${operation} ${permission}`,
     )
@@ -218,7 +218,7 @@ describe('README and manual', () => {
   })
 
   test('name only commands and options that exist', () => {
-    const nodes = new Map(allOf(treeOf(createProgram(() => {}))).map((node) => [node.path, node]))
+    const nodes = new Map(allOf(commandTree()).map((node) => [node.path, node]))
     const unknown: string[] = []
     for (const { path, text } of DOCUMENTATION) {
       const code = [...text.matchAll(/`([^`\n]+)`|^(?: {4})?((?:\.\/dist\/)?postrider .+)$/gm)].map(
@@ -288,7 +288,7 @@ describe('README and manual', () => {
 
 /** README, manual and the pages that are made from tables. */
 async function allPages() {
-  const reference = Object.entries(await referencePages())
+  const reference = Object.entries(await referencePages(commandTree()))
   return [...DOCUMENTATION, ...reference.map(([topic, text]) => ({ path: `src/manual/${topic}.md`, text }))]
 }
 

@@ -10,6 +10,7 @@ import { DataDirInUse, type Server, startServer } from '../server/server.ts'
 import { VERSION } from '../version.ts'
 import { readConfigOf } from './cli-context.ts'
 import { CommandFailure, configFailure, EXIT, storeFailure } from './failure.ts'
+import { packedManual } from './manual/packed.ts'
 import { printJson } from './print.ts'
 import { removeServing, writeServing } from './serving.ts'
 
@@ -28,6 +29,7 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   const opening = startServer(config, {
     log,
     settings,
+    manual: packedManual,
     onReplaced: () => {
       flushLog()
       process.exit(EXIT.replaced)

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { usageFault } from './failure.ts'
 import { isNear } from '../net/near-url.ts'
+import { usageFault } from './failure.ts'
 
 /** Access to a server over HTTP, for commands that also work on the local database. */
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PlainFile } from '../dashboard/pack.ts'
+import type { Node } from './command-tree.ts'
 import { CONTENTS, TOPICS, type TopicEntry } from './contents.ts'
 import { llmsText } from './llms-text.ts'
 import { type ManualPage, readPage } from './markdown.ts'
@@ -10,11 +11,11 @@ import { referencePages } from './reference.ts'
 const PAGES = import.meta.dir
 const IMAGES = ['dashboard.png', 'threats.svg']
 
-/** The manual → its files for browsers, terminals and programs: `tls.html`, `tls.txt` and `tls.md` for each topic,
+/** The manual, with the commands of the program → its files for browsers, terminals and programs: `tls.html`, `tls.txt` and `tls.md` for each topic,
  *  `index.html`, `llms.txt`, `topics.json`, and below `assets/` what the pages load. Requires the source files:
  *  scripts/build.ts calls it for the executable, and a server run from source calls it at the first request. */
-export async function bundleManual(): Promise<PlainFile[]> {
-  const pages = await readPages()
+export async function bundleManual(program: Node): Promise<PlainFile[]> {
+  const pages = await readPages(program)
   const search = JSON.stringify(searchIndex(pages))
   const assets = await buildAssets(search)
   const files: [name: string, content: string | Uint8Array][] = [
@@ -38,8 +39,8 @@ export async function bundleManual(): Promise<PlainFile[]> {
 }
 
 /** Every topic in the order of the table of contents. */
-export async function readPages(): Promise<Map<string, ManualPage>> {
-  const reference = await referencePages()
+export async function readPages(program: Node): Promise<Map<string, ManualPage>> {
+  const reference = await referencePages(program)
   const textOf = (topic: string) => reference[topic] ?? readFileSync(join(PAGES, `${topic}.md`), 'utf8')
   return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))
 }

@@ -1,17 +1,16 @@
 import type { Operation } from '../api/operation.ts'
-import { allOf, type Flag, type Node, treeOf } from '../cli/manual/tree.ts'
-import { createProgram } from '../cli/program.ts'
 import { toml } from '../config/example.ts'
 import { environmentName, isSection, root } from '../config/paths.ts'
 import type { Key, OpenSection, Section } from '../config/schema.ts'
 import { allOperations } from './all-operations.ts'
+import { allOf, type Flag, type Node } from './command-tree.ts'
 
-/** The reference pages, as Markdown, from the tables that the program uses: operations, config keys, commands. */
-export async function referencePages(): Promise<Record<string, string>> {
+/** The reference pages, as Markdown, from the tables that the program uses: operations, config keys, and its commands. */
+export async function referencePages(program: Node): Promise<Record<string, string>> {
   return {
     'api-operations': apiPage(await allOperations()),
     'configuration-reference': configPage(),
-    'command-line-reference': commandPage(treeOf(createProgram(() => {}))),
+    'command-line-reference': commandPage(program),
   }
 }
 

@@ -26,6 +26,8 @@ export interface StartOptions {
   settings?: () => readonly Setting[]
   clock?: WallClock
   random?: Random
+  /** The packed manual (manual/bundle.ts), read at the first request. */
+  manual: () => Promise<Uint8Array>
   /** Another node ended this one: the process must end at once. */
   onReplaced?: () => void
   /** Overrides how long a job may occupy its thread. */
@@ -35,6 +37,7 @@ export interface StartOptions {
 /** Everything below the listeners. */
 export interface Core {
   log: Log
+  manual: StartOptions['manual']
   settings: () => readonly Setting[]
   clock: WallClock
   random: Random
@@ -125,6 +128,7 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   return {
     log,
     settings,
+    manual: options.manual,
     clock,
     random,
     mintId,

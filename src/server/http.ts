@@ -74,6 +74,7 @@ export interface WebDeps
   memory: Memory
   https: Pick<Https, 'signOn'>
   isReady: () => string | null
+  manual: () => Promise<Uint8Array>
   log: Log
 }
 
@@ -183,7 +184,7 @@ function publicPages(
     }),
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
-    ...manualPages(manualFiles),
+    ...manualPages(async () => manualFiles(await deps.manual())),
     ...referencePages(referenceFiles, dashboardFiles),
     ...(mtaSts === null
       ? []

@@ -239,6 +239,7 @@ function createServerWeb(
     descriptors: core.descriptors,
     memory: core.memory,
     https: core.https,
+    manual: core.manual,
     publicUrl: publicUrl.current,
     isReady: options.isReady,
     log: core.log,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { packedManual } from '../../src/cli/manual/packed.ts'
 import { TOPICS } from '../../src/manual/contents.ts'
 import { manualFiles } from '../../src/manual/files.ts'
 import { createAnchors } from '../../src/manual/markdown.ts'
@@ -10,7 +11,7 @@ import { createTestApi, type TestApi } from '../support/api.ts'
 let api: TestApi
 let origin: string
 beforeAll(async () => {
-  api = await createTestApi({ pages: manualPages(manualFiles) })
+  api = await createTestApi({ pages: manualPages(async () => manualFiles(await packedManual())) })
   const { host, port } = await api.api.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://${host}:${port}`
 })

@@ -4,8 +4,9 @@ import { commandPage } from '../../src/cli/manual/command-page.ts'
 import { configPage } from '../../src/cli/manual/config-page.ts'
 import { SHELLS, type Shell } from '../../src/cli/manual/print.ts'
 import { title } from '../../src/cli/manual/roff.ts'
-import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
+import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
+import { allOf } from '../../src/manual/command-tree.ts'
 import * as reference from '../../src/manual/reference.ts'
 
 /** Sources of man pages, reference pages and completion scripts, of a small program with every kind of command, option and operand.

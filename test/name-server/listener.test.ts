@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type DecodedPacket } from 'dns-packet'
+import { packedManual } from '../../src/cli/manual/packed.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { answer } from '../../src/name-server/answer.ts'
 import { createCounts } from '../../src/name-server/counts.ts'
@@ -155,7 +156,7 @@ test('an address in use ends the start with a message that names the key', async
         smtp: { inbound: { listen: 'off' } },
         dns: { zone: ZONE, listen },
       }),
-      { log: silentLog },
+      { log: silentLog, manual: packedManual },
     )
   await expect(start([at])).rejects.toThrow(`dns.listen: ${at} is in use by another program`)
   await new Promise((resolve) => taken.close(resolve))

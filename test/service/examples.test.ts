@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { imageConfig } from '../../scripts/release-files/image/config.ts'
-import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import { commandTree } from '../../src/cli/manual/packed.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { keysByPath } from '../../src/config/paths.ts'
+import { allOf } from '../../src/manual/command-tree.ts'
 import { buildOnce } from '../support/build-once.ts'
 import { inOtherRoot } from '../support/other-root.ts'
 import { changed, example } from '../support/proxy.ts'
@@ -19,7 +19,7 @@ import { describeWith, run } from '../support/real-tools.ts'
 const ROOT = join(import.meta.dir, '../..')
 const EXAMPLES = join(ROOT, 'scripts/examples')
 const COMPOSE = ['compose.yaml', 'compose.cluster.yaml']
-const commands = allOf(treeOf(createProgram(() => {})))
+const commands = allOf(commandTree())
 
 interface Service {
   image: string

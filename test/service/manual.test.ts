@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { completionFor, pageOf, type Shell } from '../../src/cli/manual/print.ts'
-import { allOf, treeOf } from '../../src/cli/manual/tree.ts'
+import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { keysByPath } from '../../src/config/paths.ts'
+import { allOf } from '../../src/manual/command-tree.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 
 const program = createProgram(() => {})

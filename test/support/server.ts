@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packedManual } from '../../src/cli/manual/packed.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { type ConfigValues, readValues } from '../../src/config/load.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
@@ -106,7 +107,7 @@ export async function startTestServer(options: {
     writeNewStore(config.dataDir)
   }
   const threads = watchThreads(options.preload)
-  let server = await startServer(config, { log, clock, random, computeMs, settings })
+  let server = await startServer(config, { log, clock, random, computeMs, settings, manual: packedManual })
   let isOpen = true
   const nodes: Server[] = []
   const made = await seed(server.store, zone, dkim)
@@ -190,13 +191,14 @@ export async function startTestServer(options: {
         log,
         clock,
         random,
+        manual: packedManual,
       })
       nodes.push(node)
       return { server: node, ask: askOf(() => node) }
     },
     stop: (how) => stop(how === undefined ? PATIENCE_MS / 10 : STILL_MS),
     reopen: async () => {
-      server = await startServer(config, { log, clock, random, settings })
+      server = await startServer(config, { log, clock, random, settings, manual: packedManual })
       isOpen = true
     },
     close: async () => {

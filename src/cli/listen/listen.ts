@@ -1,4 +1,5 @@
 import type { EventType } from '../../model/event.ts'
+import { isNear } from '../../net/near-url.ts'
 import { systemClock } from '../../os/clock.ts'
 import { systemRandom } from '../../os/random.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
@@ -13,7 +14,6 @@ import { formatArrival, formatPosted, recordOfPosted } from './format.ts'
 import { createForwarding } from './forward.ts'
 import { fromServer } from './from-server.ts'
 import { fromStore } from './from-store.ts'
-import { isNear } from '../../net/near-url.ts'
 
 interface Options {
   config: string

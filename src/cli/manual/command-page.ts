@@ -1,5 +1,5 @@
+import { allOf, type Flag, type Node } from '../../manual/command-tree.ts'
 import { bold, entry, heading, italic, listing, plain, subheading, title } from './roff.ts'
-import { allOf, type Flag, type Node } from './tree.ts'
 
 /** Command tree → man page postrider(1), as man(7) source. */
 export function commandPage(root: Node, version: string): string {

@@ -3,12 +3,13 @@ import { CONTENTS, TOPICS } from '../../manual/contents.ts'
 import { manualTexts } from '../../manual/files.ts'
 import { usageFault } from '../failure.ts'
 import { colorsFor, print } from '../print.ts'
+import { packedManual } from './packed.ts'
 
 /** Prints a page of the manual, or the list of topics if `topic` is undefined. Throws CommandFailure (exit code 2) for
  *  an unknown topic; its message suggests the most similar one. */
 export async function printTopic(topic: string | undefined): Promise<void> {
   const { bold } = colorsFor(process.env, process.stdout.isTTY === true)
-  const { topics, textOf } = await manualTexts()
+  const { topics, textOf } = await manualTexts(await packedManual())
   if (topic === undefined) {
     const width = Math.max(...TOPICS.map(({ length }) => length))
     const lineOf = (each: string) =>

@@ -1,31 +1,5 @@
 import type { Command, Option } from 'commander'
-
-/** A command with its options and subcommands, for completion scripts and man pages. */
-export interface Node {
-  /** Names of the command and its parents, without the program's name: `key create`; '' for the program. */
-  readonly path: string
-  readonly name: string
-  readonly about: string
-  readonly options: readonly Flag[]
-  /** As in the synopsis: `<name>`, `[id]`, `<to...>`. */
-  readonly operands: readonly string[]
-  readonly children: readonly Node[]
-}
-
-/** An option of a command. */
-export interface Flag {
-  /** As in the help text: `-V, --version`, `--config <file>`. */
-  readonly flags: string
-  readonly names: readonly string[]
-  readonly about: string
-  readonly isRequired: boolean
-  /** The option's value with its placeholder and choices; null if the option takes no value. */
-  readonly value: { readonly name: string; readonly choices: readonly string[] } | null
-  readonly isRepeatable: boolean
-  /** Default value as text; '' for none. */
-  readonly fallback: string
-  readonly environment: string
-}
+import type { Flag, Node } from '../../manual/command-tree.ts'
 
 /** Builds the tree of a program from its commands, without hidden commands and options and without `help`. */
 export function treeOf(program: Command, above = ''): Node {
@@ -47,11 +21,6 @@ export function treeOf(program: Command, above = ''): Node {
       .filter((each) => each.name() !== 'help')
       .map((each) => treeOf(each, path)),
   }
-}
-
-/** The node and all its descendants, parents first. */
-export function allOf(node: Node): Node[] {
-  return [node, ...node.children.flatMap(allOf)]
 }
 
 function flagOf(option: Option): Flag {

@@ -9,6 +9,7 @@ import { startServer } from '../../server/server.ts'
 import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
 import { makeLoginLink } from '../login-link.ts'
+import { packedManual } from '../manual/packed.ts'
 import { createOperator } from '../operator.ts'
 import { HOSTNAME, type PeerEvents, startPeers } from './peers.ts'
 import { createRecords, type TryRecords } from './records.ts'
@@ -68,7 +69,7 @@ async function build(
     inbound: { confirm_forward_targets: false }, // no address of the try-out belongs to another person
     ...peers.sections,
   })
-  const server = await startServer(config, { log, settings })
+  const server = await startServer(config, { log, settings, manual: packedManual })
   undo.push(() => server.stop())
   const { store } = server
   const operator = createOperator({
