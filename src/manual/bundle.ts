@@ -7,6 +7,7 @@ import { llmsText } from './llms-text.ts'
 import { type ManualPage, readPage } from './markdown.ts'
 import { type Assets, contentsHtml, pageHtml } from './page-html.ts'
 import { referencePages } from './reference.ts'
+import { manualTables, withTables } from './tables.ts'
 
 const PAGES = import.meta.dir
 const IMAGES = ['dashboard.png', 'threats.svg']
@@ -41,7 +42,9 @@ export async function bundleManual(program: Node): Promise<PlainFile[]> {
 /** Every topic in the order of the table of contents. */
 export async function readPages(program: Node): Promise<Map<string, ManualPage>> {
   const reference = await referencePages(program)
-  const textOf = (topic: string) => reference[topic] ?? readFileSync(join(PAGES, `${topic}.md`), 'utf8')
+  const tables = manualTables()
+  const textOf = (topic: string) =>
+    reference[topic] ?? withTables(readFileSync(join(PAGES, `${topic}.md`), 'utf8'), tables)
   return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))
 }
 

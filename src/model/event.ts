@@ -1,40 +1,16 @@
 import type { BounceType, Outcome } from './delivery.ts'
+import type { EventType } from './event-types.ts'
 import { type Message, type Mode, TRANSACTIONAL } from './message.ts'
 import type { Suppression } from './suppression.ts'
 
-/** The event types that a webhook gets by default. */
-export const STANDARD_EVENT_TYPES = [
-  'message.delivered',
-  'message.bounced',
-  'message.deferred',
-  'message.opened',
-  'message.clicked',
-  'message.unsubscribed',
-  'message.complained',
-  'quality.alert',
-] as const
-/** The event types that are written only while an active webhook names them. */
-export const ON_DEMAND_EVENT_TYPES = [
-  'message.accepted',
-  'message.cancelled',
-  'message.expired',
-  'inbound.received',
-  'domain.verified',
-  'domain.failed',
-  'webhook.paused',
-  'suppression.added',
-  'suppression.removed',
-] as const
-export type OnDemandEventType = (typeof ON_DEMAND_EVENT_TYPES)[number]
-/** The event types that a webhook can subscribe to. Those behind the standard ones must be named. */
-export const EVENT_TYPES = [...STANDARD_EVENT_TYPES, 'message.suppressed', ...ON_DEMAND_EVENT_TYPES] as const
-export type EventType = (typeof EVENT_TYPES)[number]
-
-/** True for a type that is written only while an active webhook names it. */
-export function isOnDemand(type: EventType): type is OnDemandEventType {
-  return ON_DEMAND.has(type)
-}
-const ON_DEMAND: ReadonlySet<EventType> = new Set(ON_DEMAND_EVENT_TYPES)
+export {
+  EVENT_TYPES,
+  type EventType,
+  isOnDemand,
+  ON_DEMAND_EVENT_TYPES,
+  type OnDemandEventType,
+  STANDARD_EVENT_TYPES,
+} from './event-types.ts'
 
 /** An event for webhooks. `body` is the posted JSON envelope, byte-identical at each attempt. */
 export interface Event {

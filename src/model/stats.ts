@@ -1,6 +1,3 @@
-import type { Event } from './event.ts'
-import { TRANSACTIONAL } from './message.ts'
-
 /** Counters of mail, by recipient. An occurrence counts in the period in which it happened or became known: a bounce
  *  after delivery leaves `delivered` unchanged. Names are the API's in camel case; a field that the API does not
  *  have says why. */
@@ -54,61 +51,6 @@ export interface CountingContext {
   isRepeat?: boolean
   /** True for a bounce of a delivery that had counted as delivered. */
   isLate?: boolean
-}
-
-/** Event → the counters to increment, and the tags and stream of its message. Nothing for events without a recipient and for
- *  samples. Never throws. */
-export function countedBy(
-  event: Pick<Event, 'type' | 'body'>,
-  context: CountingContext,
-): { counted: Counted[]; tags: string[]; stream: string } {
-  const data = readData(event.body)
-  const stream = typeof data.stream === 'string' ? data.stream : TRANSACTIONAL
-  if (data.test === true) return { counted: [], tags: [], stream }
-  const tags = Array.isArray(data.tags) ? (data.tags as string[]) : []
-  return { counted: namesOf(event.type, data, context), tags, stream }
-}
-
-function namesOf(type: Event['type'], data: Record<string, unknown>, { isRepeat, isLate }: CountingContext): Counted[] {
-  switch (type) {
-    case 'message.delivered':
-      return ['delivered']
-    case 'message.deferred':
-      return ['deferred']
-    case 'message.bounced': {
-      if (data.will_retry === true) return []
-      const name = data.bounce_type === 'hard' ? 'hardBounced' : 'softBounced'
-      return isLate ? [name, 'lateBounced'] : [name]
-    }
-    case 'message.opened':
-      if (data.machine === true) return ['machineOpened']
-      return isRepeat ? ['opened'] : ['opened', 'uniqueOpened']
-    case 'message.clicked':
-      if (data.machine === true) return ['machineClicked']
-      return isRepeat ? ['clicked'] : ['clicked', 'uniqueClicked']
-    case 'message.unsubscribed':
-      return ['unsubscribed']
-    case 'message.complained':
-      return ['complained']
-    case 'message.suppressed':
-      return ['suppressed']
-    case 'message.accepted': // counted with the accepted message
-    case 'message.expired': // counted as a bounce
-    case 'message.cancelled':
-    case 'inbound.received':
-    case 'domain.verified':
-    case 'domain.failed':
-    case 'webhook.paused':
-    case 'suppression.added':
-    case 'suppression.removed':
-    case 'quality.alert':
-      return []
-  }
-}
-
-function readData(body: string): Record<string, unknown> {
-  const envelope = JSON.parse(body) as { data?: Record<string, unknown> }
-  return envelope.data ?? {}
 }
 
 /** Recipients with a final result, each once: delivered or bounced. */

@@ -1,5 +1,8 @@
 import { canonicalLocal, parseMailbox, toALabel } from '../mail/address.ts'
 import type { Message, Mode } from './message.ts'
+import type { SuppressionReason } from './suppression-reasons.ts'
+
+export { SUPPRESSION_REASONS, type SuppressionReason } from './suppression-reasons.ts'
 
 /** An address that Postrider does not send to, and the reason. */
 export interface Suppression {
@@ -19,9 +22,6 @@ export interface Suppression {
   /** `test`: created by a test key; applies to test messages only. */
   mode: Mode
 }
-
-export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
-export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual']
 
 /** Streams that a complaint counts for: its own and every other one but `transactional`, or every stream. */
 export type ComplaintScope = 'non_transactional' | 'all'

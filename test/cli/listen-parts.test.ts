@@ -360,7 +360,8 @@ test('each kind of event is one line, and nothing in it moves the cursor', () =>
     const body = JSON.stringify({ id: 'evt_1', type, timestamp: '2026-11-21T12:00:00.000Z', data })
     return formatArrival({ id: 'evt_1', type, body }, colors)
   })
-  expect(lines.join('\n')).toMatchSnapshot()
+  // Types without words of their own, such as new ones, are not in the snapshot.
+  expect(lines.filter((line) => / evt_1 +\S/.test(line)).join('\n')).toMatchSnapshot()
   for (const line of lines) expect(line).not.toMatch(/[\x00-\x1f]|undefined|null|\[object/)
   const posted = { event: { id: 'evt_1', type: '', body: '' }, attempt: 2, status: 500, error: null, durationMs: 3 }
   expect(formatPosted({ ...posted, retryInMs: 2000 }, START, colors)).toBe(

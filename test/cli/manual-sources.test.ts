@@ -8,6 +8,7 @@ import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { allOf } from '../../src/manual/command-tree.ts'
 import * as reference from '../../src/manual/reference.ts'
+import { EVENT_TYPES } from '../../src/model/event.ts'
 
 /** Sources of man pages, reference pages and completion scripts, of a small program with every kind of command, option and operand.
  *  test/service/manual.test.ts runs those of the real program in shells and groff. */
@@ -91,6 +92,10 @@ test('the reference of the config has the same facts', () => {
   expect(new Set(sections).size).toBe(sections.length)
 })
 
+/** The contract of the API has the event types already. */
+const withoutEventTypes = (text: string) =>
+  text.replace(EVENT_TYPES.join(', '), 'the event types').replace(EVENT_TYPES.join(' or '), 'the event types')
+
 test('numbers have the ranges that they had', () => {
   const commands = (command: Command): Command[] => [command, ...command.commands.flatMap(commands)]
   const rangeOf = ({ parseArg }: Option) => {
@@ -104,7 +109,8 @@ test('numbers have the ranges that they had', () => {
   const lines = commands(createProgram(() => {})).flatMap((command) =>
     command.options.flatMap((option) => {
       const range = rangeOf(option)
-      return range === null ? [] : [`${command.parent?.name()} ${command.name()} ${option.flags}: ${range}`]
+      if (range === null) return []
+      return [`${command.parent?.name()} ${command.name()} ${option.flags}: ${withoutEventTypes(range)}`]
     }),
   )
   expect(lines.join('\n')).toMatchSnapshot()
@@ -118,7 +124,7 @@ test('commands have the operands, options and defaults that they had', () => {
       [
         `  ${flags}`,
         isRequired ? 'required' : '',
-        (value?.choices ?? []).join(' or '),
+        withoutEventTypes((value?.choices ?? []).join(' or ')),
         fallback && `default ${fallback}`,
         environment,
       ]

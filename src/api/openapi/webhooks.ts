@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, isOnDemand } from '../../model/event.ts'
+import { EVENT_FACTS, EVENT_TYPES, isOnDemand } from '../../model/event-types.ts'
 import { EVENT_SCHEMAS, eventExample } from '../responses/events.ts'
 import { inboundReceived, inboundReceivedExample } from '../responses/inbound-messages.ts'
 import type { Json, Schemas } from './schemas.ts'
@@ -11,7 +11,7 @@ export function webhooksOf(schemas: Schemas): Json {
     type,
     posted({
       id: type.replace('.', '_'),
-      summary: SUMMARIES[type],
+      summary: EVENT_FACTS[type].title,
       description: isOnDemand(type) ? `${EVENT_TEXT} ${ON_DEMAND_TEXT}` : EVENT_TEXT,
       headers: EVENT_HEADERS,
       schema: schemas.ofAnswer(EVENT_SCHEMAS[type]),
@@ -29,26 +29,6 @@ export function webhooksOf(schemas: Schemas): Json {
   return { ...Object.fromEntries(events), inbound }
 }
 
-const SUMMARIES: Record<EventType, string> = {
-  'message.delivered': 'The recipient’s server accepted the message',
-  'message.bounced': 'The message was rejected permanently, or for the first time because of the recipient',
-  'message.deferred': 'An attempt failed and will be retried',
-  'message.opened': 'The message was opened',
-  'message.clicked': 'A link in the message was clicked',
-  'message.unsubscribed': 'The recipient unsubscribed',
-  'message.complained': 'The recipient reported the message as spam',
-  'message.suppressed': 'The recipient is suppressed and gets no delivery attempt, or no further one',
-  'message.accepted': 'Postrider accepted the message for the recipient',
-  'message.cancelled': 'The message was cancelled before it was delivered to the recipient',
-  'message.expired': 'The message was not delivered within its `expires_in`',
-  'inbound.received': 'An email arrived for the organization',
-  'domain.verified': 'A domain was verified',
-  'domain.failed': 'The verification of a domain failed',
-  'webhook.paused': 'Another webhook of the organization was paused',
-  'suppression.added': 'A suppression was added',
-  'suppression.removed': 'A suppression was removed',
-  'quality.alert': 'The bounce or complaint rate of a domain rose above its threshold or fell below it again',
-}
 const EVENT_TEXT =
   'An event about a message concerns one recipient. Respond with 2xx within 30 s. Postrider retries anything else, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
 const ON_DEMAND_TEXT = 'An event of this type exists only if an active webhook named it when it happened.'

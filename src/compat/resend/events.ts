@@ -1,30 +1,22 @@
-import { EVENT_TYPES, type EventType } from '../../model/event.ts'
+import { EVENT_FACTS, EVENT_TYPES, type EventType } from '../../model/event-types.ts'
 import type { Message } from '../../model/message.ts'
 import type { Wire } from '../external-api.ts'
 import { receivedAttachment } from './received.ts'
 import { ORIGINS } from './suppressions.ts'
 
-/** Our events → Resend's. Contact events have no equivalent, nor do our events of other types. */
-const NAMES: Partial<Record<EventType, string>> = {
-  'message.accepted': 'email.sent',
-  'message.delivered': 'email.delivered',
-  'message.deferred': 'email.delivery_delayed',
-  'message.bounced': 'email.bounced',
-  'message.complained': 'email.complained',
-  'message.opened': 'email.opened',
-  'message.clicked': 'email.clicked',
-  'message.suppressed': 'email.suppressed',
-  'inbound.received': 'email.received',
-  'suppression.added': 'suppression.added',
-  'suppression.removed': 'suppression.removed',
-}
-const OURS = new Map(EVENT_TYPES.flatMap((ours) => (NAMES[ours] === undefined ? [] : [[NAMES[ours], ours]])))
+/** Resend's names of events → ours. Contact events have no equivalent, nor do our events of other types. */
+const OURS = new Map(
+  EVENT_TYPES.flatMap((ours) => {
+    const { resend } = EVENT_FACTS[ours]
+    return resend === undefined ? [] : [[resend, ours] as const]
+  }),
+)
 
 export const RESEND_EVENTS = [...OURS.keys()]
 
 /** Our event name → Resend's, or unchanged if Resend has none. */
 export function resendEvent(type: EventType): string {
-  return NAMES[type] ?? type
+  return EVENT_FACTS[type].resend ?? type
 }
 
 /** Resend's event name → ours. */
@@ -36,9 +28,10 @@ export function ourEvent(name: string): EventType {
  *  affected recipient. */
 export function resendBody(envelope: string, message: Message | null): string {
   const { type, timestamp, data } = JSON.parse(envelope) as { type: EventType; timestamp: string; data: Wire }
-  if (NAMES[type] === undefined) return JSON.stringify({ type, created_at: timestamp, data })
+  const { resend } = EVENT_FACTS[type]
+  if (resend === undefined) return JSON.stringify({ type, created_at: timestamp, data })
   const other = otherData(type, data)
-  if (other !== null) return JSON.stringify({ type: NAMES[type], created_at: timestamp, data: other })
+  if (other !== null) return JSON.stringify({ type: resend, created_at: timestamp, data: other })
   const tags = Object.entries(data.metadata ?? {}).map(([name, value]) => [name, String(value)])
   const general = {
     email_id: data.message_id,
@@ -50,7 +43,7 @@ export function resendBody(envelope: string, message: Message | null): string {
     ...(message?.templateId && { template_id: message.templateId }),
     ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
   }
-  const name = type === 'message.accepted' && data.scheduled_at !== null ? 'email.scheduled' : NAMES[type]
+  const name = type === 'message.accepted' && data.scheduled_at !== null ? 'email.scheduled' : resend
   return JSON.stringify({ type: name, created_at: timestamp, data: { ...general, ...ownFields(type, data) } })
 }
 

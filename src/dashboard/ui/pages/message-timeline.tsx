@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { EVENT_FACTS, type EventFacts, type EventType } from '../../../model/event-types.ts'
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
@@ -150,17 +151,21 @@ interface Data {
   events: Json[]
 }
 
-/** Events that end a delivery without an attempt. */
-const ENDS = ['message.suppressed', 'message.cancelled']
+/** Events that the moments of acceptance and of the attempts show already. */
+const SHOWN: readonly string[] = [
+  'message.accepted',
+  'message.delivered',
+  'message.deferred',
+  'message.bounced',
+  'message.expired',
+] satisfies EventType[]
 
 /** The timeline of one recipient, oldest first. Omits events that repeat an attempt. */
 function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
   const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
   const reported = attempts.reports.filter((report: Json) => isThis(report.email))
-  const others = events.filter(
-    ({ type, data }) => isThis(data.to) && (own.length === 0 || ENGAGEMENT[type] !== undefined || ENDS.includes(type)),
-  )
+  const others = events.filter(({ type, data }) => isThis(data.to) && (own.length === 0 || !SHOWN.includes(type)))
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
     ...own.map((attempt: Json, at: number) => attemptMoment(attempt, at === own.length - 1)),
@@ -279,23 +284,17 @@ function reportMoment(report: Json): Untimed {
   }
 }
 
-const ENGAGEMENT: Record<string, string> = {
-  'message.opened': 'Opened',
-  'message.clicked': 'Clicked',
-  'message.unsubscribed': 'Unsubscribed',
-  'message.complained': 'Marked as spam',
-}
-
 /** Test messages have no attempts, so their timeline shows the events. */
 function eventMoment({ id, type, timestamp, data }: Json): Untimed {
+  const facts: EventFacts | undefined = EVENT_FACTS[type as EventType] // absent: of a newer server, while nodes are upgraded
   const word = type.replace('message.', '')
   const detail =
     data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type ?? data.reason?.replaceAll('_', ' ')
   return {
     key: id,
-    tone: toneOf(word),
+    tone: facts?.tone ?? 'quiet',
     iso: timestamp,
-    what: `${ENGAGEMENT[type] ?? word.charAt(0).toUpperCase() + word.slice(1)}${data.machine ? ' (automated)' : ''}`,
+    what: `${facts?.label ?? word.charAt(0).toUpperCase() + word.slice(1)}${data.machine ? ' (automated)' : ''}`,
     more: (
       <span class="muted small break">{[detail, data.ip_address, data.user_agent].filter(Boolean).join(' · ')}</span>
     ),

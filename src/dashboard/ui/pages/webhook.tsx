@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { EVENT_TYPES } from '../../../model/event-types.ts'
 import { get, type Json, patch, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
 import { Icon } from '../kit/icon.tsx'
@@ -10,7 +11,6 @@ import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { Delivery } from './webhooks/delivery.tsx'
-import { EVENT_TYPES } from './webhooks/event-types.ts'
 import { EditWebhook, Replay, RotateSecret, SendTest } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 

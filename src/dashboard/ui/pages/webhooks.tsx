@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import { EVENT_TYPES } from '../../../model/event-types.ts'
 import type { Json } from '../kit/api.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
-import { EVENT_TYPES } from './webhooks/event-types.ts'
 import { CreateWebhook } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 

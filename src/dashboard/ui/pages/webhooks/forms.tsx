@@ -1,3 +1,4 @@
+import { EVENT_FACTS, EVENT_TYPES, type EventType, STANDARD_EVENT_TYPES } from '../../../../model/event-types.ts'
 import { type Json, patch, post } from '../../kit/api.ts'
 import { confirm, Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form } from '../../kit/form.tsx'
@@ -5,7 +6,6 @@ import { number } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
 import { HeadersField, takeHeaders } from '../headers-field.tsx'
-import { EVENT_TYPES, MORE_EVENTS, STANDARD_EVENTS } from './event-types.ts'
 
 interface WebhookForm {
   onClose: () => void
@@ -24,7 +24,7 @@ export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
           onSaved(await post('/v1/webhooks', { ...rest, ...given }))
         }}
       >
-        <Fields events={STANDARD_EVENTS.map(([type]) => type)} />
+        <Fields events={STANDARD_EVENT_TYPES} />
       </Form>
     </Dialog>
   )
@@ -55,7 +55,7 @@ function Fields({
   header_names: stored,
 }: {
   url?: string
-  events: string[]
+  events: readonly string[]
   description?: string | null
   header_names?: string[]
 }) {
@@ -66,8 +66,8 @@ function Fields({
           <input {...control} required type="url" defaultValue={url} placeholder="https://api.example.com/mail" />
         )}
       </Field>
-      <EventChecks name="Events" types={STANDARD_EVENTS} events={events} />
-      <EventChecks name="More events" types={MORE_EVENTS} events={events} />
+      <EventChecks name="Events" types={STANDARD_EVENT_TYPES} events={events} />
+      <EventChecks name="More events" types={MORE_EVENT_TYPES} events={events} />
       <Field name="description" label="Description">
         {(control) => <input {...control} maxLength={500} defaultValue={description ?? ''} />}
       </Field>
@@ -76,12 +76,22 @@ function Fields({
   )
 }
 
+const MORE_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENT_FACTS[type].sent !== 'default')
+
 /** One group of event types; those in `events` are on. */
-function EventChecks({ name, types, events }: { name: string; types: typeof STANDARD_EVENTS; events: string[] }) {
+function EventChecks({
+  name,
+  types,
+  events,
+}: {
+  name: string
+  types: readonly EventType[]
+  events: readonly string[]
+}) {
   return (
     <fieldset class="stack tight plain-set">
       <legend>{name}</legend>
-      {types.map(([type, description]) => (
+      {types.map((type) => (
         <Check
           key={type}
           name="events"
@@ -89,7 +99,7 @@ function EventChecks({ name, types, events }: { name: string; types: typeof STAN
           isOn={events.includes(type)}
           label={
             <>
-              <span class="mono">{type}</span> <span class="muted">{description}</span>
+              <span class="mono">{type}</span> <span class="muted">{EVENT_FACTS[type].title}</span>
             </>
           }
         />
@@ -130,7 +140,7 @@ export function SendTest({ of: webhook, onClose, onSaved }: WebhookForm & { of: 
         onCancel={onClose}
         onSubmit={async ({ type }) => onSaved(await post(`/v1/webhooks/${webhook.id}/test`, { type }))}
       >
-        <EventType />
+        <EventTypeField />
       </Form>
     </Dialog>
   )
@@ -169,7 +179,7 @@ export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Js
         <Field name="to" label="Until" hint="Leave empty to replay up to the current time.">
           {(control) => <input {...control} type="datetime-local" />}
         </Field>
-        <EventType all />
+        <EventTypeField all />
       </Form>
     </Dialog>
   )
@@ -181,7 +191,7 @@ function aDayAgo(): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-function EventType({ all = false }: { all?: boolean }) {
+function EventTypeField({ all = false }: { all?: boolean }) {
   return (
     <Field name="type" label="Event">
       {(control) => (
