@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { commandTree } from '../cli/manual/packed.ts'
 import { EVENT_TYPES } from '../model/event.ts'
 import { readPages } from './bundle.ts'
 import { withTables } from './tables.ts'
 
 test('the page of webhooks lists every event type once, with its own fields', async () => {
-  const rows = (await readPages())
+  const rows = (await readPages(commandTree()))
     .get('webhooks')!
     .markdown.split('\n')
     .filter((line) => /^\| `\w+\.\w+` \|/.test(line))
