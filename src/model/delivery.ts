@@ -75,7 +75,7 @@ export function destinationOf(queue: string): string {
   return at < 0 ? queue : queue.slice(0, at)
 }
 
-/** Queue name → the organization key in it; '' for mail from a store before schema 6. */
+/** Queue name → the organization key in it; '' if it has none. */
 export function ownerOf(queue: string): string {
   const part = ownerPart(queue)
   const at = part.indexOf('.')

@@ -60,7 +60,7 @@ export function grantsOf({ isOperator, roles, awaiting }: Pick<User, 'isOperator
   return { isOperator: isOperator || awaiting.isOperator, roles: { ...awaiting.roles, ...roles } }
 }
 
-/** The user that every installation begins with: the operator. Sessions that an earlier version opened belong to it. */
+/** The user that every installation begins with: the operator. */
 export const FIRST_USER = 'usr_00000000000000000000000000'
 
 /** Roles in an organization, from most to fewest rights. src/api/permission-table.ts lists the operations of each. */

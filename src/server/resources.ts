@@ -6,7 +6,6 @@ import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { isVerified } from '../model/user.ts'
 import { createResolver, type Resolver, type ResolverOptions, systemServers } from '../net/dns/resolver.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
@@ -188,12 +187,9 @@ async function openStoreWithEvents(
   const eventStream = createEventStream({ events: store.events, clock: clock.steady, lookMs: EVENT_POLL_MS, on })
   await warnOfHeldDeliveries(store, log)
   await warnOfWaitingUsers(store, log)
-  await logUpgrade(store, steps, log)
+  if (steps.length > 0) log.info('database migrated', { steps: steps.join(' ') })
   return { store, eventStream }
 }
-
-/** Users in a line of the log. */
-const MOST_LISTED = 1_000
 
 /** How this node agrees with others on which of them sends from which address. */
 function placementOf({ sending }: Config, { ownAddresses, log }: { ownAddresses: OwnAddresses; log: Log }) {
@@ -208,31 +204,12 @@ function placementOf({ sending }: Config, { ownAddresses, log }: { ownAddresses:
   }
 }
 
-/** Names, at each start, users with rights that wait for a verified address; after an upgrade from a version without
- *  verified addresses also operators. */
+/** Names, at each start, users with rights that wait for a verified address. */
 async function warnOfWaitingUsers({ users }: Pick<Store, 'users'>, log: Log): Promise<void> {
   const waiting = await users.waiting()
   if (waiting.length === 0) return
   const names = waiting.map(({ id, email }) => email ?? id).join(' ')
   log.warn('rights of users wait, because nobody has verified the address. Run postrider doctor', { users: names })
-}
-
-/** Logs schema upgrades, and decisions they made that the operator should review. */
-async function logUpgrade(store: Store, steps: readonly string[], log: Log): Promise<void> {
-  if (steps.length === 0) return
-  log.info('database migrated', { steps: steps.join(' ') })
-  if (steps.some((step) => step.endsWith('verified_addresses'))) {
-    const { records } = await store.users.list(null, { limit: MOST_LISTED, after: null })
-    const unverified = records.filter((user) => !isVerified(user)).map(({ id, email }) => email ?? id)
-    if (unverified.length > 0)
-      log.warn('somebody else may have made the accounts of these users. Run postrider manual users', {
-        users: unverified.join(' '),
-      })
-  }
-  const targets = await store.forwardTargets.countByUpgrade()
-  if (steps.includes('0004_forward_targets') && targets > 0) {
-    log.warn('forward targets of existing routes marked as confirmed, review them in the dashboard', { targets })
-  }
 }
 
 /** After a restore, queued work is held until the operator releases it. */

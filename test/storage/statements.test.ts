@@ -26,7 +26,6 @@ const DIFFERENT = [
   ['with queued as (delete from inbound_queue', 'SQLite has no table of the queue'],
   ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
   ['with recursive counted (id) as (', 'SQLite has no lateral join and the table no row numbers'],
-  ['delete from operator_password', 'SQLite has no nodes of an earlier version, nor the table that they read'],
 ] as const
 
 test('the statements with a text of their own for SQLite are these', () => {

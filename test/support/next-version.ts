@@ -11,15 +11,13 @@ const BREAK = `if (process.env.NEXT_BREAKS === 'exit') process.exit(1)
   if (process.env.NEXT_BREAKS === 'hang') await new Promise(() => {})
   announceReady(`
 
+const withStep = (text: string, sql: string) =>
+  text.replace(/(export const MIGRATIONS[^=]*= \[[^\]]*?),?\s*\]/, `$1, { name: '9999_next', sql: '${sql}' }]`)
+
 const CHANGES: Record<string, (text: string) => string> = {
   'package.json': (text) => text.replace(/"version": "[^"]*"/, `"version": "${NEXT_VERSION}"`),
-  'src/storage/sqlite/migrate.ts': (text) =>
-    text.replace(/(export const MIGRATIONS[\s\S]*?)\n\]/, `$1\n  { name: '9999_next', sql: '${STEP}' },\n]`),
-  'src/storage/postgres/migrate.ts': (text) =>
-    text.replace(
-      /(export const MIGRATIONS[\s\S]*?)\n\]/,
-      `$1\n  { name: '9999_next', sql: '${STEP_OF_POSTGRES}' },\n]`,
-    ),
+  'src/storage/sqlite/migrate.ts': (text) => withStep(text, STEP),
+  'src/storage/postgres/migrate.ts': (text) => withStep(text, STEP_OF_POSTGRES),
   'src/cli/serve.ts': (text) => text.replace(/^ {2}announceReady\(/m, `  ${BREAK}`),
 }
 

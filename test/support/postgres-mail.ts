@@ -104,8 +104,9 @@ export function mailOf(messages: number): string[] {
     `insert into inbound_queue (id, organization_id, slot, key, due_at, accepted_at)
       select ${id('ind')}, ${organization}, ${slot('rte')}, 'rte_' || n % 20, ${at()}, ${at()}
       from ${series(messages)} where n > ${messages - waiting}`,
-    `insert into suppressions select ${id('sup')}, ${organization}, '', 'r' || n || '@dest.example', 'hard_bounce', null,
-        ${at()}, null, 'live' from ${series(messages / 4)}`,
+    `insert into suppressions (id, organization_id, domain_id, mode, email, reason, created_at)
+      select ${id('sup')}, ${organization}, '', 'live', 'r' || n || '@dest.example', 'hard_bounce', ${at()}
+      from ${series(messages / 4)}`,
     `insert into idempotency select ${organization}, sha256(n::text::bytea), sha256(n::text::bytea), 202,
         convert_to(repeat('x', 200), 'utf8'), ${at()} from ${series(messages)}`,
     `insert into usage select 'org_' || o, name, to_char(date '2026-01-01' + day, 'YYYY-MM-DD'), lane, 5

@@ -3,7 +3,6 @@ import { searchVector } from '../postgres/search-words.ts'
 import { foldedSubject } from '../search-text.ts'
 import { marksOf } from '../search-tokens.ts'
 import { slotOf, slotOfQueue } from '../slots.ts'
-import { STORED_BYTES_OF_MESSAGE } from '../sqlite/stored-bytes.ts'
 
 /** Type of a column in PostgreSQL, and its value as SQL over SQLite's tables; alone if the column has the same name there. */
 type Column = ColumnType | readonly [ColumnType, string]
@@ -162,7 +161,7 @@ const RECORDS: readonly MovedTable[] = [
       track_opens: 'boolean',
       track_clicks: 'boolean',
       stream: 'text',
-      stored_bytes: ['bigint', STORED_BYTES_OF_MESSAGE],
+      stored_bytes: 'bigint',
     },
     besides: {
       emails: `(select group_concat(email, ' ') from

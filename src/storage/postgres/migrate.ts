@@ -1,42 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StoreMismatch } from '../errors.ts'
 import { type Connection, Refused } from './connection.ts'
-import start from './migrations/0001_start.sql' with { type: 'text' }
-import certificates from './migrations/0002_certificates.sql' with { type: 'text' }
-import collision from './migrations/0002_collision.sql' with { type: 'text' }
-import folding from './migrations/0002_folding.sql' with { type: 'text' }
-import follows from './migrations/0002_follows.sql' with { type: 'text' }
-import leases from './migrations/0002_leases.sql' with { type: 'text' }
-import rates from './migrations/0002_rates.sql' with { type: 'text' }
-import nodes from './migrations/0010_nodes.sql' with { type: 'text' }
-import instance from './migrations/0020_instance.sql' with { type: 'text' }
-import history from './migrations/0021_history.sql' with { type: 'text' }
-import schemas from './migrations/0022_schemas.sql' with { type: 'text' }
-import destinations from './migrations/0040_destinations.sql' with { type: 'text' }
-import users from './migrations/0050_users.sql' with { type: 'text' }
-import factors from './migrations/0051_factors.sql' with { type: 'text' }
-import singleSignOn from './migrations/0053_single_sign_on.sql' with { type: 'text' }
-import templateSamples from './migrations/0055_template_samples.sql' with { type: 'text' }
-import suppressionSearch from './migrations/0056_suppression_search.sql' with { type: 'text' }
-import policyReports from './migrations/0057_policy_reports.sql' with { type: 'text' }
-import sendingAddresses from './migrations/0058_sending_addresses.sql' with { type: 'text' }
-import warmup from './migrations/0059_warmup.sql' with { type: 'text' }
-import alerts from './migrations/0060_alerts.sql' with { type: 'text' }
-import addressRests from './migrations/0061_address_rests.sql' with { type: 'text' }
-import placement from './migrations/0062_placement.sql' with { type: 'text' }
-import templateParts from './migrations/0063_template_parts.sql' with { type: 'text' }
-import dkimStates from './migrations/0064_dkim_states.sql' with { type: 'text' }
-import erasure from './migrations/0065_erasure.sql' with { type: 'text' }
-import canaries from './migrations/0066_canaries.sql' with { type: 'text' }
-import relays from './migrations/0067_relays.sql' with { type: 'text' }
-import canaryIndex from './migrations/0071_canary_index.sql' with { type: 'text' }
-import dkimRotation from './migrations/0072_dkim_rotation.sql' with { type: 'text' }
-import erasurePlaces from './migrations/0073_erasure_places.sql' with { type: 'text' }
-import verifiedAddresses from './migrations/0074_verified_addresses.sql' with { type: 'text' }
-import makerRole from './migrations/0075_maker_role.sql' with { type: 'text' }
-import suppressionStreams from './migrations/0076_suppression_streams.sql' with { type: 'text' }
-import suppressionReaches from './migrations/0077_suppression_reaches.sql' with { type: 'text' }
-import endpointHeaders from './migrations/0078_endpoint_headers.sql' with { type: 'text' }
+import schema from './schema.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -47,45 +12,7 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the position in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [
-  { name: '0001_start', sql: start },
-  { name: '0002_collision', sql: collision },
-  { name: '0002_leases', sql: leases },
-  { name: '0002_folding', sql: folding },
-  { name: '0002_rates', sql: rates },
-  { name: '0002_follows', sql: follows },
-  { name: '0002_certificates', sql: certificates },
-  { name: '0010_nodes', sql: nodes },
-  { name: '0020_instance', sql: instance },
-  { name: '0021_history', sql: history },
-  { name: '0022_schemas', sql: schemas },
-  { name: '0040_destinations', sql: destinations },
-  { name: '0050_users', sql: users },
-  { name: '0051_factors', sql: factors },
-  { name: '0055_template_samples', sql: templateSamples },
-  { name: '0053_single_sign_on', sql: singleSignOn },
-  { name: '0056_suppression_search', sql: suppressionSearch },
-  { name: '0057_policy_reports', sql: policyReports },
-  { name: '0058_sending_addresses', sql: sendingAddresses },
-  { name: '0059_warmup', sql: warmup },
-  { name: '0060_alerts', sql: alerts },
-  { name: '0061_address_rests', sql: addressRests },
-  { name: '0062_placement', sql: placement },
-  { name: '0063_template_parts', sql: templateParts },
-  { name: '0064_dkim_states', sql: dkimStates },
-  { name: '0065_erasure', sql: erasure },
-  { name: '0066_canaries', sql: canaries },
-  { name: '0067_relays', sql: relays },
-  { name: '0071_canary_index', sql: canaryIndex },
-  { name: '0072_dkim_rotation', sql: dkimRotation },
-  { name: '0073_erasure_places', sql: erasurePlaces },
-  { name: '0074_verified_addresses', sql: verifiedAddresses },
-  { name: '0075_maker_role', sql: makerRole },
-  { name: '0076_suppression_streams', sql: suppressionStreams },
-  { name: '0078_endpoint_headers', sql: endpointHeaders },
-  // Last of its version, because the steps behind a narrow one wait with it.
-  { name: '0077_suppression_reaches', sql: suppressionReaches, isNarrow: true },
-]
+export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schema }]
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`
@@ -134,17 +61,19 @@ export async function migrate(
 /** Number of steps, all known to this binary. */
 async function knownSteps(connection: Connection, migrations: readonly Migration[]): Promise<number> {
   const done = await connection.query<{ number: number; name: string; checksum: string }>(DONE)
+  for (const { number, name, checksum } of done) {
+    const known = migrations[number - 1]
+    if (known !== undefined && checksum !== checksumOf(known.sql)) {
+      throw new StoreMismatch(
+        `schema step ${number} (${name}) of the database differs from the one in this version. Run the version that wrote it.`,
+      )
+    }
+  }
   const newest = done.at(-1)
   if (newest !== undefined && newest.number > migrations.length) {
     throw new StoreMismatch(
       `a newer Postrider wrote the database (schema ${newest.number} ${newest.name}, this version has ${migrations.length}). Run that version.`,
     )
-  }
-  for (const { number, name, checksum } of done) {
-    const known = migrations[number - 1]
-    if (known === undefined || checksum !== checksumOf(known.sql)) {
-      throw new StoreMismatch(`schema step ${number} (${name}) of the database differs from the one in this version`)
-    }
   }
   return done.length
 }

@@ -27,8 +27,6 @@ const PRUNE = sql(
     select organization_id, address from forward_targets
     where status = 'pending' and asked_at < $1 order by asked_at limit $2)`,
 )
-// Confirmations of an upgrade from a release without them.
-const BY_UPGRADE = sql<{ count: number }>('select count(*) as count from forward_targets where changed_at = 0')
 
 export function forwardTargetRecords(database: Database, { usage }: Inside): ForwardTargets {
   return {
@@ -49,6 +47,5 @@ export function forwardTargetRecords(database: Database, { usage }: Inside): For
       }, 'settings'),
     set: (organizationId, email, status, now) => database.run(SET, organizationId, suppressionKey(email), status, now),
     prune: (before, limit) => database.count(PRUNE, before, limit),
-    countByUpgrade: async () => (await database.row(BY_UPGRADE))?.count ?? 0,
   }
 }

@@ -1,4 +1,3 @@
-import { FIRST_USER } from '../../model/user.ts'
 import { type Database, row, run, sql, type Work } from '../sql.ts'
 import type { PasswordReset, Users } from '../store.ts'
 import { END_RESETS, endSessionsIfMore, endSignIns, LOCK_USER, lockedUser } from './user-rows.ts'
@@ -10,8 +9,6 @@ const SET_PASSWORD = sql('update users set password_hash = $2 where id = $1')
 const CHANGE_PASSWORD = sql(`update users set password_hash = $3
   where id = $1 and password_hash is not distinct from $2
     and exists (select 1 from sessions where id = $4 and user_id = $1)`)
-// What nodes of the version before accept. SQLite has one server: its text matches nothing.
-const END_OLD_PASSWORD = sql('delete from operator_password', `delete from password_resets where token_hash = ''`)
 const ADD_RESET = sql(`insert into password_resets (token_hash, user_id, created_at, expires_at, is_proof)
   values ($1, $2, $3, $4, $5)`)
 const RESET = `select r.user_id as "userId", r.is_proof::boolean as "isProof"
@@ -92,7 +89,6 @@ export function passwordRecords(
 export function* endAccess(userId: string, keep: string | null): Work<void> {
   yield* run(END_RESETS, userId)
   yield* endSignIns(userId, keep)
-  if (userId === FIRST_USER) yield* run(END_OLD_PASSWORD)
 }
 
 function* removeFactors(userId: string, since: number): Work<void> {

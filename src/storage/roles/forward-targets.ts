@@ -12,6 +12,4 @@ export interface ForwardTargets {
   /** Deletes at most `limit` targets whose last request is older than `before` and unanswered; returns the number
    *  deleted. */
   prune(before: number, limit: number): Promise<number>
-  /** Number of targets that count as confirmed because their routes existed before confirmations were introduced. */
-  countByUpgrade(): Promise<number>
 }

@@ -4,14 +4,14 @@ import type { Messages, RemovalReason } from '../store.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import { SLICE_BYTES } from './retention.ts'
-import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
 const MESSAGE = `select m.number, m.organization_id as organizationId, m.size_bytes as sizeBytes,
     exists (select 1 from deliveries d where d.message_number = m.number and d.status not in (${FINAL_STATUSES})) as isOpen
   from messages m where m.id = ?`
 const REMOVE = 'delete from message_contents where message_number = ?'
-const CHANGE_BYTES = `update messages set stored_bytes = ${STORED_BYTES_OF_MESSAGE} - size_bytes where number = ?`
+const CHANGE_BYTES = 'update messages set stored_bytes = stored_bytes - size_bytes where number = ?'
 const NOTE = 'insert into removed_contents (message_number, removed_at, reason) values (?, ?, ?) on conflict do nothing'
 const NOTED = `select removed_at as removedAt, reason from removed_contents
   where message_number = (select number from messages where id = ?)`

@@ -12,12 +12,12 @@ import { type Connection, one } from './driver.ts'
 import { native } from './inside.ts'
 import { eventRemoval, inboundRemoval, messageRemoval, SLICE_BYTES } from './retention.ts'
 import type { SearchCleaning } from './search-cleaning.ts'
-import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 
 const MESSAGES_TO = `select distinct message_number from deliveries where address = ? and message_number > ?
   order by message_number limit ${ERASED_AT_ONCE.messages}`
 const MESSAGE_COLUMNS = `number, id, organization_id as organizationId, created_at as createdAt, tags, recipients, subject,
-  metadata, size_bytes as sizeBytes, ${STORED_BYTES_OF_MESSAGE} as storedBytes`
+  metadata, size_bytes as sizeBytes, stored_bytes as storedBytes`
 const MESSAGE = `select ${MESSAGE_COLUMNS} from messages where number = ?`
 const MESSAGE_BY_ID = `select ${MESSAGE_COLUMNS} from messages where id = ? and organization_id = ?`
 const DELIVERIES = 'select number, address, status, worker from deliveries where message_number = ?'

@@ -8,12 +8,12 @@ import type { EventKinds } from './event-kinds.ts'
 import { nextTurn } from './page.ts'
 import type { SearchCleaning } from './search-cleaning.ts'
 import type { Space } from './space.ts'
-import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
 // In order of acceptance, so that the oldest come first; open messages are skipped once per pass.
 const MESSAGES = `select number, status, tags, created_at as createdAt, size_bytes as sizeBytes,
-    ${STORED_BYTES_OF_MESSAGE} as storedBytes,
+    stored_bytes as storedBytes,
     max(created_at, coalesce(scheduled_at, 0)) as at
   from messages where organization_id = ? and number > ? order by number limit ?`
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,

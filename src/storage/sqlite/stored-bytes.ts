@@ -1,24 +1,15 @@
 import type { LimitReached } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
-import { RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
 import type { StoredSource } from '../inside.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { Usage } from './usage.ts'
 
-/** Size of messages from before migration 0003. */
-export const STORED_BYTES_OF_MESSAGE = `coalesce(stored_bytes, size_bytes + ${RECIPIENT_BYTES})`
-
 type Source = StoredSource | 'messages' | 'inbound'
 
 const SOURCES: Record<Source, { from: string; number: string; organization: string; bytes: string }> = {
-  messages: {
-    from: 'messages',
-    number: 'number',
-    organization: 'organization_id',
-    bytes: STORED_BYTES_OF_MESSAGE,
-  },
+  messages: { from: 'messages', number: 'number', organization: 'organization_id', bytes: 'stored_bytes' },
   inbound: {
     from: 'inbound_messages',
     number: 'number',
@@ -37,8 +28,8 @@ const SOURCES: Record<Source, { from: string; number: string; organization: stri
 /** Rows read in one step of a recount: some milliseconds if they come from the disk. */
 const STEP = 1000
 
-/** Stored bytes of every organization, updated in the transactions that write and remove. A recount (after the
- *  upgrade that introduced it, and once a week) repairs errors: it reads all sources in small steps. Meanwhile every
+/** Stored bytes of every organization, updated in the transactions that write and remove. A recount once a
+ *  week repairs errors: it reads all sources in small steps. Meanwhile every
  *  change to a number that the recount has passed, or that came after its start, also goes into a second counter,
  *  which is therefore exact at the end and replaces the first. */
 export interface StoredBytes {

@@ -3,12 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import type { Suppression } from '../../../src/model/suppression.ts'
-import { FIRST_USER } from '../../../src/model/user.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/storage/postgres/migrate.ts'
-import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { postrider, start, testFolder } from '../../cli/command.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -47,52 +44,6 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     sql(`update nodes set ended_at = now() where name = 'old'`)
     expect(await migrate(one, 3, steps)).toEqual(['9002_narrow', '9001_widen'])
     expect(await migrate(one, 4, steps)).toEqual([])
-  })
-
-  test('the operator becomes the first user; older nodes still set the password, and no longer accept a changed one', async () => {
-    const url = await created()
-    const one = await connection(url)
-    const before = MIGRATIONS.findIndex(({ name }) => name === '0050_users')
-    await migrate(one, 1, MIGRATIONS.slice(0, before))
-    sql(`insert into operator_password values (1, 'hash', 1)`)
-    sql(`insert into sessions values ('ses_1', '\\x01', 1, 1, 99, null, 'b')`)
-    expect(await migrate(one, 2)).toContain('0050_users')
-    expect(sql('select id, operator, password_hash from users')).toBe(`${FIRST_USER}|t|hash`)
-    expect(sql('select user_id from sessions')).toBe(FIRST_USER)
-    sql(`insert into operator_password values (1, 'newer', 2) on conflict (one) do update set hash = excluded.hash`)
-    expect(sql('select password_hash from users')).toBe('newer')
-    sql(`insert into sessions values ('ses_2', '\\x02', 1, 1, 99, null, 'b')`)
-    const place = testFolder()
-    undo.push(() => place.remove())
-    const store = await openPostgresStore({ url, dataDir: place.folder, now: 3 })
-    undo.push(() => store.close())
-    await store.users.setPassword(FIRST_USER, 'newest', 'ses_2')
-    expect(sql('select count(*) from operator_password')).toBe('0')
-    expect(sql('select id from sessions')).toBe('ses_2')
-  })
-
-  test('suppressions keep to one for each address and domain until the last older node has ended', async () => {
-    const url = await created()
-    const one = await connection(url)
-    const before = MIGRATIONS.findIndex(({ name }) => name === '0076_suppression_streams')
-    await migrate(one, 1, MIGRATIONS.slice(0, before))
-    sql(`insert into suppressions values ('sup_a', 'org_a', '', 'old@x.example', 'unsubscribe', null, 1, null, 'live')`)
-    sql(`insert into nodes (key, name, version, handles_mail, passed, configuration_version, schema)
-      values ('a', 'old', '1', true, 0, 0, ${before})`)
-    const place = testFolder()
-    undo.push(() => place.remove())
-    const store = await openPostgresStore({ url, dataDir: place.folder, now: 3 })
-    undo.push(() => store.close())
-    expect(await store.suppressions.get('sup_a')).toMatchObject({ stream: null })
-    const bulk = suppression('sup_b', 'bulk')
-    expect(await store.suppressions.add(bulk)).toEqual({ kind: 'added' })
-    expect(await store.suppressions.add(suppression('sup_c', 'news'))).toEqual({ kind: 'exists', suppression: bulk })
-    sql(`insert into suppressions values ('sup_d', 'org_a', '', 'ann@x.example', 'manual', null, 1, null, 'live')
-      on conflict (organization_id, email, domain_id, mode) do nothing`)
-    sql(`update nodes set ended_at = now() where name = 'old'`)
-    expect(await migrate(one, 4)).toEqual(['0077_suppression_reaches'])
-    expect(await store.suppressions.add(suppression('sup_c', 'news'))).toEqual({ kind: 'added' })
-    expect((await store.suppressions.find('org_a', 'ann@x.example')).map(({ id }) => id)).toEqual(['sup_b', 'sup_c'])
   })
 
   test('a step waits briefly for a table in use, and again, so that others can use it meanwhile', async () => {
@@ -171,11 +122,6 @@ function newerVersion(undo: (() => unknown)[]): string {
   const file = join(folder, 'src/storage/postgres/migrate.ts')
   const text = readFileSync(file, 'utf8')
   const [name, step] = [JSON.stringify(WIDEN.name), JSON.stringify(WIDEN.sql)]
-  writeFileSync(file, text.replace(/(MIGRATIONS[^\n]*= \[[^\]]*)\]/, `$1  { name: ${name}, sql: ${step} },\n]`))
+  writeFileSync(file, text.replace(/(MIGRATIONS[^=]*= \[[^\]]*?),?\s*\]/, `$1, { name: ${name}, sql: ${step} }]`))
   return join(folder, 'src/main.ts')
 }
-
-const suppression = (id: string, stream: string): Suppression => ({
-  ...{ id, organizationId: 'org_a', domainId: null, stream, email: 'ann@x.example', reason: 'unsubscribe' },
-  ...{ messageId: null, createdAt: 3, evidence: null, mode: 'live' },
-})

@@ -1,3 +1,0 @@
--- Additional headers of the requests of a webhook or a route: the names as a JSON array, and the whole encrypted.
-alter table webhooks add column header_names text, add column headers bytea;
-alter table inbound_routes add column header_names text, add column headers bytea;

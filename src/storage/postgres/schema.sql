@@ -1,0 +1,1186 @@
+-- The tables of PostgreSQL, in the order of a message's life. Times are ms UTC. IDs sort by their bytes, whatever the
+-- collation of the database.
+
+-- The installation and its nodes
+
+-- Which installation this is, and in which database of which server. A copy in another one does not serve.
+create table instance (
+  one int primary key check (one = 1),
+  id text not null, -- stays when the installation moves; in backups
+  system_identifier text not null, -- of the server
+  database_oid bigint not null,
+  state text not null, -- serving; filling: `postrider migrate` writes into it; moved: to a data directory
+  adoptions int not null default 0 -- how often the operator accepted that the database is a copy or went back
+);
+
+-- The backup that this database was restored from, if any.
+create table restored (
+  one int primary key check (one = 1),
+  restored_at bigint not null,
+  made_at bigint not null -- of the backup
+);
+
+-- Something encrypted with the installation's key, to recognise the key.
+create table seal (
+  one int primary key check (one = 1),
+  proof bytea not null
+);
+
+create table secrets (
+  name text primary key,
+  value bytea not null -- encrypted
+);
+
+-- Processes that serve this installation. One that was not seen for a while is ended by another one, and never
+-- continues (cluster.ts).
+create table nodes (
+  id int generated always as identity primary key,
+  key text not null unique, -- in node.json of its data directory
+  name text not null,
+  hostname text not null default '',
+  version text not null,
+  schema int not null default 0, -- steps that its version has; narrow ones wait for it (migrate.ts)
+  key_name text not null default '', -- identifies the key that encrypts, without revealing it
+  handles_mail boolean not null, -- false for commands that only read and change: they get no slots
+  follows boolean not null default false, -- reads events as they happen: all nodes beat more often (cluster.ts)
+  started_at timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp(),
+  draining_at timestamptz, -- since when it claims nothing more and others take its slots
+  ended_at timestamptz,
+  is_forgotten boolean not null default false, -- ended, and no longer in lists
+  under_way int not null default 0, -- attempts at the last beat
+  passed bigint not null, -- no event that it writes later has this place or a lower one
+  configuration_version bigint not null, -- the changes of settings up to here are in its memory
+  placement text -- which nodes have which sending addresses, as it has it in its config (storage/roles/nodes.ts)
+) with (fillfactor = 50);
+create index nodes_live on nodes (id) where ended_at is null;
+create index nodes_shown on nodes (name, id) where handles_mail and not is_forgotten;
+
+-- Connections that write (write-lane.ts). Fill factor: each group updates its row in place.
+create table lanes (
+  id int generated always as identity primary key,
+  node_id int not null references nodes (id),
+  seat int, -- of a live lane that writes events (places.ts)
+  group_no bigint not null default 0,
+  written_to bigint not null default 0,
+  ended_at timestamptz
+) with (fillfactor = 50);
+create unique index lanes_by_seat on lanes (seat) where ended_at is null;
+create index lanes_of_node on lanes (node_id) where ended_at is null;
+
+-- Which node handles the keys of a slot (slot-owner.ts). From 256 on: of mail that only some nodes have the addresses
+-- for (storage/slots.ts).
+create table slots (
+  slot smallint primary key,
+  node_id int
+);
+insert into slots (slot) select generate_series(0, 767);
+
+-- What one node does at a time (leases.ts), by this server's clock.
+create table leases (
+  name text primary key,
+  node_id int not null references nodes (id),
+  until timestamptz not null
+) with (fillfactor = 50);
+
+-- Counts the changes of settings. A change locks the row first, so that changes of settings are serial.
+create table configuration (
+  one int primary key check (one = 1),
+  version bigint not null
+);
+insert into configuration (one, version) values (1, 0);
+
+-- Which settings a version changed: what nodes read again.
+create table configuration_changes (
+  version bigint not null,
+  kind text not null,
+  record_id text not null
+);
+create index configuration_changes_by_version on configuration_changes (version);
+
+-- The certificate from an authority, for all nodes. The version counts its changes.
+create table certificates (
+  one int primary key check (one = 1),
+  version bigint not null,
+  certificate bytea, -- PEM of key and chain, encrypted
+  progress text -- of its renewal, JSON
+);
+insert into certificates (one, version) values (1, 0);
+
+-- Answers to an authority's challenges (RFC 8555 8.3), which every node gives.
+create table challenges (
+  token text primary key,
+  answer text not null,
+  ends_at timestamptz not null
+);
+create index challenges_by_end on challenges (ends_at);
+
+-- Organizations, users and keys
+
+create table organizations (
+  id text collate "C" primary key,
+  name text not null unique,
+  plan text not null,
+  created_at bigint not null
+);
+
+-- What an organization has used of the limits of its plan that are not counted from records: by month, by day, or in
+-- all (period ''). Written in the transactions of what they count. A row for each lane, so that lanes do not wait for
+-- each other; their sum counts. Lane 0 has the sums of those that have ended (ended-nodes.ts).
+create table usage (
+  organization_id text not null,
+  name text not null,
+  period text not null,
+  lane_id int not null,
+  used bigint not null,
+  primary key (organization_id, name, period, lane_id)
+);
+create index usage_by_period on usage (name, period) where period <> '';
+create index usage_of_lanes on usage (lane_id) where lane_id <> 0;
+
+-- People who sign in.
+create table users (
+  id text collate "C" primary key,
+  email text unique, -- folded; null = not set yet
+  name text not null,
+  operator boolean not null,
+  password_hash text, -- argon2id
+  created_at bigint not null,
+  -- When the mailbox, the console of the server, or a single sign-on provider proved that the address is the user's.
+  -- Until then, the account has only the role in the organization that invited it.
+  email_verified_at bigint,
+  invited_to text, -- organization ID
+  cleared_at bigint, -- when everything to sign in with ended, because somebody else may have added it
+  disabled_at bigint,
+  last_seen_at bigint
+);
+create index users_operators on users (id) where operator;
+create index users_unverified on users (id) where email_verified_at is null;
+create index users_cleared on users (cleared_at) where cleared_at is not null;
+insert into users (id, name, operator, created_at)
+  values ('usr_00000000000000000000000000', 'Operator', true, floor(extract(epoch from now()))::bigint * 1000);
+
+create table user_roles (
+  user_id text collate "C" not null,
+  organization_id text collate "C" not null,
+  role text not null, -- owner, admin, developer, support, viewer
+  primary key (user_id, organization_id)
+);
+create index user_roles_of_organization on user_roles (organization_id, user_id);
+
+-- Who may join an organization by a link that works once. Of every token here and below only the SHA-256 is stored.
+create table invitations (
+  id text collate "C" primary key,
+  token_hash bytea not null unique, -- of the link that was shown to whoever invited
+  mailed_hash bytea, -- of the link that was sent to the address
+  organization_id text collate "C" not null,
+  email text not null,
+  role text not null,
+  invited_by text not null, -- ID of a user or key
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create unique index invitations_of_organization on invitations (organization_id, email);
+create unique index invitations_by_mail on invitations (mailed_hash);
+create index invitations_by_end on invitations (expires_at);
+
+create table password_resets (
+  token_hash bytea primary key,
+  user_id text collate "C" not null,
+  is_proof boolean not null default false, -- a use proves the address: the link was sent there, or made at the console
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create index password_resets_of_user on password_resets (user_id);
+create index password_resets_by_end on password_resets (expires_at);
+
+create table login_links (
+  token_hash bytea primary key,
+  user_id text collate "C", -- the operator that signs in with the link; null = the oldest one
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create index login_links_by_end on login_links (expires_at);
+
+create table sessions (
+  id text collate "C" primary key,
+  token_hash bytea not null unique,
+  user_id text collate "C" not null,
+  created_at bigint not null,
+  last_seen_at bigint not null,
+  ends_at bigint not null,
+  ip_address text,
+  user_agent text not null
+);
+create index sessions_of_user on sessions (user_id, id);
+create index sessions_by_end on sessions (ends_at);
+
+-- Two-step sign-in by codes of an app (RFC 6238).
+create table totp (
+  user_id text collate "C" primary key,
+  secret bytea not null, -- encrypted
+  last_step bigint not null, -- the newest time step that was accepted
+  created_at bigint not null,
+  enabled_at bigint -- null = waits for its first code
+);
+
+create table recovery_codes (
+  user_id text collate "C" not null,
+  code_hash bytea not null,
+  primary key (user_id, code_hash)
+);
+
+create table passkeys (
+  id text collate "C" primary key,
+  user_id text collate "C" not null,
+  credential_id text collate "C" not null unique, -- base64url
+  public_key bytea not null, -- COSE
+  counter bigint not null,
+  transports text not null, -- JSON
+  name text not null,
+  created_at bigint not null,
+  last_used_at bigint
+);
+create index passkeys_of_user on passkeys (user_id, id);
+
+-- Steps of a sign-in or a set-up that wait for an answer, once.
+create table sign_in_challenges (
+  token_hash bytea primary key,
+  kind text not null, -- code, passkey, new_passkey
+  user_id text collate "C" not null, -- '' = any
+  tries int not null,
+  expires_at bigint not null
+);
+create index sign_in_challenges_of_user on sign_in_challenges (user_id);
+create index sign_in_challenges_by_end on sign_in_challenges (expires_at);
+
+-- Accounts of an OpenID Connect provider that sign in as a user.
+create table user_identities (
+  issuer text collate "C" not null,
+  subject text collate "C" not null,
+  user_id text collate "C" not null,
+  created_at bigint not null,
+  primary key (issuer, subject)
+);
+create index user_identities_of_user on user_identities (user_id);
+
+-- Sign-ins that were sent to the provider and have not returned. Both are SHA-256: of the parameter `state`, and of the
+-- cookie of the browser.
+create table sign_on_requests (
+  state_hash bytea primary key,
+  browser_hash bytea not null,
+  expires_at bigint not null
+);
+create index sign_on_requests_by_end on sign_on_requests (expires_at);
+
+create table api_keys (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  domain_id text not null,
+  name text not null,
+  mode text not null,
+  permissions text not null, -- JSON
+  allowed_networks text, -- JSON; null = from anywhere
+  prefix text not null,
+  secret_hash bytea not null unique,
+  created_at bigint not null,
+  -- The user that created the key, which has no more rights than the user. Null = the operator at the command line, or
+  -- another key.
+  created_by text,
+  maker_role text, -- the last role of that user, once removed, which still limits the key
+  last_used_at bigint,
+  expires_at bigint,
+  revoked_at bigint,
+  rotated_to text
+);
+create index api_keys_of_organization on api_keys (organization_id, id);
+create index api_keys_of_domain on api_keys (domain_id);
+create index api_keys_by_maker on api_keys (created_by) where created_by is not null;
+
+-- Requests of keys with a limit, of each node in its current window (rates.ts). Unlogged: nothing is lost that counts.
+create unlogged table rates (
+  id text collate "C" not null, -- of the key
+  node_id int not null,
+  ends_at bigint not null,
+  used int not null,
+  primary key (id, node_id)
+) with (fillfactor = 50);
+create index rates_of_nodes on rates (node_id);
+
+-- When the next one of a rate is due if they come evenly (GCRA).
+create unlogged table due_rates (
+  name text primary key,
+  due_at bigint not null
+);
+create index due_rates_by_time on due_rates (due_at);
+
+-- Responses for repeated requests.
+create table idempotency (
+  organization_id text not null,
+  key_hash bytea not null,
+  request_hash bytea not null,
+  status int not null,
+  body bytea not null,
+  created_at bigint not null,
+  primary key (organization_id, key_hash)
+);
+create index idempotency_by_age on idempotency (created_at);
+
+-- Management actions, in the order of commit. An entry is written in the transaction of its change.
+create table audit_log (
+  number bigint generated always as identity primary key,
+  id text collate "C" not null unique,
+  organization_id text, -- null = the whole installation
+  at bigint not null,
+  actor_type text not null,
+  actor_id text not null,
+  actor_name text not null,
+  action text not null,
+  resource_id text,
+  created_id text,
+  fields text not null, -- names, as JSON
+  ip_address text,
+  outcome text not null,
+  request_id text not null
+);
+create index audit_log_of_organization on audit_log (organization_id, number);
+create index audit_log_of_actor on audit_log (organization_id, actor_id, number);
+create index audit_log_of_resource on audit_log (organization_id, resource_id, number);
+create index audit_log_by_time on audit_log (at);
+
+-- Domains and templates
+
+-- Several organizations may claim a name; the first to prove it owns it.
+create table domains (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  status text not null,
+  reason text, -- of `failed`: mismatch, proof_lost, claimed
+  created_at bigint not null,
+  verified_at bigint,
+  proved_by text, -- dkim, txt; null while nothing proves the name
+  missing_since bigint, -- since when DNS lacks the proof
+  last_checked_at bigint,
+  next_check_at bigint, -- null = only on request
+  findings text not null, -- JSON
+  return_path_host text not null,
+  tracking_host text,
+  track_opens boolean not null,
+  track_clicks boolean not null,
+  track_unsubscribe boolean not null
+);
+create unique index domains_of_organization_by_name on domains (organization_id, name);
+create unique index domains_owned on domains (name) where status = 'verified';
+create index domains_by_name on domains (name, id);
+create index domains_of_organization on domains (organization_id, id);
+create index domains_by_return_path_host on domains (return_path_host, id);
+create index domains_by_tracking_host on domains (tracking_host) where tracking_host is not null;
+create index domains_due on domains (next_check_at) where next_check_at is not null;
+create index domains_in_trouble on domains (missing_since) where missing_since is not null;
+
+create table dkim_keys (
+  domain_id text not null references domains (id) on delete cascade,
+  selector text not null,
+  algorithm text not null,
+  state text not null,
+  -- Since when the key signs or retires. If pending: since when every server that was asked shows it, null before.
+  state_since bigint,
+  public_key text not null,
+  private_key bytea not null, -- PEM, encrypted
+  created_at bigint not null,
+  primary key (domain_id, selector)
+);
+-- New keys that wait for DNS, for metrics and health checks.
+create index dkim_keys_pending on dkim_keys (created_at, domain_id) where state = 'pending';
+
+-- Where clicks are not redirected to: a host with all below it, or a URL with all that begins with it.
+create table blocked_links (
+  id text collate "C" primary key,
+  kind text not null, -- host, url
+  value text not null unique,
+  reason text not null,
+  created_at bigint not null
+);
+
+create table templates (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  mode text not null,
+  kind text not null default 'message',
+  alias text,
+  name text not null,
+  version int not null, -- the current one
+  uses text not null default '[]', -- aliases of the layout and the partials of the current version, JSON
+  sample text not null default '{}', -- values of the variables for previews and checks, JSON
+  created_at bigint not null,
+  updated_at bigint not null
+);
+create unique index templates_by_alias on templates (organization_id, alias, mode) where alias is not null;
+create index templates_of_organization on templates (organization_id, id);
+
+create table template_versions (
+  template_id text not null references templates (id) on delete cascade,
+  version int not null,
+  created_at bigint not null,
+  subject text,
+  variables text not null, -- JSON
+  html text,
+  text text,
+  extra text, -- MJML, layout, partials and other languages, JSON; null = none of them
+  primary key (template_id, version)
+);
+
+-- Addresses: whom mail does not go to, and which addresses send it
+
+create table suppressions (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null, -- '' = the whole organization
+  mode text not null,
+  stream text not null default '', -- '' = every stream
+  email text not null,
+  reason text not null,
+  message_id text,
+  created_at bigint not null,
+  evidence text
+);
+-- A complaint about a stream also counts for others, so it is kept beside an unsubscription from the same stream.
+create unique index suppressions_by_address on suppressions
+  (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint'));
+create index suppressions_of_organization on suppressions (organization_id, id);
+create index suppressions_by_reason on suppressions (organization_id, reason, id);
+create index suppressions_by_stream on suppressions (organization_id, stream, id) where stream <> '';
+-- By the beginning of the address and of its domain, in the order of bytes.
+create index suppressions_by_beginning on suppressions (organization_id, (email collate "C"));
+create index suppressions_by_host on suppressions (organization_id, (split_part(email, '@', 2) collate "C"));
+
+-- What remains of deliveries that retention removed while their recipients may still unsubscribe.
+create table unsubscribables (
+  delivery_id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  message_id text not null,
+  stream text,
+  sender text not null,
+  email text not null,
+  sent_at bigint not null,
+  is_reported boolean not null default false
+);
+create index unsubscribables_by_time on unsubscribables (sent_at);
+
+-- Sending addresses that belong to one organization each. An address that its organization loses keeps sending what was
+-- accepted before `leaving_since`.
+create table dedicated_addresses (
+  address text primary key,
+  organization_id text not null,
+  assigned_at bigint not null,
+  leaving_since bigint
+);
+create index dedicated_addresses_of_organization on dedicated_addresses (organization_id);
+
+-- What each destination group got from a sending address in warm-up, by day (days since 1970, UTC).
+create table warmup_days (
+  address text not null,
+  destination_group text not null,
+  day bigint not null,
+  sent bigint not null default 0,
+  delivered bigint not null default 0,
+  deferred bigint not null default 0,
+  blocked bigint not null default 0,
+  complaints bigint not null default 0,
+  primary key (address, day, destination_group)
+);
+
+-- Sending addresses that a destination blocks: until when mail to it prefers other addresses.
+create table address_rests (
+  address text collate "C" not null,
+  destination text collate "C" not null,
+  rule text not null,
+  times int not null,
+  since bigint not null,
+  until bigint not null,
+  primary key (address, destination)
+);
+create index address_rests_until on address_rests (until);
+
+-- Destinations of domains whose mail shares limits with that of other domains, or that are not their own.
+create table destinations (
+  domain text collate "C" primary key,
+  destination text collate "C" not null,
+  noted_at timestamptz not null default clock_timestamp()
+);
+create index destinations_noted on destinations (noted_at);
+
+-- Mail. Records of accepted mail and of what became of it are only added, never changed: an update of a row with
+-- several indexes costs ten times an insert. What changes is in the queues, which are small.
+
+-- Refuses the statement that calls it as a serialization failure: the transaction runs again and reads what another
+-- one wrote meanwhile.
+create function collide() returns bytea language plpgsql as $$
+begin
+  raise exception 'another transaction was first' using errcode = 'serialization_failure';
+end
+$$;
+
+create table messages (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  key_id text,
+  mode text not null,
+  source text not null,
+  stream text not null default 'transactional',
+  sender text not null,
+  sender_address text not null, -- folded
+  recipients text not null, -- [to, cc, bcc, reply_to] as submitted, JSON
+  subject text not null,
+  tags text not null, -- JSON
+  metadata text not null, -- JSON
+  template_id text,
+  size_bytes bigint not null,
+  message_id_header text not null,
+  created_at bigint not null,
+  scheduled_at bigint,
+  expires_at bigint,
+  require_tls boolean not null,
+  unsubscribe boolean not null,
+  track_opens boolean not null,
+  track_clicks boolean not null,
+  stored_bytes bigint not null, -- what it counts in usage
+  folded_subject text, -- in lower case, if lower() does not fold it; null = it does
+  words tsvector not null -- search-words.ts
+);
+-- With what a recount of the stored bytes adds up.
+create index messages_of_organization on messages (organization_id, id) include (stored_bytes);
+-- New entries wait in a list, which Store.maintain empties every second and every search reads whole. Without it an
+-- entry of a common word writes all that the word already has: 11 kB of WAL for a message instead of 1 kB.
+create index messages_by_word on messages using gin (words) with (gin_pending_list_limit = 65536); -- 64 MB
+
+-- Parts of the full text of an organization (search-ranges.ts).
+create table search_ranges (
+  organization_id text not null,
+  prefix text collate "C" not null, -- of the IDs of its messages
+  primary key (organization_id, prefix)
+);
+
+create table message_tags (
+  organization_id text not null,
+  tag text not null,
+  message_id text collate "C" not null,
+  primary key (organization_id, tag, message_id)
+);
+
+-- Messages of which a delivery ended other than delivered, by that status; `partial` if the message has several
+-- recipients. For lists by status, which check each message found: the mark of a past status stays.
+create table message_marks (
+  organization_id text not null,
+  mark text not null,
+  message_id text collate "C" not null,
+  primary key (organization_id, mark, message_id)
+);
+
+-- Packed contents (mail/content.ts, mail/inbound-content.ts).
+create table contents (
+  owner_id text collate "C" not null, -- of a message, or of the first inbound message of a mail
+  kind text not null, -- content, raw, parsed
+  content bytea not null,
+  primary key (owner_id, kind)
+);
+alter table contents alter column content set storage external;
+
+-- Large contents are written before their owner. Until then they stand here.
+create table coming_contents (
+  owner_id text collate "C" primary key,
+  lane_id int not null -- in lanes
+);
+
+-- Contents that were removed before retention removes their message.
+create table removed_contents (
+  message_id text collate "C" primary key,
+  removed_at bigint not null,
+  reason text not null -- request, erasure, stream
+);
+
+-- Messages whose stream removes their content some time after the last delivery ended. `due_at`: when to look next.
+create table content_redactions (
+  message_id text collate "C" primary key,
+  after_ms bigint not null,
+  due_at bigint not null
+);
+create index content_redactions_due on content_redactions (due_at);
+
+-- Deliveries
+
+-- A delivery as it was accepted. Its state is that of its last outcome; while it waits, also that of its queue.
+create table deliveries (
+  id text collate "C" primary key,
+  organization_id text not null,
+  message_id text collate "C" not null,
+  position int not null,
+  email text not null,
+  address text not null, -- folded
+  type text not null,
+  queue text not null,
+  status text not null,
+  attempts int not null,
+  last_attempt_at bigint,
+  delivered_at bigint,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text
+);
+create unique index deliveries_of_message on deliveries (message_id, position);
+create index deliveries_by_address on deliveries (organization_id, address, message_id);
+
+-- Queues. A row waits from `due_at` on unless a worker has it, and is deleted when the delivery is final. `due_at`
+-- null: on hold after a restore. The lease sets `worker` and leaves `due_at`, so that no index entry changes.
+create table delivery_queue (
+  id text collate "C" primary key, -- of the delivery
+  organization_id text not null,
+  message_id text collate "C" not null,
+  slot smallint not null, -- storage/slots.ts
+  key text collate "C" not null, -- Delivery.queue
+  due_at bigint,
+  held_due_at bigint, -- while on hold: when it was due
+  attempts int not null, -- begun
+  recorded int not null default 0, -- of these
+  worker text,
+  attempted_at bigint, -- begin of the last attempt
+  recorded_at bigint, -- begin of the last recorded attempt
+  seq int not null default 0, -- of its last outcome
+  accepted_at bigint not null,
+  status text not null, -- scheduled, queued, deferred
+  expires_at bigint,
+  is_only_recipient boolean not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index delivery_queue_due on delivery_queue (slot, key, due_at) where due_at is not null;
+create index delivery_queue_held on delivery_queue (held_due_at, id) where due_at is null;
+create index delivery_queue_of_message on delivery_queue (message_id);
+create index delivery_queue_open on delivery_queue (organization_id, status, message_id);
+create index delivery_queue_expiring on delivery_queue (expires_at) where expires_at is not null;
+
+-- Workers that may hold rows of a queue. An index on the queues' column would have to change with each lease.
+create table workers (
+  queue text not null,
+  worker text not null,
+  node_id int not null references nodes (id),
+  primary key (queue, worker)
+);
+
+-- The state of a delivery after an attempt, a late report or a cancellation; the last row counts.
+create table delivery_outcomes (
+  delivery_id text collate "C" not null,
+  seq int not null, -- from 1
+  organization_id text not null,
+  status text not null,
+  attempts int not null,
+  last_attempt_at bigint,
+  delivered_at bigint,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text,
+  mx_host text,
+  tls text,
+  soft_bounce_reported boolean not null,
+  attempt text, -- model/delivery.ts Attempt as JSON; null = not an attempt
+  primary key (delivery_id, seq)
+);
+
+-- The latest attempt of a delivery that began as fail-over through a relay, recorded before it is made.
+create table relay_attempts (
+  delivery_id text primary key,
+  attempt int not null,
+  relay text not null,
+  begun_at bigint not null
+);
+create index relay_attempts_by_age on relay_attempts (begun_at);
+
+-- Attempts through relays per calendar month (UTC).
+create table relay_counts (
+  relay text not null,
+  month text not null, -- 2026-11
+  sent bigint not null,
+  failed bigint not null,
+  failed_at bigint,
+  error text,
+  primary key (month, relay)
+);
+
+-- Late reports about deliveries.
+create table reports (
+  delivery_id text collate "C" not null,
+  digest bytea not null,
+  number bigint generated always as identity,
+  organization_id text not null,
+  kind text not null,
+  received_at bigint not null,
+  reporter text,
+  status text,
+  diagnostic text,
+  cause text, -- JSON
+  feedback_type text,
+  primary key (delivery_id, digest)
+);
+
+-- Opens and clicks of a delivery.
+create table engagement (
+  delivery_id text collate "C" primary key,
+  organization_id text not null,
+  opens int not null default 0,
+  clicks int not null default 0,
+  machine_opens int not null default 0,
+  machine_clicks int not null default 0,
+  unsubscribed_at bigint -- by a link of its own
+);
+
+-- MTA-STS policies of recipient domains (RFC 8461), as fetched.
+create table mta_sts_policies (
+  domain text primary key,
+  policy_id text not null,
+  policy text not null, -- JSON
+  expires_at bigint not null,
+  refresh_at bigint not null,
+  used_at bigint not null
+);
+create index mta_sts_policies_due on mta_sts_policies (refresh_at);
+
+-- TLS sessions with recipient domains by UTC day, until they are reported (RFC 8460). '' is nothing.
+create table tls_sessions (
+  day bigint not null,
+  domain text not null,
+  policy text not null,
+  host text not null,
+  address text not null,
+  source text not null,
+  failure text not null,
+  sessions bigint not null,
+  primary key (day, domain, policy, host, address, source, failure)
+);
+
+-- Events and webhooks
+
+-- `place` is the order in which followers see events (places.ts); IDs are made before the event is written.
+create table events (
+  id text collate "C" primary key,
+  place bigint not null,
+  organization_id text not null,
+  domain_id text,
+  message_id text collate "C",
+  type text not null,
+  mode text not null,
+  created_at bigint not null,
+  kind bigint not null, -- in event_kinds
+  body text not null
+);
+create index events_of_organization on events (organization_id, place);
+create index events_of_message on events (message_id, place) where message_id is not null;
+create index events_of_kind on events (kind, place);
+create index events_by_time on events (organization_id, created_at, place);
+
+-- What occurs among the events of an organization (event-kinds.ts).
+create table event_kinds (
+  organization_id text not null,
+  kind bigint not null,
+  type text not null,
+  mode text not null,
+  domain_id text,
+  primary key (organization_id, kind)
+);
+
+create table webhooks (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  domain_id text, -- null = events of every domain of the organization
+  mode text not null,
+  url text not null,
+  events text not null, -- JSON
+  format text not null,
+  header_names text, -- additional headers of its requests: their names, JSON
+  headers bytea, -- the same with their values, encrypted
+  description text,
+  secret bytea not null, -- both encrypted
+  previous_secret bytea,
+  previous_expires_at bigint,
+  status text not null,
+  disabled_reason text,
+  created_at bigint not null,
+  updated_at bigint not null,
+  last_success_at bigint,
+  last_failure_at bigint,
+  consecutive_failures int not null default 0,
+  failing_since bigint,
+  removing boolean not null default false
+);
+create index webhooks_of_organization on webhooks (organization_id, id);
+create index webhooks_paused_by_server on webhooks (organization_id)
+  where status = 'paused' and disabled_reason is not null;
+
+-- Events whose webhook deliveries are still to be written, since they are too many for one transaction. `targets`: the
+-- webhooks that were subscribed, `next`: the place in it where writing continues.
+create table fan_out_targets (
+  organization_id text not null,
+  digest text not null, -- SHA-256 of `targets`
+  targets text not null, -- JSON
+  primary key (organization_id, digest)
+);
+
+create table fan_outs (
+  organization_id text not null,
+  place bigint not null, -- of the event
+  event_id text collate "C" not null,
+  targets_digest text not null,
+  next int not null default 0,
+  primary key (organization_id, place, event_id)
+);
+
+create table webhook_deliveries (
+  id text collate "C" primary key,
+  organization_id text not null,
+  webhook_id text collate "C" not null,
+  event_id text collate "C" not null,
+  type text not null,
+  created_at bigint not null,
+  failed boolean not null default false -- the last attempt was the last one, and failed
+);
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, created_at, id);
+create index webhook_deliveries_failed on webhook_deliveries (webhook_id, created_at, id) where failed;
+create index webhook_deliveries_of_event on webhook_deliveries (event_id, id);
+
+create table webhook_queue (
+  id text collate "C" primary key, -- of the webhook delivery
+  organization_id text not null,
+  slot smallint not null,
+  key text collate "C" not null, -- the webhook
+  due_at bigint,
+  held_due_at bigint,
+  attempts int not null default 0,
+  recorded int not null default 0,
+  worker text,
+  attempted_at bigint,
+  recorded_at bigint,
+  accepted_at bigint not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index webhook_queue_due on webhook_queue (slot, key, due_at) where due_at is not null;
+create index webhook_queue_held on webhook_queue (held_due_at, id) where due_at is null;
+
+create table webhook_attempts (
+  delivery_id text collate "C" not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_id, number)
+);
+
+-- Inbound mail
+
+create table inbound_routes (
+  id text collate "C" primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  match_type text not null,
+  match_value text,
+  action text not null,
+  config text not null, -- JSON
+  header_names text, -- additional headers of its requests: their names, JSON
+  headers bytea, -- the same with their values, encrypted
+  secret bytea not null, -- encrypted
+  authentication text not null,
+  enabled boolean not null,
+  priority int not null,
+  created_at bigint not null,
+  removing boolean not null default false
+);
+create index inbound_routes_of_organization on inbound_routes (organization_id, id);
+
+-- External addresses of forward routes, and whether their owners want the mail. No row: nobody was asked yet.
+create table forward_targets (
+  organization_id text not null,
+  address text not null, -- folded
+  status text not null, -- pending, confirmed, stopped
+  changed_at bigint not null,
+  asked_at bigint, -- the last confirmation mail
+  asked_day text not null default '', -- UTC
+  asked_count int not null default 0, -- on that day
+  primary key (organization_id, address)
+);
+create index forward_targets_by_address on forward_targets (address, asked_day);
+create index forward_targets_pending on forward_targets (asked_at) where status = 'pending';
+
+create table inbound_messages (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  route_id text not null, -- stays when the route is removed; '' = none
+  action text not null,
+  received_at bigint not null,
+  return_path text not null,
+  sender text not null,
+  recipients text not null, -- of the envelope, JSON
+  subject text not null,
+  message_id_header text not null,
+  size_bytes bigint not null,
+  sender_ip text not null,
+  helo text not null,
+  tls text,
+  spf text not null,
+  dkim text not null,
+  dmarc text not null,
+  arc text not null,
+  parse_error text,
+  forwarded_as text,
+  not_forwarded text, -- [{"email","reason"}]: targets that the mail was not forwarded to, JSON; null = none
+  content_id text collate "C" not null, -- in contents: the first message of the mail
+  delivery_status text -- of its newest delivery; null = none
+);
+create index inbound_messages_of_organization on inbound_messages (organization_id, id) include (size_bytes);
+create index inbound_messages_of_domain on inbound_messages (domain_id, id);
+create index inbound_messages_of_route on inbound_messages (route_id, id);
+create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, id)
+  where delivery_status is not null;
+create index inbound_messages_of_content on inbound_messages (content_id);
+
+create table inbound_addresses (
+  organization_id text not null,
+  field text not null, -- from, to
+  address text not null, -- folded
+  message_id text collate "C" not null,
+  primary key (organization_id, field, address, message_id)
+);
+create index inbound_addresses_of_message on inbound_addresses (message_id);
+
+create table inbound_deliveries (
+  id text collate "C" primary key,
+  message_id text collate "C" not null,
+  route_id text collate "C" not null,
+  status text not null,
+  number bigint generated always as identity,
+  created_at bigint not null
+);
+create index inbound_deliveries_of_message on inbound_deliveries (message_id, number);
+create index inbound_deliveries_open on inbound_deliveries (route_id, id) where status = 'pending';
+
+create table inbound_queue (
+  id text collate "C" primary key, -- of the inbound delivery
+  organization_id text not null,
+  slot smallint not null,
+  key text collate "C" not null, -- the route
+  due_at bigint,
+  held_due_at bigint,
+  attempts int not null default 0,
+  recorded int not null default 0,
+  worker text,
+  attempted_at bigint,
+  recorded_at bigint,
+  accepted_at bigint not null
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+create index inbound_queue_due on inbound_queue (slot, key, due_at) where due_at is not null;
+create index inbound_queue_held on inbound_queue (held_due_at, id) where due_at is null;
+
+create table inbound_attempts (
+  delivery_id text collate "C" not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_id, number)
+);
+
+-- Reports received about domains: DMARC aggregate reports and TLS reports. A report counts once.
+create table policy_reports (
+  domain_id text collate "C" not null,
+  kind text collate "C" not null, -- dmarc, tls
+  reporter text collate "C" not null, -- domain that authenticated the mail
+  report_id text collate "C" not null,
+  organization_id text collate "C" not null,
+  received_at bigint not null,
+  received_day bigint not null, -- start of the UTC day
+  messages bigint not null, -- sessions of a TLS report
+  primary key (domain_id, kind, reporter, report_id)
+);
+create index policy_reports_by_day on policy_reports (domain_id, received_day, reporter);
+create index policy_reports_by_age on policy_reports (organization_id, received_at);
+
+-- Messages from an address, as reporters counted them.
+create table dmarc_sources (
+  domain_id text collate "C" not null,
+  day bigint not null, -- start of the UTC day in which the report begins
+  source_ip text collate "C" not null, -- '' = the sources beyond the limit together
+  reporter text collate "C" not null,
+  organization_id text collate "C" not null,
+  messages bigint not null,
+  spf_aligned bigint not null,
+  dkim_aligned bigint not null,
+  passed bigint not null,
+  quarantined bigint not null,
+  rejected bigint not null,
+  begins_at bigint not null,
+  ends_at bigint not null,
+  primary key (domain_id, day, source_ip, reporter)
+);
+create index dmarc_sources_by_age on dmarc_sources (organization_id, day);
+
+-- TLS sessions of other servers with the hosts of a domain, as reporters counted them.
+create table tls_results (
+  domain_id text collate "C" not null,
+  day bigint not null,
+  reporter text collate "C" not null,
+  policy text collate "C" not null,
+  result text collate "C" not null, -- '' = successful
+  host text collate "C" not null,
+  organization_id text collate "C" not null,
+  sessions bigint not null,
+  begins_at bigint not null,
+  ends_at bigint not null,
+  primary key (domain_id, day, reporter, policy, result, host)
+);
+create index tls_results_by_age on tls_results (organization_id, day);
+
+-- Statistics
+
+-- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
+-- (tag = '' counts everything).
+create table stats (
+  day int not null, -- since 1970-01-01 UTC
+  hour int not null,
+  organization_id text not null,
+  tag text not null,
+  mode text not null,
+  domain_id text not null,
+  lane_id int not null,
+  accepted bigint not null,
+  delivered bigint not null,
+  deferred bigint not null,
+  hard_bounced bigint not null,
+  soft_bounced bigint not null,
+  late_bounced bigint not null, -- of the bounced: had counted as delivered before
+  opened bigint not null,
+  unique_opened bigint not null,
+  clicked bigint not null,
+  unique_clicked bigint not null,
+  machine_opened bigint not null,
+  machine_clicked bigint not null,
+  unsubscribed bigint not null,
+  complained bigint not null,
+  suppressed bigint not null,
+  primary key (organization_id, day, hour, tag, mode, domain_id, lane_id)
+);
+create index stats_of_lanes on stats (lane_id) where lane_id <> 0;
+
+-- Outcomes of the live mail of a domain, in two widths of time (storage/outcome-widths.ts).
+create table quality_counts (
+  width_ms int not null,
+  domain_id text collate "C" not null,
+  start bigint not null,
+  lane_id int not null,
+  delivered bigint not null,
+  bounced bigint not null,
+  hard_bounced bigint not null,
+  late_bounced bigint not null,
+  complained bigint not null,
+  primary key (width_ms, domain_id, start, lane_id)
+);
+create index quality_counts_of_lanes on quality_counts (lane_id) where lane_id <> 0;
+
+create table quality_alerts (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text collate "C" not null, -- stays when the domain is removed
+  domain text not null,
+  metric text collate "C" not null,
+  value double precision not null,
+  threshold double precision not null,
+  window_hours double precision not null,
+  sent bigint not null,
+  affected bigint not null,
+  state text not null,
+  triggered_at bigint not null,
+  resolved_at bigint
+);
+create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
+create index quality_alerts_of_domain on quality_alerts (domain_id, id);
+
+-- The end: erasure of a recipient's data
+
+-- Recipients whose data is or was erased. A row stays, so that the organization's suppressions are also compared by
+-- hash.
+create table erasures (
+  id text collate "C" primary key,
+  organization_id text not null,
+  address_hash text not null,
+  address bytea, -- encrypted; null once finished
+  created_at bigint not null,
+  finished_at bigint,
+  step int not null,
+  after text not null, -- where the step continues
+  is_waiting boolean not null, -- something could not be erased yet
+  next_at bigint not null,
+  removed text not null, -- counts, JSON
+  remaining text not null default '[]' -- places that still named the address when the erasure ended, JSON
+);
+create index erasures_of_organization on erasures (organization_id, id);
+create index erasures_running on erasures (next_at) where finished_at is null;
+create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;
+
+-- What the operator watches
+
+create table alerts (
+  id text collate "C" primary key,
+  kind text collate "C" not null,
+  subject text collate "C" not null,
+  node text collate "C" not null, -- '' = of the installation
+  severity text not null,
+  message text not null,
+  advice text,
+  state text not null, -- pending, firing, resolved
+  first_seen_at bigint not null,
+  last_seen_at bigint not null,
+  missing_since bigint,
+  raised_at bigint,
+  resolved_at bigint
+);
+create unique index alerts_open on alerts (kind, subject, node) where state <> 'resolved';
+create index alerts_ended on alerts (resolved_at, id) where state = 'resolved';
+
+-- The notices of an alert to each channel.
+create table alert_notices (
+  alert_id text collate "C" not null,
+  channel text collate "C" not null,
+  event text collate "C" not null, -- firing, resolved
+  round int not null,
+  status text not null, -- pending, delivered, failed
+  attempts int not null,
+  next_attempt_at bigint not null,
+  ended_at bigint,
+  primary key (alert_id, channel, event, round)
+);
+create index alert_notices_due on alert_notices (next_attempt_at) where status = 'pending';
+
+create table alert_channels (
+  channel text collate "C" primary key,
+  last_delivered_at bigint,
+  failing_since bigint,
+  failures int not null,
+  last_error text
+);
+
+-- Mails that the server sends to itself and to mailboxes elsewhere, and whether they arrived.
+create table canaries (
+  id text primary key,
+  mailbox text not null,
+  due_at bigint not null,
+  sent_at bigint not null,
+  result text not null,
+  arrived_at bigint,
+  detail text,
+  unique (mailbox, due_at)
+);
+create index canaries_by_time on canaries (sent_at);

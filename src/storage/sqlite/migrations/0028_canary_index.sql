@@ -1,2 +1,0 @@
--- Canaries are read by mailbox.
-drop index canaries_sought;

@@ -1,0 +1,1066 @@
+-- The tables of SQLite, in the order of a message's life. Times are ms UTC.
+
+-- The installation
+
+-- Which installation this is; a backup names it, and a restored one stays the same.
+create table instance (
+  one integer primary key check (one = 1),
+  id text not null
+) strict;
+insert into instance (one, id) values (1, lower(hex(randomblob(8))));
+
+-- The backup that this database was restored from, if any.
+create table restored (
+  one integer primary key check (one = 1),
+  restored_at integer not null,
+  made_at integer not null -- of the backup
+) strict;
+
+-- Something encrypted with the installation's key, to recognise the key.
+create table seal (
+  one integer primary key check (one = 1),
+  proof blob not null
+) strict;
+
+create table secrets (
+  name text primary key,
+  value blob not null -- encrypted
+) strict, without rowid;
+
+-- Written to find out whether anything can be written.
+create table heartbeat (
+  one integer primary key check (one = 1),
+  beats integer not null
+) strict;
+insert into heartbeat (one, beats) values (1, 0);
+
+-- Organizations, users and keys
+
+create table organizations (
+  id text primary key,
+  name text not null unique,
+  plan text not null,
+  created_at integer not null
+) strict, without rowid;
+
+-- What an organization has used of the limits of its plan that are not counted from records: by month, by day, or in
+-- all (period ''). Written in the transactions of what they count.
+create table usage (
+  organization_id text not null,
+  name text not null,
+  period text not null,
+  used integer not null,
+  primary key (organization_id, name, period)
+) strict, without rowid;
+create index usage_by_period on usage (name, period) where period <> '';
+
+-- A recount of all stored bytes, source by source, in small steps. While it has rows, changes to what was counted
+-- already, and to what came after the count began, go into a second counter, which then replaces the first
+-- (stored-bytes.ts).
+create table storage_count (
+  source text primary key,
+  counted_to integer not null, -- up to this number, inclusive
+  ends_at integer not null -- the highest number when the count began
+) strict, without rowid;
+
+-- Recipients accepted for live sending, per calendar month UTC.
+create table volumes (
+  organization_id text not null,
+  month text not null,
+  accepted integer not null,
+  primary key (organization_id, month)
+) strict, without rowid;
+
+-- People who sign in.
+create table users (
+  id text primary key,
+  email text unique, -- folded; null = not set yet
+  name text not null,
+  operator integer not null,
+  password_hash text, -- argon2id
+  created_at integer not null,
+  -- When the mailbox, the console of the server, or a single sign-on provider proved that the address is the user's.
+  -- Until then, the account has only the role in the organization that invited it.
+  email_verified_at integer,
+  invited_to text, -- organization ID
+  cleared_at integer, -- when everything to sign in with ended, because somebody else may have added it
+  disabled_at integer,
+  last_seen_at integer
+) strict, without rowid;
+create index users_operators on users (id) where operator;
+create index users_unverified on users (id) where email_verified_at is null;
+create index users_cleared on users (cleared_at) where cleared_at is not null;
+insert into users (id, name, operator, created_at)
+  values ('usr_00000000000000000000000000', 'Operator', 1, cast(strftime('%s', 'now') as integer) * 1000);
+
+create table user_roles (
+  user_id text not null,
+  organization_id text not null,
+  role text not null, -- owner, admin, developer, support, viewer
+  primary key (user_id, organization_id)
+) strict, without rowid;
+create index user_roles_of_organization on user_roles (organization_id, user_id);
+
+-- Who may join an organization by a link that works once. Of every token here and below only the SHA-256 is stored.
+create table invitations (
+  id text primary key,
+  token_hash blob not null unique, -- of the link that was shown to whoever invited
+  mailed_hash blob, -- of the link that was sent to the address
+  organization_id text not null,
+  email text not null,
+  role text not null,
+  invited_by text not null, -- ID of a user or key
+  created_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create unique index invitations_of_organization on invitations (organization_id, email);
+create unique index invitations_by_mail on invitations (mailed_hash);
+create index invitations_by_end on invitations (expires_at);
+
+create table password_resets (
+  token_hash blob primary key,
+  user_id text not null,
+  is_proof integer not null default 0, -- a use proves the address: the link was sent there, or made at the console
+  created_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create index password_resets_of_user on password_resets (user_id);
+create index password_resets_by_end on password_resets (expires_at);
+
+create table login_links (
+  token_hash blob primary key,
+  user_id text, -- the operator that signs in with the link; null = the oldest one
+  created_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create index login_links_by_end on login_links (expires_at);
+
+create table sessions (
+  id text primary key,
+  token_hash blob not null unique,
+  user_id text not null,
+  created_at integer not null,
+  last_seen_at integer not null,
+  ends_at integer not null,
+  ip_address text,
+  user_agent text not null
+) strict, without rowid;
+create index sessions_of_user on sessions (user_id, id);
+create index sessions_by_end on sessions (ends_at);
+
+-- Two-step sign-in by codes of an app (RFC 6238).
+create table totp (
+  user_id text primary key,
+  secret blob not null, -- encrypted
+  last_step integer not null, -- the newest time step that was accepted
+  created_at integer not null,
+  enabled_at integer -- null = waits for its first code
+) strict, without rowid;
+
+create table recovery_codes (
+  user_id text not null,
+  code_hash blob not null,
+  primary key (user_id, code_hash)
+) strict, without rowid;
+
+create table passkeys (
+  id text primary key,
+  user_id text not null,
+  credential_id text not null unique, -- base64url
+  public_key blob not null, -- COSE
+  counter integer not null,
+  transports text not null, -- JSON
+  name text not null,
+  created_at integer not null,
+  last_used_at integer
+) strict, without rowid;
+create index passkeys_of_user on passkeys (user_id, id);
+
+-- Steps of a sign-in or a set-up that wait for an answer, once.
+create table sign_in_challenges (
+  token_hash blob primary key,
+  kind text not null, -- code, passkey, new_passkey
+  user_id text not null, -- '' = any
+  tries integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create index sign_in_challenges_of_user on sign_in_challenges (user_id);
+create index sign_in_challenges_by_end on sign_in_challenges (expires_at);
+
+-- Accounts of an OpenID Connect provider that sign in as a user.
+create table user_identities (
+  issuer text not null,
+  subject text not null,
+  user_id text not null,
+  created_at integer not null,
+  primary key (issuer, subject)
+) strict, without rowid;
+create index user_identities_of_user on user_identities (user_id);
+
+-- Sign-ins that were sent to the provider and have not returned. Both are SHA-256: of the parameter `state`, and of the
+-- cookie of the browser.
+create table sign_on_requests (
+  state_hash blob primary key,
+  browser_hash blob not null,
+  expires_at integer not null
+) strict, without rowid;
+create index sign_on_requests_by_end on sign_on_requests (expires_at);
+
+create table api_keys (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  domain_id text not null,
+  name text not null,
+  mode text not null,
+  permissions text not null, -- JSON
+  allowed_networks text, -- JSON; null = from anywhere
+  prefix text not null,
+  secret_hash blob not null unique,
+  created_at integer not null,
+  -- The user that created the key, which has no more rights than the user. Null = the operator at the command line, or
+  -- another key.
+  created_by text,
+  maker_role text, -- the last role of that user, once removed, which still limits the key
+  last_used_at integer,
+  expires_at integer,
+  revoked_at integer,
+  rotated_to text
+) strict, without rowid;
+create index api_keys_of_organization on api_keys (organization_id, id);
+create index api_keys_of_domain on api_keys (domain_id);
+create index api_keys_by_maker on api_keys (created_by) where created_by is not null;
+
+-- Responses for repeated requests. With row IDs, because hashes come in no order: responses are appended, and only the
+-- small index is written everywhere.
+create table idempotency (
+  organization_id text not null,
+  key_hash blob not null,
+  request_hash blob not null,
+  status integer not null,
+  body blob not null,
+  created_at integer not null,
+  unique (organization_id, key_hash)
+) strict;
+create index idempotency_by_age on idempotency (created_at);
+
+-- Management actions, in the order of commit. An entry is written in the transaction of its change.
+create table audit_log (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text, -- null = the whole installation
+  at integer not null,
+  actor_type text not null,
+  actor_id text not null,
+  actor_name text not null,
+  action text not null,
+  resource_id text,
+  created_id text,
+  fields text not null, -- names, as JSON
+  ip_address text,
+  outcome text not null,
+  request_id text not null
+) strict;
+create index audit_log_of_organization on audit_log (organization_id, number);
+create index audit_log_of_actor on audit_log (organization_id, actor_id, number);
+create index audit_log_of_resource on audit_log (organization_id, resource_id, number);
+create index audit_log_by_time on audit_log (at);
+
+-- Domains and templates
+
+-- Several organizations may claim a name; the first to prove it owns it.
+create table domains (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  status text not null,
+  reason text, -- of `failed`: mismatch, proof_lost, claimed
+  created_at integer not null,
+  verified_at integer,
+  proved_by text, -- dkim, txt; null while nothing proves the name
+  missing_since integer, -- since when DNS lacks the proof
+  last_checked_at integer,
+  next_check_at integer, -- null = only on request
+  findings text not null, -- JSON
+  return_path_host text not null,
+  tracking_host text,
+  track_opens integer not null,
+  track_clicks integer not null,
+  track_unsubscribe integer not null
+) strict, without rowid;
+create unique index domains_of_organization_by_name on domains (organization_id, name);
+create unique index domains_owned on domains (name) where status = 'verified';
+create index domains_by_name on domains (name, id);
+create index domains_of_organization on domains (organization_id, id);
+create index domains_by_return_path_host on domains (return_path_host, id);
+create index domains_by_tracking_host on domains (tracking_host) where tracking_host is not null;
+create index domains_due on domains (next_check_at) where next_check_at is not null;
+create index domains_in_trouble on domains (missing_since) where missing_since is not null;
+
+create table dkim_keys (
+  domain_id text not null references domains (id) on delete cascade,
+  selector text not null,
+  algorithm text not null,
+  state text not null,
+  -- Since when the key signs or retires. If pending: since when every server that was asked shows it, null before.
+  state_since integer,
+  public_key text not null,
+  private_key blob not null, -- PEM, encrypted
+  created_at integer not null,
+  primary key (domain_id, selector)
+) strict, without rowid;
+-- New keys that wait for DNS, for metrics and health checks.
+create index dkim_keys_pending on dkim_keys (created_at, domain_id) where state = 'pending';
+
+-- Where clicks are not redirected to: a host with all below it, or a URL with all that begins with it.
+create table blocked_links (
+  id text primary key,
+  kind text not null, -- host, url
+  value text not null unique,
+  reason text not null,
+  created_at integer not null
+) strict, without rowid;
+
+create table templates (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  mode text not null,
+  kind text not null default 'message',
+  alias text,
+  name text not null,
+  version integer not null, -- the current one
+  uses text not null default '[]', -- aliases of the layout and the partials of the current version, JSON
+  sample text not null default '{}', -- values of the variables for previews and checks, JSON
+  created_at integer not null,
+  updated_at integer not null
+) strict, without rowid;
+create unique index templates_by_alias on templates (organization_id, alias, mode) where alias is not null;
+create index templates_of_organization on templates (organization_id, id);
+
+-- All versions with the current one. With row IDs, because texts are long; lists read what is before them.
+create table template_versions (
+  template_id text not null references templates (id) on delete cascade,
+  version integer not null,
+  created_at integer not null,
+  subject text,
+  variables text not null, -- JSON
+  html text,
+  text text,
+  extra text, -- MJML, layout, partials and other languages, JSON; null = none of them
+  unique (template_id, version)
+) strict;
+
+-- Addresses: whom mail does not go to, and which addresses send it
+
+create table suppressions (
+  id text primary key,
+  organization_id text not null,
+  domain_id text not null, -- '' = the whole organization
+  mode text not null default 'live',
+  stream text not null default '', -- '' = every stream
+  email text not null,
+  reason text not null,
+  message_id text,
+  created_at integer not null,
+  evidence text
+) strict, without rowid;
+-- A complaint about a stream also counts for others, so it is kept beside an unsubscription from the same stream.
+create unique index suppressions_by_address on suppressions
+  (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint'));
+create index suppressions_of_organization on suppressions (organization_id, id);
+create index suppressions_by_reason on suppressions (organization_id, reason, id);
+create index suppressions_by_stream on suppressions (organization_id, stream, id) where stream <> '';
+-- By the beginning of their domain.
+create index suppressions_by_host on suppressions (organization_id, substr(email, instr(email, '@') + 1));
+
+-- What remains of deliveries that retention removed while their recipients may still unsubscribe.
+create table unsubscribables (
+  delivery_id text primary key,
+  organization_id text not null,
+  domain_id text not null,
+  message_id text not null,
+  stream text,
+  sender text not null,
+  email text not null,
+  sent_at integer not null,
+  is_told integer not null default 0
+) strict, without rowid;
+create index unsubscribables_by_time on unsubscribables (sent_at);
+
+-- Sending addresses that belong to one organization each. An address that its organization loses keeps sending what was
+-- accepted before `leaving_since`.
+create table dedicated_addresses (
+  address text primary key,
+  organization_id text not null,
+  assigned_at integer not null,
+  leaving_since integer
+) strict;
+create index dedicated_addresses_of_organization on dedicated_addresses (organization_id);
+
+-- What each destination group got from a sending address in warm-up, by day (days since 1970, UTC).
+create table warmup_days (
+  address text not null,
+  destination_group text not null,
+  day integer not null,
+  sent integer not null default 0,
+  delivered integer not null default 0,
+  deferred integer not null default 0,
+  blocked integer not null default 0,
+  complaints integer not null default 0,
+  primary key (address, day, destination_group)
+) strict, without rowid;
+
+-- Sending addresses that a destination blocks: until when mail to it prefers other addresses.
+create table address_rests (
+  address text not null,
+  destination text not null,
+  rule text not null,
+  times integer not null,
+  since integer not null,
+  until integer not null,
+  primary key (address, destination)
+) strict, without rowid;
+create index address_rests_until on address_rests (until);
+
+-- Mail
+
+-- `number` counts up in the order of commit: lists and the event feed walk it. It is never shown.
+create table messages (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  key_id text,
+  mode text not null,
+  source text not null,
+  stream text not null default 'transactional',
+  status text not null,
+  sender text not null,
+  sender_address text not null, -- folded
+  recipients text not null, -- {"to","cc","bcc","reply_to"} as submitted
+  subject text not null,
+  tags text not null, -- JSON
+  metadata text not null, -- JSON
+  template_id text,
+  size_bytes integer not null,
+  message_id_header text not null,
+  created_at integer not null,
+  scheduled_at integer,
+  expires_at integer,
+  require_tls integer not null,
+  unsubscribe integer not null,
+  track_opens integer not null,
+  track_clicks integer not null,
+  stored_bytes integer not null -- what it counts in usage
+) strict;
+create index messages_of_organization on messages (organization_id, number);
+create index messages_by_status on messages (organization_id, status, number);
+create index messages_expiring on messages (expires_at)
+  where expires_at is not null and status in ('scheduled', 'queued', 'deferred');
+
+-- Triggers, because a message leaves the state at many places. It enters it at one, when it is accepted
+-- (add-message.ts), where a trigger would cost three microseconds for every message.
+create trigger messages_scheduled_changed after update of status on messages
+  when (old.status = 'scheduled') <> (new.status = 'scheduled') begin
+  insert into usage (organization_id, name, period, used)
+    values (new.organization_id, 'scheduled_messages', '', (new.status = 'scheduled') - (old.status = 'scheduled'))
+    on conflict do update set used = used + excluded.used;
+end;
+create trigger messages_scheduled_removed after delete on messages when old.status = 'scheduled' begin
+  update usage set used = used - 1
+    where organization_id = old.organization_id and name = 'scheduled_messages' and period = '';
+end;
+
+create table message_tags (
+  organization_id text not null,
+  tag text not null,
+  message_number integer not null,
+  primary key (organization_id, tag, message_number)
+) strict, without rowid;
+
+-- Packed (mail/content.ts).
+create table message_contents (
+  message_number integer primary key references messages (number) on delete cascade,
+  content blob not null
+) strict;
+
+-- Contents longer than a part. Writing or removing one at once would take long (large-contents.ts, content-removal.ts).
+create table large_contents (
+  number integer primary key autoincrement,
+  -- content: of message_contents; parsed, raw: of inbound_raws; coming: has no owner yet; gone: has none any more
+  kind text not null,
+  owner integer, -- key of the owner, if any
+  unique (kind, owner)
+) strict;
+
+-- The parts after the first one, which the owner has.
+create table content_parts (
+  content integer not null, -- large_contents
+  part integer not null, -- from 1
+  bytes blob not null,
+  unique (content, part)
+) strict;
+
+-- Contents that were removed before retention removes their message.
+create table removed_contents (
+  message_number integer primary key references messages (number) on delete cascade,
+  removed_at integer not null,
+  reason text not null -- request, erasure, stream
+) strict;
+
+-- Messages whose stream removes their content some time after the last delivery ended. `due_at`: when to look next.
+create table content_redactions (
+  message_number integer primary key references messages (number) on delete cascade,
+  after_ms integer not null,
+  due_at integer not null
+) strict;
+create index content_redactions_due on content_redactions (due_at);
+
+-- Which messages of a range of numbers contain a word, or have a search token, which begins with `=`
+-- (search-words.ts).
+create table search_words (
+  range integer not null,
+  word text not null,
+  members blob not null,
+  primary key (range, word)
+) strict, without rowid;
+
+-- Messages that were removed or changed since they were indexed; their words leave the index later
+-- (search-cleaning.ts).
+create table search_outdated (
+  number integer primary key
+) strict;
+
+-- The index contains the messages from `first` to `last`. It grows at both ends, until `first` is 0.
+create table search_state (
+  one integer primary key check (one = 1),
+  first integer not null,
+  last integer not null
+) strict;
+insert into search_state (one, first, last) values (1, 0, 0);
+
+-- Deliveries
+
+create table deliveries (
+  number integer primary key,
+  id text not null unique,
+  message_number integer not null references messages (number) on delete cascade,
+  position integer not null,
+  email text not null,
+  address text not null, -- folded
+  type text not null,
+  queue text not null, -- destination and organization (model/delivery.ts, queueOf)
+  status text not null,
+  attempts integer not null,
+  last_attempt_at integer,
+  next_attempt_at integer,
+  worker text, -- that holds the lease; next_attempt_at is then its end
+  delivered_at integer,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text,
+  mx_host text,
+  tls text,
+  opens integer not null default 0,
+  clicks integer not null default 0,
+  machine_opens integer not null default 0,
+  machine_clicks integer not null default 0,
+  unsubscribed_at integer, -- by a link of its own
+  soft_bounce_told integer not null default 0
+) strict;
+create unique index deliveries_of_message on deliveries (message_number, position);
+create index deliveries_by_address on deliveries (address, message_number);
+create index deliveries_due on deliveries (queue, next_attempt_at) where next_attempt_at is not null;
+create index deliveries_leased on deliveries (worker) where worker is not null;
+
+-- Deliveries that waited when the backup was made that this database was restored from. They are off their queue until
+-- the operator decides, because they may have been sent since (held.ts). In tables beside the queues, so that claims do
+-- not read them.
+create table held_deliveries (
+  number integer primary key references deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+
+create table attempts (
+  delivery_number integer not null references deliveries (number) on delete cascade,
+  number integer not null,
+  started_at integer not null,
+  duration_ms integer not null,
+  outcome text not null,
+  facts text not null, -- the rest of model/delivery.ts Attempt as JSON
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+-- The latest attempt of a delivery that began as fail-over through a relay, recorded before it is made.
+create table relay_attempts (
+  delivery_id text primary key,
+  attempt integer not null,
+  relay text not null,
+  begun_at integer not null
+) strict;
+create index relay_attempts_by_age on relay_attempts (begun_at);
+
+-- Attempts through relays per calendar month (UTC).
+create table relay_counts (
+  relay text not null,
+  month text not null, -- 2026-11
+  sent integer not null,
+  failed integer not null,
+  failed_at integer,
+  error text,
+  primary key (month, relay)
+) strict;
+
+-- Late reports about deliveries.
+create table reports (
+  number integer primary key,
+  delivery_number integer not null references deliveries (number) on delete cascade,
+  digest blob not null,
+  kind text not null,
+  received_at integer not null,
+  reporter text,
+  status text,
+  diagnostic text,
+  cause text, -- {"class","rule"}
+  feedback_type text,
+  unique (delivery_number, digest)
+) strict;
+
+-- MTA-STS policies of recipient domains (RFC 8461), as fetched.
+create table mta_sts_policies (
+  domain text primary key,
+  policy_id text not null,
+  policy text not null, -- JSON
+  expires_at integer not null,
+  refresh_at integer not null,
+  used_at integer not null
+) strict, without rowid;
+create index mta_sts_policies_due on mta_sts_policies (refresh_at);
+
+-- TLS sessions with recipient domains by UTC day, until they are reported (RFC 8460). '' is nothing.
+create table tls_sessions (
+  day integer not null,
+  domain text not null,
+  policy text not null,
+  host text not null,
+  address text not null,
+  source text not null,
+  failure text not null,
+  sessions integer not null,
+  primary key (day, domain, policy, host, address, source, failure)
+) strict, without rowid;
+
+-- Events and webhooks
+
+create table events (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text not null,
+  domain_id text,
+  message_id text,
+  type text not null,
+  mode text not null,
+  created_at integer not null,
+  body text not null
+) strict;
+create index events_of_organization on events (organization_id, number);
+create index events_seldom on events (organization_id, type, number)
+  where type not in ('message.delivered', 'message.opened', 'message.clicked');
+create index events_by_time on events (organization_id, created_at);
+create index events_of_message on events (message_id, number) where message_id is not null;
+
+-- Which types, modes and domains occur in each range of numbers (event-kinds.ts): some rows for a thousand events.
+create table event_kinds (
+  organization_id text not null,
+  range integer not null,
+  type text not null,
+  mode text not null,
+  domain_id text not null, -- '' = none
+  primary key (organization_id, range, type, mode, domain_id)
+) strict, without rowid;
+
+create table webhooks (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  domain_id text, -- null = events of every domain of the organization
+  mode text not null,
+  url text not null,
+  events text not null, -- JSON
+  format text not null,
+  header_names text, -- additional headers of its requests: their names, JSON
+  headers blob, -- the same with their values, encrypted
+  description text,
+  secret blob not null, -- both encrypted
+  previous_secret blob,
+  previous_expires_at integer,
+  status text not null,
+  disabled_reason text,
+  created_at integer not null,
+  updated_at integer not null,
+  last_success_at integer,
+  last_failure_at integer,
+  consecutive_failures integer not null default 0,
+  failing_since integer
+) strict, without rowid;
+create index webhooks_of_organization on webhooks (organization_id, id);
+create index webhooks_paused_by_server on webhooks (organization_id)
+  where status = 'paused' and disabled_reason is not null;
+
+-- Events whose webhook deliveries are still to be written, since they are too many for one transaction (fan-out.ts).
+-- `target_set`: the webhooks that were subscribed when the event was written, `next`: the place in it where writing
+-- continues.
+create table fan_out_targets (
+  number integer primary key,
+  organization_id text not null,
+  targets text not null -- [{"id","events"}] in the order of writing
+) strict;
+create index fan_out_targets_of_organization on fan_out_targets (organization_id);
+
+create table fan_outs (
+  event_number integer primary key references events (number) on delete cascade,
+  organization_id text not null,
+  target_set integer not null, -- fan_out_targets
+  next integer not null
+) strict;
+create index fan_outs_of_organization on fan_outs (organization_id, event_number);
+
+create table webhook_deliveries (
+  number integer primary key,
+  id text not null unique,
+  webhook_id text not null references webhooks (id) on delete cascade,
+  event_number integer not null references events (number) on delete cascade,
+  type text not null,
+  status text not null,
+  attempts integer not null,
+  next_attempt_at integer,
+  worker text,
+  created_at integer not null
+) strict;
+create index webhook_deliveries_of_event on webhook_deliveries (event_number, webhook_id);
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, number);
+create index webhook_deliveries_by_type on webhook_deliveries (webhook_id, type, number);
+create index webhook_deliveries_failed on webhook_deliveries (webhook_id, number) where status = 'failed';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at)
+  where next_attempt_at is not null;
+create index webhook_deliveries_leased on webhook_deliveries (worker) where worker is not null;
+
+create table held_webhook_deliveries (
+  number integer primary key references webhook_deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+
+create table webhook_attempts (
+  delivery_number integer not null references webhook_deliveries (number) on delete cascade,
+  number integer not null,
+  at integer not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+-- Inbound mail
+
+create table inbound_routes (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  match_type text not null,
+  match_value text,
+  action text not null,
+  config text not null, -- JSON
+  header_names text, -- additional headers of its requests: their names, JSON
+  headers blob, -- the same with their values, encrypted
+  secret blob not null, -- encrypted
+  authentication text not null,
+  enabled integer not null,
+  priority integer not null,
+  created_at integer not null
+) strict, without rowid;
+create index inbound_routes_of_organization on inbound_routes (organization_id, id);
+
+-- External addresses of forward routes, and whether their owners want the mail. No row: nobody was asked yet.
+create table forward_targets (
+  organization_id text not null,
+  address text not null, -- folded
+  status text not null, -- pending, confirmed, stopped
+  changed_at integer not null,
+  asked_at integer, -- the last confirmation mail
+  asked_day text not null default '', -- UTC
+  asked_count integer not null default 0, -- on that day
+  primary key (organization_id, address)
+) strict, without rowid;
+create index forward_targets_by_address on forward_targets (address, asked_day);
+create index forward_targets_pending on forward_targets (asked_at) where status = 'pending';
+
+-- A mail, whatever number of routes matched it, packed (mail/inbound-content.ts). `parsed` comes first: every attempt
+-- reads it, few read `raw`. A number never comes again, because parts of its content may outlive it.
+create table inbound_raws (
+  number integer primary key autoincrement,
+  parsed blob not null,
+  raw blob not null
+) strict;
+
+-- `number` counts up in the order of commit, as in messages.
+create table inbound_messages (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  route_id text not null, -- stays when the route is removed
+  action text not null,
+  received_at integer not null,
+  return_path text not null,
+  sender text not null,
+  recipients text not null, -- of the envelope, JSON
+  subject text not null,
+  message_id_header text not null,
+  size_bytes integer not null,
+  sender_ip text not null,
+  helo text not null,
+  tls text,
+  spf text not null,
+  dkim text not null,
+  dmarc text not null,
+  arc text not null,
+  parse_error text,
+  forwarded_as text,
+  not_forwarded text, -- [{"email","reason"}]: targets that the mail was not forwarded to, JSON; null = none
+  raw_number integer references inbound_raws (number) on delete set null,
+  delivery_status text -- of its newest delivery; null = none
+) strict;
+create index inbound_messages_of_organization on inbound_messages (organization_id, number);
+create index inbound_messages_of_domain on inbound_messages (domain_id, number);
+create index inbound_messages_of_route on inbound_messages (route_id, number);
+create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, number)
+  where delivery_status is not null;
+create index inbound_messages_of_raw on inbound_messages (raw_number);
+
+create table inbound_addresses (
+  organization_id text not null,
+  field text not null, -- from, to
+  address text not null, -- folded
+  message_number integer not null references inbound_messages (number) on delete cascade,
+  primary key (organization_id, field, address, message_number)
+) strict, without rowid;
+create index inbound_addresses_of_message on inbound_addresses (message_number);
+
+create table inbound_deliveries (
+  number integer primary key,
+  id text not null unique,
+  message_number integer not null references inbound_messages (number) on delete cascade,
+  route_id text not null,
+  status text not null,
+  attempts integer not null,
+  next_attempt_at integer,
+  worker text,
+  created_at integer not null
+) strict;
+create index inbound_deliveries_of_message on inbound_deliveries (message_number, number);
+create index inbound_deliveries_due on inbound_deliveries (route_id, next_attempt_at) where next_attempt_at is not null;
+create index inbound_deliveries_leased on inbound_deliveries (worker) where worker is not null;
+
+create table held_inbound_deliveries (
+  number integer primary key references inbound_deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+
+create table inbound_attempts (
+  delivery_number integer not null references inbound_deliveries (number) on delete cascade,
+  number integer not null,
+  at integer not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+-- Reports received about domains: DMARC aggregate reports and TLS reports. A report counts once.
+create table policy_reports (
+  domain_id text not null,
+  kind text not null, -- dmarc, tls
+  reporter text not null, -- domain that authenticated the mail
+  report_id text not null,
+  organization_id text not null,
+  received_at integer not null,
+  received_day integer not null, -- start of the UTC day
+  messages integer not null, -- sessions of a TLS report
+  primary key (domain_id, kind, reporter, report_id)
+) strict;
+create index policy_reports_by_day on policy_reports (domain_id, received_day, reporter);
+create index policy_reports_by_age on policy_reports (organization_id, received_at);
+
+-- Messages from an address, as reporters counted them.
+create table dmarc_sources (
+  domain_id text not null,
+  day integer not null, -- start of the UTC day in which the report begins
+  source_ip text not null, -- '' = the sources beyond the limit together
+  reporter text not null,
+  organization_id text not null,
+  messages integer not null,
+  spf_aligned integer not null,
+  dkim_aligned integer not null,
+  passed integer not null,
+  quarantined integer not null,
+  rejected integer not null,
+  begins_at integer not null,
+  ends_at integer not null,
+  primary key (domain_id, day, source_ip, reporter)
+) strict;
+create index dmarc_sources_by_age on dmarc_sources (organization_id, day);
+
+-- TLS sessions of other servers with the hosts of a domain, as reporters counted them.
+create table tls_results (
+  domain_id text not null,
+  day integer not null,
+  reporter text not null,
+  policy text not null,
+  result text not null, -- '' = successful
+  host text not null,
+  organization_id text not null,
+  sessions integer not null,
+  begins_at integer not null,
+  ends_at integer not null,
+  primary key (domain_id, day, reporter, policy, result, host)
+) strict;
+create index tls_results_by_age on tls_results (organization_id, day);
+
+-- Statistics
+
+-- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
+-- (tag = '' counts everything). Written with the events that report what they count. The time comes first in the key,
+-- so that what is counted now is on few pages.
+create table stats (
+  day integer not null, -- since 1970-01-01 UTC
+  hour integer not null,
+  organization_id text not null,
+  tag text not null,
+  mode text not null,
+  domain_id text not null,
+  accepted integer not null,
+  delivered integer not null,
+  deferred integer not null,
+  hard_bounced integer not null,
+  soft_bounced integer not null,
+  late_bounced integer not null, -- of the bounced: had counted as delivered before
+  opened integer not null,
+  unique_opened integer not null,
+  clicked integer not null,
+  unique_clicked integer not null,
+  machine_opened integer not null,
+  machine_clicked integer not null,
+  unsubscribed integer not null,
+  complained integer not null,
+  suppressed integer not null,
+  primary key (day, hour, organization_id, tag, mode, domain_id)
+) strict, without rowid;
+
+-- Outcomes of the live mail of a domain, in two widths of time (storage/outcome-widths.ts).
+create table quality_counts (
+  width_ms integer not null,
+  domain_id text not null,
+  start integer not null,
+  delivered integer not null,
+  bounced integer not null,
+  hard_bounced integer not null,
+  late_bounced integer not null,
+  complained integer not null,
+  primary key (width_ms, domain_id, start)
+) strict, without rowid;
+
+create table quality_alerts (
+  id text primary key,
+  organization_id text not null,
+  domain_id text not null, -- stays when the domain is removed
+  domain text not null,
+  metric text not null,
+  value real not null,
+  threshold real not null,
+  window_hours real not null,
+  sent integer not null,
+  affected integer not null,
+  state text not null,
+  triggered_at integer not null,
+  resolved_at integer
+) strict, without rowid;
+create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
+create index quality_alerts_of_domain on quality_alerts (domain_id, id);
+
+-- The end: erasure of a recipient's data
+
+-- Recipients whose data is or was erased. A row stays, so that the organization's suppressions are also compared by
+-- hash.
+create table erasures (
+  id text primary key,
+  organization_id text not null,
+  address_hash text not null,
+  address blob, -- encrypted; null once finished
+  created_at integer not null,
+  finished_at integer,
+  step integer not null,
+  after text not null, -- where the step continues
+  is_waiting integer not null, -- something could not be erased yet
+  next_at integer not null,
+  removed text not null, -- counts, JSON
+  remaining text not null default '[]' -- places that still named the address when the erasure ended, JSON
+) strict, without rowid;
+create index erasures_of_organization on erasures (organization_id, id);
+create index erasures_running on erasures (next_at) where finished_at is null;
+create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;
+
+-- What the operator watches
+
+create table alerts (
+  id text primary key,
+  kind text not null,
+  subject text not null,
+  node text not null, -- '' = of the installation
+  severity text not null,
+  message text not null,
+  advice text,
+  state text not null, -- pending, firing, resolved
+  first_seen_at integer not null,
+  last_seen_at integer not null,
+  missing_since integer,
+  raised_at integer,
+  resolved_at integer
+) strict;
+create unique index alerts_open on alerts (kind, subject, node) where state <> 'resolved';
+create index alerts_ended on alerts (resolved_at, id) where state = 'resolved';
+
+-- The notices of an alert to each channel.
+create table alert_notices (
+  alert_id text not null,
+  channel text not null,
+  event text not null, -- firing, resolved
+  round integer not null,
+  status text not null, -- pending, delivered, failed
+  attempts integer not null,
+  next_attempt_at integer not null,
+  ended_at integer,
+  primary key (alert_id, channel, event, round)
+) strict, without rowid;
+create index alert_notices_due on alert_notices (next_attempt_at) where status = 'pending';
+
+create table alert_channels (
+  channel text primary key,
+  last_delivered_at integer,
+  failing_since integer,
+  failures integer not null,
+  last_error text
+) strict;
+
+-- Mails that the server sends to itself and to mailboxes elsewhere, and whether they arrived.
+create table canaries (
+  id text primary key,
+  mailbox text not null,
+  due_at integer not null,
+  sent_at integer not null,
+  result text not null,
+  arrived_at integer,
+  detail text,
+  unique (mailbox, due_at)
+) strict, without rowid;
+create index canaries_by_time on canaries (sent_at);
+
