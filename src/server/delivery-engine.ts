@@ -4,7 +4,7 @@ import type { StoredMail } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { PoolMetrics } from '../metrics/pools.ts'
 import { createResolver, type Resolver, type ResolverOptions } from '../net/dns/resolver.ts'
-import type { Get } from '../net/https/requests.ts'
+import type { Ask } from '../net/https/requests.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -63,7 +63,7 @@ export interface DeliveryEngineDeps {
   lookups: ResolverOptions
   limits: Pick<ResourceLimits, 'deliveries' | 'idleSessions'>
   /** Fetches MTA-STS policy files. */
-  get: Get
+  askPolicyHost: Ask
   notify: Notify
   log: Log
   mailLog: MailLog
@@ -92,7 +92,7 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
   const policies = createMtaStsPolicies({
     store,
     resolver: policyResolver,
-    fetchPolicy: createFetchPolicy({ get: deps.get, clock }),
+    fetchPolicy: createFetchPolicy({ ask: deps.askPolicyHost, clock }),
     clock,
     onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
   })

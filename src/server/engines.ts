@@ -4,7 +4,7 @@ import { createFeedback, type Feedback } from '../feedback/feedback.ts'
 import { createReaders, type Readers } from '../inbound/readers.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createResolver } from '../net/dns/resolver.ts'
-import { getBy, type Post, postBy } from '../net/https/requests.ts'
+import { askBy, type Post, postBy } from '../net/https/requests.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
@@ -84,7 +84,7 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
     workerId: resources.workerId,
     lookups: resources.lookups,
     limits: deps.limits,
-    get: getBy(https.policies),
+    askPolicyHost: askBy(https.policies),
     notify: deps.notify,
     log: deps.log,
     mailLog: deps.mailLog,

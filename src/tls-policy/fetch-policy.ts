@@ -1,5 +1,5 @@
 import { type MtaSts, readMtaSts } from '../mail/mta-sts.ts'
-import type { Get } from '../net/https/requests.ts'
+import type { Ask } from '../net/https/requests.ts'
 import type { Clock } from '../os/clock.ts'
 import { within } from '../os/within.ts'
 
@@ -15,22 +15,23 @@ export type FetchPolicy = (domain: string) => Promise<MtaSts | PolicyFailure>
 /** HTTPS client → FetchPolicy. Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt`: status 200, text/plain, at
  *  most 64 KiB; a redirect is a failure. Some fetches run at once, the others wait; each domain takes at most a minute
  *  in all. Never rejects. RFC 8461 §3.3 */
-export function createFetchPolicy(options: { get: Get; clock: Clock; port?: number }): FetchPolicy {
-  const { get, clock, port = 443 } = options
+export function createFetchPolicy(options: { ask: Ask; clock: Clock; port?: number }): FetchPolicy {
+  const { ask, clock, port = 443 } = options
   const waiting: (() => void)[] = []
   let free = AT_ONCE
 
   const fetchNow = async (domain: string): Promise<MtaSts | PolicyFailure> => {
     const place = port === 443 ? '' : `:${port}`
     const url = `https://mta-sts.${domain}${place}/.well-known/mta-sts.txt`
-    const answer = await get(url, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
+    const answer = await ask(url, { headers: {}, body: null, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
     if (answer.kind === 'blocked') return fetchError(answer.reason)
     if (answer.kind === 'no_answer') {
       const isCertificate = answer.error.startsWith('certificate')
       return isCertificate ? { failure: 'sts-webpki-invalid', detail: answer.error } : fetchError(answer.error)
     }
     if (answer.status !== 200) return fetchError(`status ${answer.status}`)
-    if (!/^text\/plain[ \t]*(;|$)/i.test(answer.contentType ?? '')) return fetchError('the response is not text/plain')
+    if (!/^text\/plain[ \t]*(;|$)/i.test(answer.headers['content-type'] ?? ''))
+      return fetchError('the response is not text/plain')
     if (answer.text === null) return fetchError('the response is too long or not UTF-8')
     const policy = readMtaSts(answer.text)
     return 'invalid' in policy ? { failure: 'sts-policy-invalid', detail: policy.invalid } : policy

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
-import { createGet } from '../../src/net/https/requests.ts'
+import { createAsk } from '../../src/net/https/requests.ts'
 import { createAddressGuard } from '../../src/net/ip.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
@@ -38,8 +38,8 @@ function fetchWith(options: { networks?: string[]; ca?: string; port?: number } 
   const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
   const mayConnect = createAddressGuard(options.networks ?? ['127.0.0.0/8'])
   const ca = 'ca' in options ? options.ca : certificate.certificatePem
-  const get = createGet({ resolver, mayConnect, ca, userAgent: 'Postrider/test' })
-  return createFetchPolicy({ get, clock: systemClock, port: options.port ?? server.port! })
+  const ask = createAsk({ resolver, mayConnect, ca, userAgent: 'Postrider/test' })
+  return createFetchPolicy({ ask, clock: systemClock, port: options.port ?? server.port! })
 }
 
 const FILE = 'version: STSv1\r\nmode: enforce\r\nmx: mx.remote.test\r\nmax_age: 86400\r\n'

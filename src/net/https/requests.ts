@@ -23,23 +23,18 @@ export type Post = (
   request: { headers: Record<string, string>; body: Uint8Array | string; timeoutMs: number },
 ) => Promise<PostResult>
 
-/** Result of a GET. `text` is the whole body as UTF-8; null if it was longer than requested or not UTF-8. */
-export type GetResult =
-  | { kind: 'answered'; status: number; contentType: string | null; text: string | null }
-  | { kind: 'blocked'; reason: string }
-  | { kind: 'no_answer'; error: string }
-
-export type Get = (url: string, request: { maxBytes: number; timeoutMs: number }) => Promise<GetResult>
-
-/** A request of either kind. Its result has all headers, with lower-case names; otherwise as GetResult. */
+/** A request with an answer of up to `maxBytes`: a GET, or with a body a POST. Redirects are not followed. */
 export type Ask = (
   url: string,
   request: { headers: Record<string, string>; body: string | null; maxBytes: number; timeoutMs: number },
 ) => Promise<AskResult>
 
+/** Result of an Ask. `headers` are by lower-case name. `text` is the whole body as UTF-8; null if it was longer than
+ *  requested or not UTF-8. */
 export type AskResult =
   | { kind: 'answered'; status: number; headers: Readonly<Record<string, string | undefined>>; text: string | null }
-  | Exclude<GetResult, { kind: 'answered' }>
+  | { kind: 'blocked'; reason: string }
+  | { kind: 'no_answer'; error: string }
 
 /** Options for requests from this thread. */
 export type RequestOptions = Omit<ExchangeOptions, 'keepsAlive'>
@@ -60,18 +55,7 @@ export function postBy(exchange: Exchange, clock: Clock, onResult: (result: Post
   }
 }
 
-/** Exchange → a function for GETs. Redirects are not followed. Never rejects. */
-export function getBy(exchange: Exchange): Get {
-  const ask = askBy(exchange)
-  return async (url, limits) => {
-    const answer = await ask(url, { headers: {}, body: null, ...limits })
-    if (answer.kind !== 'answered') return answer
-    const { status, headers, text } = answer
-    return { kind: 'answered', status, contentType: headers['content-type'] ?? null, text }
-  }
-}
-
-/** Exchange → a function for requests with headers, or with a body (then a POST). */
+/** Exchange → Ask. Rejects only on headers that HTTP cannot carry. */
 export function askBy(exchange: Exchange): Ask {
   return (url, { headers, body, maxBytes, timeoutMs }) =>
     exchange({ url, method: body === null ? 'GET' : 'POST', headers, body, maxBytes, timeoutMs, as: 'text' })
@@ -80,10 +64,6 @@ export function askBy(exchange: Exchange): Ask {
 /** POSTs from this thread over kept connections. Throws if `ca` is not a certificate. */
 export const createPost = (options: PostOptions): Post =>
   postBy(createExchange({ ...options, keepsAlive: true }).exchange, options.clock)
-
-/** GETs from this thread. */
-export const createGet = (options: RequestOptions): Get =>
-  getBy(createExchange({ ...options, keepsAlive: false }).exchange)
 
 /** Requests of either kind from this thread. */
 export const createAsk = (options: RequestOptions): Ask =>
