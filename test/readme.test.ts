@@ -177,7 +177,8 @@ describe('README and manual', () => {
       ([, operation, permission]) => `${operation} ${permission}`,
     )
     const operations = (await allOperations()).map(
-      ({ method, path, permission, role }) => `${method} ${path} ${role === 'operator' ? 'operator' : permission}`,
+      ({ method, path, access: { permission, role } }) =>
+        `${method} ${path} ${role === 'operator' ? 'operator' : permission}`,
     )
     const served = [
       ...healthPages(anything),

@@ -1,11 +1,12 @@
 import type { z } from 'zod'
-import type { ApiKey, Permission } from '../model/api-key.ts'
+import type { ApiKey } from '../model/api-key.ts'
 import type { RefusalReason } from '../model/refusal.ts'
 import type { User } from '../model/user.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Parts } from '../submission/idempotency.ts'
+import type { AccessRule } from './access.ts'
 import type { Maker } from './makers.ts'
-import { accessOf, type LeastRole, type OperationId, type TestKeyRule } from './permission-table.ts'
+import type { Tag } from './openapi/tags.ts'
 
 /** One endpoint: its requirements, its input and its handler. server.ts registers the route of every operation, and the
  *  OpenAPI document is generated from them.
@@ -20,13 +21,13 @@ export interface Operation<Q = any, B = any, R = any> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `/v1/webhooks/:webhook_id` */
   path: string
-  permission: Permission
-  /** The least role of a person; `operator`: API keys get 403. */
-  role: LeastRole
+  /** Its group in the documentation. */
+  tag: Tag
+  access: AccessRule
+  /** The tool of /mcp that calls it. */
+  tool?: Tool
   /** An operator may call it without selecting an organization, for the whole installation. */
   operatorWithoutOrganization?: boolean
-  /** Access of test keys. With `refused` they get 403 before the body is read. */
-  testKey?: TestKeyRule
   summary: string
   /** Details beyond the summary, in CommonMark. A long text is a function, so that it is loaded only for the OpenAPI
    *  document. */
@@ -71,6 +72,15 @@ export interface Operation<Q = any, B = any, R = any> {
   load?: (call: Call) => Promise<R>
   /** Runs the operation. Rejects with a Refusal or the error of the store. */
   handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<ApiResponse>
+}
+
+/** An operation under a name and a description for a language model. */
+export interface Tool {
+  name: string
+  /** What the tool does, and what the schema does not say. */
+  description: string
+  /** Inputs of the operation that the tool does not have. */
+  without?: readonly string[]
 }
 
 /** An authenticated request. */
@@ -140,20 +150,7 @@ export interface ResponseShape {
  *  Idempotency-Key or the response is not 2xx. Pass it to the store method that makes the change. */
 export type MakeRemember = (answer: ApiResponse) => Remember | undefined
 
-/** An operation without its access rule, which comes from permission-table.ts. Only operations of tests are not in that
- *  table. They set their own permission and role. */
-export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'role' | 'testKey'> &
-  ({ id: OperationId } | { id: string; permission: Permission; role: LeastRole })
-
-/** Definition → operation with the access rule of the permission table. Preserves the types of query, body and
- *  resource. Throws an Error, a programming error, if the definition has neither a row in the table nor a
- *  permission. */
-export function operation<Q, B, R>(definition: Definition<Q, B, R>): Operation<Q, B, R> {
-  const access = accessOf(definition.id)
-  if (access !== undefined) {
-    const { permission, role, testKey } = access
-    return { ...definition, permission, role, testKey }
-  }
-  if ('permission' in definition) return definition
-  throw new Error(`${definition.id} has no row in the permission table`)
+/** Preserves the types of query, body and resource where operations of different types share an array. */
+export function operation<Q, B, R>(definition: Operation<Q, B, R>): Operation<Q, B, R> {
+  return definition
 }

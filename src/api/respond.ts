@@ -38,7 +38,7 @@ export interface RespondDeps {
  *  Resolves with the response. Rejects with a Refusal or the error of the store. */
 export async function respond(asked: OperationRequest, deps: RespondDeps): Promise<Response> {
   const { request, operation, call } = asked
-  requireRight(call, operation)
+  requireRight(call, operation.access)
   if (isPerson(call.key)) await deps.sessions.requireTenant(call.key, operation)
   const body = deps.requestBodies.open(request, { id: call.key.id, organizationId: call.organizationId })
   const large = deps.largeResponses.open(request, call.organizationId)

@@ -1,16 +1,16 @@
 import { allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
 import { grantsOf, type User } from '../model/user.ts'
+import { type AccessRule, includes } from './access.ts'
 import type { Maker } from './makers.ts'
-import type { Call, Operation } from './operation.ts'
-import { includes } from './permission-table.ts'
+import type { Call } from './operation.ts'
 
 /** Whose rights count: those of the user in a dashboard session, else those of the key and of the user who made it. */
 export type Holder = Pick<Call, 'key' | 'user' | 'maker'>
 
-/** The columns of the permission table that decide whether somebody may call an operation at all. Which records it then
+/** The part of an access rule that decides whether somebody may call an operation at all. Which records it then
  *  reaches is the matter of scope.ts, and which rights it grants of grants.ts. */
-export type Right = Pick<Operation, 'permission' | 'role' | 'testKey'>
+export type Right = Pick<AccessRule, 'permission' | 'role' | 'testKey'>
 
 /** Throws `forbidden` unless the caller may call the operation in the organization of its key. */
 export function requireRight(holder: Holder, right: Right): void {

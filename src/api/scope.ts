@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../storage/store.ts'
 import { requireOwned } from './errors.ts'
 import { isPerson } from './operator.ts'
 
-/** The records that a key can access in its organization. permission-table.ts lists the operations that apply it. */
+/** The records that a key can access in its organization. access.ts says what each operation applies. */
 export interface Scope {
   organizationId: string
   /** `test`: test records only; null = both modes. */

@@ -20,7 +20,7 @@ export interface SecretKind {
   stored: { as: 'SHA-256' | 'slow hash' | 'encrypted'; column: string } | { as: 'derived' | 'file' }
 }
 
-/** Every kind of secret. scripts/permission-table.ts writes the table into the manual's page `security`.
+/** Every kind of secret. The manual's page `security` has them as a table.
  *  test/threats/secret-kinds.test.ts finds every place of src that makes one and every column that keeps one, and
  *  test/threats/planted-secrets.test.ts plants one of each kind and looks for it in everything that others can read: a kind
  *  without an entry fails both. */
@@ -254,7 +254,7 @@ export const SECRET_KINDS = {
 export type SecretKindId = keyof typeof SECRET_KINDS
 
 /** The table of the manual, in Markdown. */
-export function renderSecretTable(): string {
+export function secretTable(): string {
   const rows = Object.values<SecretKind>(SECRET_KINDS).map(({ name, seenBy, lifetime, ends, stored }) => {
     const kept = 'column' in stored ? `${stored.as}, \`${stored.column}\`` : KEPT[stored.as]
     return `| ${name} | ${seenBy} | ${lifetime} | ${ends} | ${kept} |`

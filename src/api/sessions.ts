@@ -85,8 +85,8 @@ export function createSessions(
       }
       return user.isOperator ? operatorKey(as, now) : userKey(user, as, now)
     },
-    async requireTenant({ organizationId, domainId }, { role, operatorWithoutOrganization }) {
-      if (!(role === 'operator' || operatorWithoutOrganization) || organizationId !== '')
+    async requireTenant({ organizationId, domainId }, { access, operatorWithoutOrganization }) {
+      if (!(access.role === 'operator' || operatorWithoutOrganization) || organizationId !== '')
         await requireOrganization(organizationId)
       if (domainId !== '') await requireDomain(domainId, organizationId)
     },

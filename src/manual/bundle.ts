@@ -42,7 +42,7 @@ export async function bundleManual(program: Node): Promise<PlainFile[]> {
 /** Every topic in the order of the table of contents. */
 export async function readPages(program: Node): Promise<Map<string, ManualPage>> {
   const reference = await referencePages(program)
-  const tables = manualTables()
+  const tables = await manualTables()
   const textOf = (topic: string) =>
     reference[topic] ?? withTables(readFileSync(join(PAGES, `${topic}.md`), 'utf8'), tables)
   return new Map(TOPICS.map((topic) => [topic, readPage(topic, textOf(topic))]))

@@ -31,8 +31,8 @@ export function apiPage(operations: readonly Operation[]): string {
   const groups = Map.groupBy(operations, ({ path }) => path.split('/')[2] ?? '')
   const blocks = [...groups].map(([group, all]) => {
     const rows = all.map(
-      ({ method, path, permission, role, summary }) =>
-        `| \`${method} ${path}\` | ${role === 'operator' ? 'operator' : permission} | ${escaped(summary)} |`,
+      ({ method, path, access, summary }) =>
+        `| \`${method} ${path}\` | ${access.role === 'operator' ? 'operator' : access.permission} | ${escaped(summary)} |`,
     )
     return [`## ${group}`, table(['Operation', 'Permission', 'What it does'], rows)].join('\n\n')
   })

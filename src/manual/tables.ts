@@ -1,11 +1,19 @@
+import { secretTable } from '../api/secret-kinds.ts'
 import { EVENT_FACTS, EVENT_TYPES, type EventType, MESSAGE_FIELDS } from '../model/event-types.ts'
+import { permissionTable, roleTable, toolTable } from './access-tables.ts'
+import { allOperations } from './all-operations.ts'
 
 /** The tables of the manual that are made from the rows of the program. A page has one where it says
  *  `<!-- table of NAME -->`. */
 export type ManualTables = Readonly<Record<string, string>>
 
-export function manualTables(): ManualTables {
+export async function manualTables(): Promise<ManualTables> {
+  const operations = await allOperations()
   return {
+    permissions: permissionTable(operations),
+    roles: roleTable(operations),
+    tools: toolTable(operations),
+    secrets: secretTable(),
     'default events': eventTable((type) => EVENT_FACTS[type].sent === 'default'),
     'other events': eventTable((type) => EVENT_FACTS[type].sent !== 'default'),
   }

@@ -63,7 +63,7 @@ export function grantsOf({ isOperator, roles, awaiting }: Pick<User, 'isOperator
 /** The user that every installation begins with: the operator. */
 export const FIRST_USER = 'usr_00000000000000000000000000'
 
-/** Roles in an organization, from most to fewest rights. src/api/permission-table.ts lists the operations of each. */
+/** Roles in an organization, from most to fewest rights. The `access` of an operation names the least one. */
 export const ROLES = ['owner', 'admin', 'developer', 'support', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 

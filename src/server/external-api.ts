@@ -33,15 +33,14 @@ function operationOf(
   means: CompatMeans,
 ): Operation {
   const { id, method, path, query, body, base64At } = endpoint
-  const { permission, role, testKey, idempotent, secretResponse, unaudited } = find(endpoint.operation)
+  const { tag, access, idempotent, secretResponse, unaudited } = find(endpoint.operation)
   const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
   return {
     id: `${api.name}_${id}`,
     method,
     path: `${api.root}${path}`,
-    permission,
-    role,
-    testKey,
+    tag,
+    access,
     summary: '',
     ...(query && { query }),
     ...(body && { body }),
@@ -67,7 +66,7 @@ async function ask<T>(
   toExternal: (body: unknown) => T,
 ): Promise<T> {
   // The right to the endpoint's own operation was checked; it may call others.
-  requireRight(call, operation)
+  requireRight(call, operation.access)
   // One transaction, so that an error in `toExternal` leaves nothing stored.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {

@@ -1,4 +1,4 @@
-import { PERMISSION_TABLE } from '../api/permission-table.ts'
+import { SEND } from '../api/access.ts'
 import { requireRight } from '../api/rights.ts'
 import type { Api } from '../api/server.ts'
 import type { SubmissionHandlerDeps } from '../smtp-submission/smtp-handler.ts'
@@ -7,7 +7,7 @@ import type { SubmissionHandlerDeps } from '../smtp-submission/smtp-handler.ts'
 export function createSmtpLogin({ auth, makers }: Pick<Api, 'auth' | 'makers'>): SubmissionHandlerDeps['login'] {
   return async (password, now, address) => {
     const key = auth.authenticate(`Bearer ${password}`, now, () => address)
-    requireRight({ key, maker: await makers.of(key) }, PERMISSION_TABLE.messages_send)
+    requireRight({ key, maker: await makers.of(key) }, SEND)
     return key
   }
 }

@@ -76,11 +76,23 @@ function shortType(schema: Schema): string {
 
 test('operations have the permissions and abilities that they had', async () => {
   const lines = (await allOperations()).map((operation) => {
-    const { method, path, id, permission, role, testKey, unaudited } = operation
+    const { method, path, id, access, unaudited } = operation
+    const { permission, role, testKey, reach, grants } = access
     const abilities = (['idempotent', 'canWait', 'takesNoTurn', 'secretResponse', 'bodyOptional'] as const)
       .filter((name) => operation[name] === true)
       .join(' ')
-    return [method, path, id, permission, role, testKey && JSON.stringify(testKey), unaudited, abilities]
+    return [
+      method,
+      path,
+      id,
+      permission,
+      role,
+      JSON.stringify(testKey),
+      reach,
+      grants && 'grants',
+      unaudited,
+      abilities,
+    ]
       .filter(Boolean)
       .join(' ')
   })

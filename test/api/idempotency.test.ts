@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { rule } from '../../src/api/access.ts'
 import { operation } from '../../src/api/operation.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -20,8 +21,8 @@ async function start(gate: () => Promise<void> = async () => {}) {
       id,
       method: 'POST' as const,
       path,
-      permission: 'manage' as const,
-      role: 'viewer' as const,
+      tag: 'Messages',
+      access: rule('manage', 'viewer', 'no_records', 'organization'),
       summary: '',
       body: z.strictObject({ email: z.string(), fail: z.boolean().optional() }),
       idempotent: true,

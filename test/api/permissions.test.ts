@@ -21,7 +21,8 @@ describe('every operation', () => {
   // threat: operator-only-operations
   test('accepts the keys that hold its permission or admin, and no others', async () => {
     const wrong: string[] = []
-    for (const { id, method, path, permission, role } of made.operations) {
+    for (const { id, method, path, access } of made.operations) {
+      const { permission, role } = access
       for (const held of PERMISSIONS) {
         const { status, body } = await made.ask(method, pathOf(path), { key: made.own.keys[held] })
         const isIn = role !== 'operator' && (held === permission || held === 'admin')
@@ -37,11 +38,11 @@ describe('every operation', () => {
   test('gets 401 without a key and 404 for an unknown resource', async () => {
     const wrong: string[] = []
     const operator = { ...(await made.signIn()), 'x-operator': '1' }
-    for (const { id, method, path, role } of made.operations) {
+    for (const { id, method, path, access } of made.operations) {
       const bare = await made.ask(method, pathOf(path), { key: null })
       if (bare.status !== 401) wrong.push(`${id} without a key: ${bare.status}`)
       if (!path.includes(':')) continue
-      const asked = role === 'operator' ? { key: null, headers: operator } : { key: made.own.keys.admin }
+      const asked = access.role === 'operator' ? { key: null, headers: operator } : { key: made.own.keys.admin }
       const missing = await made.ask(method, pathOf(path), asked)
       if (missing.status !== 404) wrong.push(`${id} of nothing: ${missing.status}`)
     }
@@ -120,8 +121,8 @@ describe('every operation', () => {
       inbound_message_id: taken.id,
     }
     const wrong: string[] = []
-    for (const { id, method, path, role } of made.operations) {
-      if (!path.includes(':') || role === 'operator') continue
+    for (const { id, method, path, access } of made.operations) {
+      if (!path.includes(':') || access.role === 'operator') continue
       const filled = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? 'unknown-parameter')
       const answer = await ask(method, filled, { key: made.own.keys.admin })
       if (answer.status !== 403 || answer.text.includes('elsewhere')) wrong.push(`${id}: ${answer.status}`)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { withRoleTable } from '../../scripts/permission-table.ts'
-import { accessOf, includes } from '../../src/api/permission-table.ts'
+import { includes } from '../../src/api/access.ts'
 import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
+import { accessOf } from '../support/access.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
 import { VERIFIED } from '../support/verified.ts'
 import { canaryOf, openTenancies, type Tenancies } from './tenancies.ts'
@@ -83,11 +83,6 @@ async function replace(documented: Documented): Promise<void> {
 
 const idOf = ({ id }: Documented) => id.replace(/_alias$/, '')
 const SECRET = /svc_(?:live|test)_[0-9A-Za-z]{20,}|whsec_[A-Za-z0-9+/=]{20,}/
-
-test('the manual shows the current table of roles', async () => {
-  const page = await Bun.file(new URL('../../src/manual/users.md', import.meta.url)).text()
-  expect(withRoleTable(page)).toBe(page) // else run scripts/permission-table.ts
-})
 
 test('every operation accepts the roles of the table and no other, and shows no secret below developer', async () => {
   const wrong: string[] = []

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
+import { rule } from '../../src/api/access.ts'
 import { operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { Refusal } from '../../src/model/refusal.ts'
@@ -32,8 +33,8 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         id: 'things_get',
         method: 'GET',
         path: '/v1/things/:thing_id',
-        permission: 'read',
-        role: 'viewer' as const,
+        tag: 'Messages',
+        access: rule('read', 'viewer', 'no_records', 'organization'),
         summary: '',
         load: async ({ params }) => {
           if (params.thing_id === 'gone') throw new Refusal('not_found', 'No such thing. Check the ID.')
@@ -45,8 +46,8 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         id: 'things_list',
         method: 'GET',
         path: '/v1/things',
-        permission: 'read',
-        role: 'viewer' as const,
+        tag: 'Messages',
+        access: rule('read', 'viewer', 'no_records', 'organization'),
         summary: '',
         query: z.strictObject({ q: z.string().optional(), n: z.string().optional() }),
         handle: async ({ query }) => ({ status: 200, body: query }),
@@ -55,8 +56,8 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         id: 'things_create',
         method: 'POST',
         path: '/v1/things',
-        permission: 'send',
-        role: 'viewer' as const,
+        tag: 'Messages',
+        access: rule('send', 'viewer', 'no_records', 'organization'),
         summary: '',
         body: echoBody,
         handle: async ({ body }) => ({ status: 201, body }),
@@ -65,8 +66,8 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         id: 'things_fail',
         method: 'POST',
         path: '/v1/fail',
-        permission: 'read',
-        role: 'viewer' as const,
+        tag: 'Messages',
+        access: rule('read', 'viewer', 'no_records', 'organization'),
         summary: '',
         body: z.strictObject({ how: z.string() }),
         handle: async ({ body }) => {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
+import { rule } from '../../src/api/access.ts'
 import { type Operation, operation } from '../../src/api/operation.ts'
 import { endpoint } from '../../src/compat/external-api.ts'
 import { createMemory } from '../../src/os/memory.ts'
@@ -12,8 +13,8 @@ const mail = operation({
   id: 'mail',
   method: 'GET',
   path: '/v1/mail',
-  permission: 'read',
-  role: 'viewer' as const,
+  tag: 'Messages',
+  access: rule('read', 'viewer', 'no_records', 'organization'),
   summary: '',
   reads: () => SIZE,
   handle: async () => ({ status: 200, body: { text: 'x'.repeat(SIZE) } }),

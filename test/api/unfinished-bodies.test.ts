@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
+import { rule } from '../../src/api/access.ts'
 import { operation } from '../../src/api/operation.ts'
 import { resend } from '../../src/compat/resend/resend.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
@@ -116,8 +117,8 @@ test('a body that an operation does not take is discarded, and the connection st
         id: 'wait',
         method: 'POST',
         path: '/v1/wait',
-        permission: 'send',
-        role: 'developer',
+        tag: 'Messages',
+        access: rule('send', 'developer', 'no_records', 'organization'),
         summary: '',
         handle: async () => {
           await gate.promise

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { withPermissionTable } from '../../scripts/permission-table.ts'
+import type { AccessRule } from '../../src/api/access.ts'
 import { STATUS_OF } from '../../src/api/errors.ts'
-import { TOOLS, type Tool } from '../../src/api/mcp/tools.ts'
-import { type AccessRule, accessOf, PERMISSION_TABLE } from '../../src/api/permission-table.ts'
 import { resend } from '../../src/compat/resend/resend.ts'
 import { PERMISSIONS, type Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import type { RefusalReason } from '../../src/model/refusal.ts'
+import { accessOf, type DocumentedTool, OPERATION_IDS, TOOLS } from '../support/access.ts'
 import { type Documented, readDocument } from '../support/documented.ts'
 import { canaryOf, MODES, openTenancies, PLACES, type Place, type Tenancies } from './tenancies.ts'
 
@@ -126,7 +125,7 @@ const nameIn = (path: string) => [.../[{:](\w+)\}?/.exec(path)!][1]!
 /** First path parameter, which decides the access; null if there is none. */
 const targetIn = (path: string) => (path.includes('{') || path.includes(':') ? nameIn(path) : null)
 
-/** Operation, key, and a record of the domain `own` in a mode → the expected status according to the permission table.
+/** Operation, key, and a record of the domain `own` in a mode → the expected status according to the access rule.
  *  `in`: the key is accepted. `no`: any 4xx. */
 function expected(id: string, walker: Walker, target: string | null, of: Mode): number | 'in' | 'no' {
   const rule = accessOf(id)!
@@ -188,9 +187,9 @@ function bodyOf(documented: Documented, walker: Walker): unknown {
 
 const QUERIES: Record<string, string> = { explain_address: '?to=ann@customer.example', events_stream: '?after=' }
 
-test('every operation of the document has a row in the table of permissions, and every row an operation', () => {
+test('the document has every operation, with its permission', () => {
   const ids = new Set(operations.map(({ id }) => id.replace(/_alias$/, '')))
-  expect([...ids].toSorted()).toEqual(Object.keys(PERMISSION_TABLE).toSorted())
+  expect([...ids].toSorted()).toEqual(OPERATION_IDS.toSorted())
   for (const { id, operation } of operations) {
     const { permission, role } = accessOf(id.replace(/_alias$/, ''))!
     expect([id, operation['x-permission']]).toEqual([id, role === 'operator' ? 'operator' : permission])
@@ -227,11 +226,6 @@ function resendBodyOf(id: string, walker: Walker): unknown {
   return bodies[id]
 }
 
-test('the manual shows the current table of permissions', async () => {
-  const page = await Bun.file(new URL('../../src/manual/keys.md', import.meta.url)).text()
-  expect(withPermissionTable(page)).toBe(page) // else run scripts/permission-table.ts
-})
-
 // threat: compatible-api-permissions
 test('every endpoint of the Resend API limits every kind of key to the records that it reaches', async () => {
   const wrong: string[] = []
@@ -261,7 +255,7 @@ test('every endpoint of the Resend API limits every kind of key to the records t
 })
 
 /** Arguments of a tool about the record of the domain `own` in a mode. */
-function argumentsOf(tool: Tool, walker: Walker, of: Mode): Record<string, unknown> {
+function argumentsOf(tool: DocumentedTool, walker: Walker, of: Mode): Record<string, unknown> {
   const { own } = setup.tenancies
   const { domain } = setup.tenancies[walker.place]
   const inputs: Partial<Record<string, Record<string, unknown>>> = {
@@ -274,7 +268,7 @@ function argumentsOf(tool: Tool, walker: Walker, of: Mode): Record<string, unkno
   return { [target]: { ...own.ids.live, ...own.ids[of] }[target] }
 }
 
-const pathOf = ({ operation }: Tool) => operations.find(({ id }) => id === operation)!.path
+const pathOf = ({ operation }: DocumentedTool) => operations.find(({ id }) => id === operation)!.path
 
 /** Response of `/mcp` to a call of a tool → the HTTP status that the operation has under /v1. */
 function statusIn(text: string): number {

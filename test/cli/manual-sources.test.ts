@@ -62,7 +62,9 @@ test('the reference of commands has every command, option and default', () => {
 
 test('the reference of operations groups them by their path and names the permission', () => {
   const operation = (method: string, path: string, summary: string, role = 'viewer') =>
-    ({ method, path, permission: 'manage', role, summary }) as Parameters<typeof reference.apiPage>[0][number]
+    ({ method, path, access: { permission: 'manage', role }, summary }) as unknown as Parameters<
+      typeof reference.apiPage
+    >[0][number]
   const page = reference.apiPage([
     operation('GET', '/v1/keys', 'Lists <all> keys'),
     operation('POST', '/v1/keys', 'Creates a key', 'operator'),

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import type { Page } from 'playwright-core'
-import { accessOf, includes } from '../../src/api/permission-table.ts'
+import { includes } from '../../src/api/access.ts'
 import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
+import { accessOf } from '../support/access.ts'
 import { addSample, pagesOf, type Sample } from './sample.ts'
 import { describeWithBrowser, startDashboard, type TestDashboard } from './setup.ts'
 

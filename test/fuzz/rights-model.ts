@@ -1,7 +1,8 @@
-import { accessOf, type LeastRole, type OperationId } from '../../src/api/permission-table.ts'
+import type { LeastRole } from '../../src/api/access.ts'
 import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import type { Role } from '../../src/model/user.ts'
+import { accessOf } from '../support/access.ts'
 
 /** Who may do what: computed from the rows of the permission table and the rules of the manual's pages `keys` and `users`,
  *  without the code that checks them. */
@@ -74,7 +75,7 @@ export const isValid = ({ endedAt, expiresAt }: Key, now: number) =>
   endedAt === null && (expiresAt === null || expiresAt > now)
 
 /** Whether the caller may call an operation at all. */
-export function mayCall(caller: Caller, id: OperationId, now: number): Verdict {
+export function mayCall(caller: Caller, id: string, now: number): Verdict {
   const { permission, role, testKey } = accessOf(id)!
   if (caller.kind === 'session') {
     if (caller.isOver || caller.person.isDisabled || caller.person.isRemoved) return 401
@@ -109,7 +110,7 @@ const LIVE_ONLY = ['route_id', 'inbound_message_id']
 const WITHOUT_DOMAIN = ['template_id', 'user_id', 'invitation_id', 'erasure_id', 'organization_id']
 
 /** Whether the caller may call the operation on the record. */
-export function mayReach(caller: Caller, id: OperationId, target: Target, now: number): Verdict {
+export function mayReach(caller: Caller, id: string, target: Target, now: number): Verdict {
   const may = mayCall(caller, id, now)
   if (may !== 'in') return may
   const { reach, grants } = accessOf(id)!
@@ -146,7 +147,7 @@ export function mayGrant(caller: Caller, wanted: Rights): boolean {
 }
 
 /** Whether the caller may change, rotate or revoke a key. */
-export function mayHandle(caller: Caller, id: OperationId, key: Key, now: number): Verdict {
+export function mayHandle(caller: Caller, id: string, key: Key, now: number): Verdict {
   const may = mayCall(caller, id, now)
   if (may !== 'in') return may
   if (key.org !== caller.org) return 403
@@ -155,7 +156,7 @@ export function mayHandle(caller: Caller, id: OperationId, key: Key, now: number
 }
 
 /** Whether the caller may change the role of a person, or remove it. */
-export function mayManage(caller: Caller, id: OperationId, person: Person, now: number): Verdict {
+export function mayManage(caller: Caller, id: string, person: Person, now: number): Verdict {
   const may = mayCall(caller, id, now)
   if (may !== 'in') return may
   if (person.isRemoved) return 404

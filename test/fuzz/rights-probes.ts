@@ -1,10 +1,9 @@
 import { STATUS_OF } from '../../src/api/errors.ts'
-import { TOOLS } from '../../src/api/mcp/tools.ts'
-import type { OperationId } from '../../src/api/permission-table.ts'
 import type { Endpoint } from '../../src/compat/external-api.ts'
 import { resend } from '../../src/compat/resend/resend.ts'
 import type { RefusalReason } from '../../src/model/refusal.ts'
 import { MODES, PLACES } from '../api/tenancies.ts'
+import { TOOLS } from '../support/access.ts'
 import type { Documented } from '../support/documented.ts'
 import type { Dice } from './dice.ts'
 import { nameOf } from './rights-answer.ts'
@@ -17,7 +16,7 @@ import { type Answer, ask, type World } from './rights-world.ts'
 const UNKNOWN_FIELD = { 'no such field': 1 }
 
 interface Probe {
-  id: OperationId
+  id: string
   method: string
   path: string
   body?: object
@@ -56,7 +55,7 @@ function someCall(world: World, documented: Documented, dice: Dice): Probe {
   return exists ? { ...base, path: filled(ids), target } : { ...base, path: filled({}), target: null }
 }
 
-const idOf = ({ id }: Documented) => id.replace(/_alias$/, '') as OperationId
+const idOf = ({ id }: Documented) => id.replace(/_alias$/, '')
 
 /** Of a key often one that its maker forbids, or could. */
 function someOperation(caller: Caller, operations: readonly Documented[], now: number, dice: Dice): Documented {
@@ -91,7 +90,7 @@ export async function tryEndpoint(world: World, key: Key, dice: Dice): Promise<v
   const { target, ids } = someRecord(world, kind ?? '', dice)
   const filled = path.replace(/:\w+/, ids[kind ?? ''] ?? 'none').replace(/:\w+/, '1')
   const probe: Probe = {
-    id: operation as OperationId,
+    id: operation,
     method,
     path: filled,
     target: path.includes(':') ? target : null,
@@ -127,7 +126,8 @@ export async function tryTools(world: World, key: Key, operations: readonly Docu
     return
   }
   const names = listed.body.result.tools.map(({ name }: { name: string }) => name)
-  if (`${names}` !== `${may}`) throw new Error(`${nameOf(key)} sees the tools ${names}, and the table says ${may}`)
+  if (`${names.toSorted()}` !== `${may.toSorted()}`)
+    throw new Error(`${nameOf(key)} sees the tools ${names}, and the table says ${may}`)
 
   const tool = dice.pick(TOOLS.filter(({ operation }) => !/verify|explain|delete/.test(operation)))
   const { path } = operations.find(({ id }) => id === tool.operation)!

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withSecretTable } from '../../scripts/permission-table.ts'
 import { SECRET_KINDS, type SecretKind } from '../../src/api/secret-kinds.ts'
 import { ENCRYPTED_COLUMNS } from '../../src/storage/encrypted-columns.ts'
 import { GIVEN, MADE, OTHER_HASHES } from './secret-makers.ts'
@@ -53,8 +52,3 @@ function hashColumns(): string[] {
   }
   return columns
 }
-
-test('the page on security shows the table', () => {
-  const text = readFileSync(join(SRC, 'manual/security.md'), 'utf8')
-  expect(withSecretTable(text)).toBe(text) // else run scripts/permission-table.ts
-})

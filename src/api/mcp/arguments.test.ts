@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { Refusal } from '../../model/refusal.ts'
+import { rule } from '../access.ts'
 import type { Operation } from '../operation.ts'
 import { requestOf } from './arguments.ts'
 
@@ -9,8 +10,8 @@ const OPERATION: Operation = {
   id: 'things_list',
   method: 'GET',
   path: '/v1/things/:thing_id',
-  permission: 'read',
-  role: 'viewer',
+  tag: 'Messages',
+  access: rule('read', 'viewer', 'no_records', 'organization'),
   summary: 'List things',
   handle: async () => ({ status: 200, body: null }),
 }

@@ -16,7 +16,6 @@ import type { RpcApi, RpcCall } from '../route-table.ts'
 import { requestOf } from './arguments.ts'
 import { failure, type RpcMessage, readMessage, rendered, succeeded } from './messages.ts'
 import { resultText } from './result.ts'
-import { TOOLS } from './tools.ts'
 
 export interface McpDeps {
   operations: readonly Operation[]
@@ -26,7 +25,7 @@ export interface McpDeps {
 }
 
 /** Creates `/mcp`: the Model Context Protocol over Streamable HTTP, for agents with an API key. Each tool calls one
- *  operation (tools.ts), through the same pipeline as a request to /v1.
+ *  operation (`tool` in operation.ts), through the same pipeline as a request to /v1.
  *
  *  It is stateless: no sessions, no streams, no messages of the server, so that every node serves every request and
  *  nothing is kept between two. The package of the protocol is used by the tests only: its server would block the main
@@ -34,19 +33,18 @@ export interface McpDeps {
  *
  *  Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
 export function createMcp({ operations, ownOrigin, incoming, random }: McpDeps): RpcApi {
-  const byId = new Map(operations.map((operation) => [operation.id, operation]))
-  const tools = TOOLS.flatMap((tool) => {
-    const operation = byId.get(tool.operation)
-    return operation === undefined ? [] : [{ tool, operation }]
-  })
-  const byName = new Map(tools.map((each) => [each.tool.name, each]))
+  // An operation with two paths is one tool.
+  const byName = new Map(
+    operations.flatMap(({ tool, ...operation }) => (tool ? [[tool.name, { tool, operation }]] : [])),
+  )
+  const tools = [...byName.values()]
 
   // Made at the first request for it, since it takes some milliseconds.
   let listed: Promise<Json[]> | null = null
   /** The tools that the caller may call. */
   const listFor = async (caller: Holder) => {
     listed ??= import('./tool-list.ts').then(({ listTools }) => listTools(tools))
-    return (await listed).filter((_, at) => refusalOf(caller, tools[at]!.operation) === null)
+    return (await listed).filter((_, at) => refusalOf(caller, tools[at]!.operation.access) === null)
   }
 
   const answers = (id: RpcMessage['id']): Pick<RpcCall, 'answer' | 'refuse'> => ({

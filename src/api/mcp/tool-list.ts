@@ -1,7 +1,6 @@
 import { type Json, wholeSchema } from '../openapi/schemas.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, Tool } from '../operation.ts'
 import { pathNames } from './arguments.ts'
-import type { Tool } from './tools.ts'
 
 /** Tools and their operations → the `tools` of `tools/list`. The input schema of a tool is that of the operation's path,
  *  query and body, which also validates the call, without patterns. */

@@ -1,11 +1,10 @@
 import type { RefusalReason } from '../../model/refusal.ts'
+import { accessWords } from '../access.ts'
 import type { Operation, ResponseShape } from '../operation.ts'
-import { accessOf, accessWords } from '../permission-table.ts'
 import { MEANING } from '../responses/error.ts'
 import { exampleId } from '../responses/fields.ts'
 import { refusalsOf } from './errors.ts'
 import type { Json, Schemas } from './schemas.ts'
-import { tagOf } from './tags.ts'
 
 /** Operations → `paths` of the document. If an operation has two paths, the second one's `operationId` ends with
  *  `_alias`. Adds the named schemas to `schemas`. */
@@ -24,18 +23,18 @@ export async function pathsOf(operations: readonly Operation[], schemas: Schemas
 }
 
 async function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Promise<Json> {
-  const { id, permission, summary, body } = operation
-  const forOperator = operation.role === 'operator'
+  const { id, access, summary, body } = operation
+  const forOperator = access.role === 'operator'
   const responses = (await operation.responses?.()) ?? []
   const description =
     typeof operation.description === 'function' ? await operation.description() : operation.description
-  const needs = accessWords(accessOf(id) ?? { permission, testKey: 'no_records', reach: 'organization' })
+  const needs = accessWords(access)
   return {
     operationId: isAlias ? `${id}_alias` : id,
-    tags: [tagOf(operation)],
+    tags: [operation.tag],
     summary,
     description: description === undefined ? needs : `${description}\n\n${needs}`,
-    'x-permission': forOperator ? 'operator' : permission,
+    'x-permission': forOperator ? 'operator' : access.permission,
     ...(forOperator ? { security: [{ session: [] }] } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas.ofRequest(body), schemas) }),

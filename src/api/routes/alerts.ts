@@ -3,6 +3,7 @@ import { type Alert, type AlertSeverity, adviceFor, alertTitle, type ChannelReco
 import { iso } from '../../model/event.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** A configured channel. */
@@ -30,6 +31,8 @@ export function alertOperations(deps: {
       id: 'alerts_list',
       method: 'GET',
       path: '/v1/alerts',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List alerts and their channels',
       description: `Firing alerts, critical ones first, at most ${MOST_FIRING}; then the last ${MOST_ENDED} that ended. Without channels in the configuration, both lists are empty.`,
       responses: async () => (await import('../responses/alerts.ts')).alertListResponses,
@@ -49,6 +52,8 @@ export function alertOperations(deps: {
       id: 'alerts_test',
       method: 'POST',
       path: '/v1/alerts/test',
+      tag: 'Operator',
+      access: OPERATOR,
       takesNoTurn: true,
       summary: 'Send a test to every alert channel',
       description:

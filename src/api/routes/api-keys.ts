@@ -8,6 +8,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import { GRANT, rule } from '../access.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../authentication.ts'
 import { requireOwned } from '../errors.ts'
 import { grantFaults, type Rights } from '../grants.ts'
@@ -83,6 +84,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_create',
       method: 'POST',
       path: '/v1/api-keys',
+      tag: 'API keys',
+      access: GRANT,
       summary: 'Create an API key',
       description:
         'The response contains the key value, which is shown only once; Postrider stores its hash. A key can grant the permissions it holds, and with `manage` also `send` and `read`. Without `admin` it can grant them for its own domain only. A test key can only create test keys. A key that expires cannot create one that lasts longer. A key limited to networks can only create keys within them.',
@@ -132,6 +135,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_list',
       method: 'GET',
       path: '/v1/api-keys',
+      tag: 'API keys',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'List API keys',
       responses: async () => (await import('../responses/api-keys.ts')).apiKeyListResponses,
       query: recordsQuery,
@@ -150,6 +155,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_get',
       method: 'GET',
       path: '/v1/api-keys/:key_id',
+      tag: 'API keys',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Retrieve an API key',
       responses: async () => (await import('../responses/api-keys.ts')).apiKeyResponses,
       load,
@@ -159,6 +166,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_update',
       method: 'PATCH',
       path: '/v1/api-keys/:key_id',
+      tag: 'API keys',
+      access: GRANT,
       summary: 'Update an API key’s name or networks',
       description: 'Only the fields you send change. null removes the network restriction.',
       responses: async () => (await import('../responses/api-keys.ts')).apiKeyResponses,
@@ -180,6 +189,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_revoke',
       method: 'DELETE',
       path: '/v1/api-keys/:key_id',
+      tag: 'API keys',
+      access: GRANT,
       summary: 'Revoke an API key',
       description:
         'Takes effect immediately; the record remains. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.',
@@ -194,6 +205,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_rotate',
       method: 'POST',
       path: '/v1/api-keys/:key_id/rotate',
+      tag: 'API keys',
+      access: GRANT,
       summary: 'Rotate an API key',
       description:
         'Creates a new key with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AuditEntry } from '../../model/audit-entry.ts'
 import { iso } from '../../model/event.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -23,6 +24,8 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       id: 'audit_log_list',
       method: 'GET',
       path: '/v1/audit-log',
+      tag: 'Audit log',
+      access: rule('admin', 'developer', 'test_records', 'organization'),
       summary: 'List audit log entries',
       description:
         'Every management operation is recorded, including rejected ones. Postrider writes an entry in the same transaction as the change and keeps it for one year. Sending and reading are not recorded here; see the messages for sending.',

@@ -5,6 +5,7 @@ import { dayOf, monthOf, nextDay, nextMonth } from '../../model/limits.ts'
 import type { Organization, Plan } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { scopeOf } from '../scope.ts'
 import { planRecord } from './plan-record.ts'
@@ -79,6 +80,8 @@ export function billingOperations(deps: {
       id: 'usage_get',
       method: 'GET',
       path: '/v1/usage',
+      tag: 'Plan',
+      access: rule('read', 'viewer', 'test_records', 'organization'),
       summary: 'Retrieve the plan and this month’s usage',
       description: 'A limit of -1 means unlimited.',
       responses: async () => (await import('../responses/plan.ts')).usageResponses,
@@ -91,6 +94,8 @@ export function billingOperations(deps: {
       id: 'billing_get',
       method: 'GET',
       path: '/v1/billing',
+      tag: 'Plan',
+      access: rule('admin', 'owner', 'test_records', 'organization'),
       summary: 'Retrieve plan, usage history and available plans',
       description: 'Usage of every past month, newest first, and the plans you can change to.',
       responses: async () => (await import('../responses/plan.ts')).billingResponses,
@@ -103,6 +108,8 @@ export function billingOperations(deps: {
       id: 'billing_update',
       method: 'PATCH',
       path: '/v1/billing',
+      tag: 'Plan',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Change the plan',
       description:
         'The operator decides which plans you can choose. A plan with fewer retention days deletes older data.',

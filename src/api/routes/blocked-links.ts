@@ -4,6 +4,7 @@ import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { BLOCKED_TARGET } from '../patterns.ts'
@@ -38,6 +39,8 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       id: 'blocked_links_list',
       method: 'GET',
       path: '/v1/blocked-links',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List blocked link targets',
       responses: async () => (await import('../responses/blocked-links.ts')).blockedLinkResponses.list,
       query: recordsQuery,
@@ -48,6 +51,8 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       id: 'blocked_links_create',
       method: 'POST',
       path: '/v1/blocked-links',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Block an abused link target',
       description:
         'Tracked links of every organization to this target return a 410 page that explains the block, including links in messages already sent. Blocked clicks are not counted.',
@@ -72,6 +77,8 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       id: 'blocked_links_delete',
       method: 'DELETE',
       path: '/v1/blocked-links/:blocked_link_id',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Unblock a link target',
       responses: async () => (await import('../responses/blocked-links.ts')).blockedLinkResponses.deleted,
       load,

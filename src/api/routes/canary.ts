@@ -3,6 +3,7 @@ import { type Canary, OWN_LISTENER } from '../../model/canary.ts'
 import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 const MOST_OF_MAILBOX = 100
@@ -20,6 +21,8 @@ export function canaryOperations(deps: {
       id: 'canary_list',
       method: 'GET',
       path: '/v1/canary',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List canary messages',
       description: `The last ${MOST_OF_MAILBOX} messages to each mailbox of [canary] in the configuration, and whether they arrived.`,
       responses: async () => (await import('../responses/canary.ts')).canaryListResponses,
@@ -43,6 +46,8 @@ export function canaryOperations(deps: {
       id: 'canary_run',
       method: 'POST',
       path: '/v1/canary/run',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Send canary messages now',
       description: 'Sends one to every mailbox with fewer than 20 on their way. Results follow in the list.',
       responses: async () => (await import('../responses/canary.ts')).canaryRunResponses,

@@ -1,5 +1,6 @@
 import type { Setting } from '../../config/load.ts'
 import type { Plan } from '../../model/organization.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { planRecord } from './plan-record.ts'
 
@@ -13,6 +14,8 @@ export function configurationOperations(deps: {
       id: 'configuration_get',
       method: 'GET',
       path: '/v1/configuration',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Retrieve the effective configuration',
       description: 'Every config key with its value and source. Secrets are masked.',
       responses: async () => (await import('../responses/configuration.ts')).configurationResponses,
@@ -27,6 +30,8 @@ export function configurationOperations(deps: {
       id: 'plans_list',
       method: 'GET',
       path: '/v1/plans',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List the configured plans and their limits',
       responses: async () => (await import('../responses/configuration.ts')).planListResponses,
       handle: async () => ({

@@ -16,6 +16,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
@@ -115,6 +116,8 @@ export function domainOperations(deps: {
       id: 'domains_create',
       method: 'POST',
       path: '/v1/domains',
+      tag: 'Domains',
+      access: rule('manage', 'developer', 'refused', 'organization'),
       summary: 'Add a sending domain',
       description:
         'Creates two DKIM keys, RSA-2048 and Ed25519; both sign every message. The response lists the DNS records to publish. The domain is `pending` until DNS has its DKIM records or its ownership record. A pending domain does not receive, forward or track, and sends test messages only. Live sending requires the DKIM records. Returns 409 if the organization already has the name, another organization has verified it, or it is a host name of this server or of another domain.',
@@ -145,6 +148,12 @@ export function domainOperations(deps: {
       id: 'domains_list',
       method: 'GET',
       path: '/v1/domains',
+      tag: 'Domains',
+      access: rule('manage', 'viewer', 'no_records', 'organization'),
+      tool: {
+        name: 'list_domains',
+        description: 'Lists the sending domains with their DNS records and the last result of each check.',
+      },
       summary: 'List sending domains',
       responses: async () => (await import('../responses/domains.ts')).domainListResponses,
       query: recordsQuery,
@@ -157,6 +166,8 @@ export function domainOperations(deps: {
       id: 'domains_get',
       method: 'GET',
       path: '/v1/domains/:domain_id',
+      tag: 'Domains',
+      access: rule('manage', 'viewer', 'no_records', 'organization'),
       summary: 'Retrieve a domain and its DNS status',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       load,
@@ -166,6 +177,8 @@ export function domainOperations(deps: {
       id: 'domains_dns_host',
       method: 'GET',
       path: '/v1/domains/:domain_id/dns-host',
+      tag: 'Domains',
+      access: rule('manage', 'viewer', 'no_records', 'organization'),
       summary: 'Find the DNS provider of a domain',
       description: 'Queries the name servers of the domain. All fields are null if the provider is not known.',
       responses: async () => (await import('../responses/domains.ts')).dnsHostResponses,
@@ -180,6 +193,8 @@ export function domainOperations(deps: {
       id: 'domains_update',
       method: 'PATCH',
       path: '/v1/domains/:domain_id',
+      tag: 'Domains',
+      access: rule('manage', 'developer', 'refused', 'own_domain'),
       summary: 'Update tracking settings',
       responses: async () => (await import('../responses/domains.ts')).domainResponses,
       refusals: ['conflict'],
@@ -203,6 +218,8 @@ export function domainOperations(deps: {
       id: 'domains_delete',
       method: 'DELETE',
       path: '/v1/domains/:domain_id',
+      tag: 'Domains',
+      access: rule('admin', 'admin', 'refused', 'organization'),
       summary: 'Delete a domain and revoke its API keys',
       responses: async () => (await import('../responses/domains.ts')).domainDeletedResponses,
       refusals: ['invalid_state'],
@@ -222,6 +239,13 @@ export function domainOperations(deps: {
       id: 'domains_verify',
       method: 'POST',
       path: '/v1/domains/:domain_id/verify',
+      tag: 'Domains',
+      access: rule('manage', 'developer', 'refused', 'organization'),
+      tool: {
+        name: 'check_domain',
+        description:
+          'Queries DNS for the records of a sending domain now, and returns each record with its result. Needs a live key.',
+      },
       takesNoTurn: true,
       summary: 'Check the DNS records of a domain',
       description:
@@ -254,6 +278,8 @@ export function domainOperations(deps: {
       id: 'domains_rotate_dkim',
       method: 'POST',
       path: '/v1/domains/:domain_id/rotate-dkim',
+      tag: 'Domains',
+      access: rule('manage', 'developer', 'refused', 'own_domain'),
       summary: 'Rotate DKIM keys',
       description:
         'Creates two new keys. They sign once their records are in DNS; then the old keys retire. With a delegated zone a domain has two pairs of selectors. Returns 422 with `retry_at` while the keys of the other pair retire, for a week after the last rotation.',

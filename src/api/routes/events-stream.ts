@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { isOneOf } from '../../os/records.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { characters } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
@@ -63,6 +64,8 @@ export function eventStreamOperation(deps: {
     id: 'events_stream',
     method: 'GET',
     path: '/v1/events/stream',
+    tag: 'Events',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
     summary: 'Stream events (server-sent events)',
     description: DESCRIPTION,
     responses: async () => (await import('../responses/events.ts')).eventStreamResponses,

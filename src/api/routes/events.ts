@@ -4,6 +4,7 @@ import type { Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedCursor, feedResponse, pageRequest, pageResponse } from '../page.ts'
 import { characters, eventType, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -36,6 +37,8 @@ export function eventOperations(deps: {
       id: 'events_list',
       method: 'GET',
       path: '/v1/events',
+      tag: 'Events',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'List events',
       description:
         'Newest first; with `after`, oldest first and without gaps. To catch up after an outage, set `after` to the ID of the last event you processed and follow `next_cursor` until `has_more` is false. No event is missed or repeated.',
@@ -68,6 +71,8 @@ export function eventOperations(deps: {
       id: 'events_get',
       method: 'GET',
       path: '/v1/events/:event_id',
+      tag: 'Events',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Retrieve an event',
       responses: async () => (await import('../responses/events.ts')).eventResponses,
       load: async (call) =>

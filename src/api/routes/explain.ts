@@ -14,6 +14,7 @@ import type { WarmupState } from '../../outbound/senders/warmups.ts'
 import type { Store } from '../../storage/store.ts'
 import type { SendingEligibility } from '../../submission/sending-eligibility.ts'
 import { requireStream, type SendingConfig } from '../../submission/streams.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { emailAddress, streamName } from '../schema.ts'
 import { type Scope, scopeOf } from '../scope.ts'
@@ -69,6 +70,13 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'explain_address',
       method: 'GET',
       path: '/v1/explain',
+      tag: 'Messages',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      tool: {
+        name: 'explain_address',
+        description:
+          'Explains what would happen to a message to this address now, without sending: suppressions, DNS, and the state of the destination.',
+      },
       takesNoTurn: true,
       summary: 'Explain delivery to an address',
       description:
@@ -110,6 +118,13 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'messages_explain',
       method: 'GET',
       path: '/v1/messages/:message_id/explain',
+      tag: 'Messages',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      tool: {
+        name: 'explain_message',
+        description:
+          'Explains why a sent message was delivered, delayed, bounced or suppressed, in sentences and as data, for each recipient.',
+      },
       takesNoTurn: true,
       summary: 'Explain the delivery of a message',
       description: 'The current state and next step for each recipient.',

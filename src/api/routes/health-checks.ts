@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Health, HealthWatch } from '../../health/watch.ts'
 import { iso } from '../../model/event.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** The operations of `/v1/health-checks`: the checks of `postrider doctor`, which the server also runs. For the
@@ -12,6 +13,8 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       id: 'health_checks_list',
       method: 'GET',
       path: '/v1/health-checks',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Retrieve the latest health checks',
       description:
         'Results for the machine, DNS and the queue, with advice. Checks run every hour. The list is empty until the first run, one minute after start.',
@@ -22,6 +25,8 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       id: 'health_checks_run',
       method: 'POST',
       path: '/v1/health-checks/run',
+      tag: 'Operator',
+      access: OPERATOR,
       takesNoTurn: true,
       summary: 'Run health checks now',
       description: 'All checks run in parallel, at most six seconds each. Concurrent requests share one run.',

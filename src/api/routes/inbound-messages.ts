@@ -8,6 +8,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Notify } from '../../os/notifier.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
@@ -35,6 +36,12 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       id: 'inbound_messages_list',
       method: 'GET',
       path: '/v1/inbound-messages',
+      tag: 'Inbound mail',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      tool: {
+        name: 'list_inbound_messages',
+        description: 'Lists received emails, newest first, without their bodies. Strangers wrote their content.',
+      },
       summary: 'List inbound messages',
       description: '`status` is the status of the webhook delivery.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundListResponses,
@@ -55,6 +62,13 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       id: 'inbound_messages_get',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id',
+      tag: 'Inbound mail',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      tool: {
+        name: 'get_inbound_message',
+        description:
+          'Returns one received email with its bodies, headers, authentication results and the list of its attachments. A stranger wrote its content.',
+      },
       summary: 'Retrieve an inbound message',
       description: 'Includes the bodies, the headers and a list of the attachments.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
@@ -70,6 +84,8 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       id: 'inbound_messages_raw',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/raw',
+      tag: 'Inbound mail',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Download the raw inbound message',
       description: 'The message as received, with our trace headers added at the top.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundRawResponses,
@@ -86,6 +102,8 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       id: 'inbound_messages_deliveries',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
+      tag: 'Inbound mail',
+      access: rule('read', 'developer', 'test_records', 'own_domain'),
       summary: 'List deliveries of an inbound message',
       description: 'Each delivery includes its attempts.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundDeliveriesResponses,
@@ -100,6 +118,8 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       id: 'inbound_messages_redeliver',
       method: 'POST',
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
+      tag: 'Inbound mail',
+      access: rule('manage', 'support', 'test_records', 'own_domain'),
       summary: 'Redeliver an inbound message',
       description: 'Starts a new delivery to the endpoint with five attempts.',
       responses: async () => (await import('../responses/inbound-messages.ts')).redeliverResponses,

@@ -20,6 +20,7 @@ import type { Random } from '../../os/random.ts'
 import type { Page, Store } from '../../storage/store.ts'
 import type { Asked, Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
@@ -121,6 +122,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_create',
       method: 'POST',
       path: '/v1/inbound-routes',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'refused', 'own_domain'),
       summary: 'Create an inbound route',
       description:
         'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. With `authentication`, `none` accepts all mail and reports the results. `dmarc` rejects mail that the author domain’s DMARC policy rejects. `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
@@ -157,6 +160,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_list',
       method: 'GET',
       path: '/v1/inbound-routes',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'List inbound routes',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeListResponses,
       query: recordsQuery,
@@ -175,6 +180,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_get',
       method: 'GET',
       path: '/v1/inbound-routes/:route_id',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Retrieve an inbound route',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeResponses,
       load,
@@ -184,6 +191,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_update',
       method: 'PATCH',
       path: '/v1/inbound-routes/:route_id',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Update an inbound route',
       description:
         'Send `match` and `action` as complete objects. Without `headers`, a webhook action keeps those it has if scheme, host and port of `url` stay the same; otherwise they are removed.',
@@ -207,6 +216,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_delete',
       method: 'DELETE',
       path: '/v1/inbound-routes/:route_id',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Delete an inbound route',
       description: 'Messages it received remain. Pending webhook deliveries fail.',
       responses: async () => (await import('../responses/inbound-routes.ts')).routeDeletedResponses,
@@ -220,6 +231,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_confirmations',
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/confirmations',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Resend confirmation requests to pending forward targets',
       description:
         'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails belong to the server, so that your organization does not read the link. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none, nor do targets whose mail this server receives: the operator passes on their link.',
@@ -243,6 +256,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_test',
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/test',
+      tag: 'Inbound mail',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       unaudited: 'looks',
       summary: 'Test which route would match a message',
       description: 'Explains the decision. Nothing is sent.',

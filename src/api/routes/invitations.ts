@@ -8,6 +8,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import type { UserLink } from '../../submission/user-links.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
+import { INVITE, rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator, isPerson } from '../operator.ts'
@@ -53,6 +54,8 @@ export function invitationOperations(deps: {
       id: 'invitations_create',
       method: 'POST',
       path: '/v1/invitations',
+      tag: 'Users',
+      access: INVITE,
       summary: 'Invite a user',
       description:
         'The link works once and expires after seven days. It replaces an earlier one for the same address, and stops working when the inviting user or key loses the right to invite. If the operator configured a sender, the server sends it by mail, which verifies the address. It sends at most three messages a day to an address, and fifty for an organization. `url` is another link for an operator, who can pass it on. It does not prove whose address it is: until the address is verified, the account has only this role. Others get null, because a link shows whether the address has an account. They get one while the server sends no mail to users and has only one organization.',
@@ -87,6 +90,8 @@ export function invitationOperations(deps: {
       id: 'invitations_list',
       method: 'GET',
       path: '/v1/invitations',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'List open invitations',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.list,
       query: recordsQuery,
@@ -97,6 +102,8 @@ export function invitationOperations(deps: {
       id: 'invitations_delete',
       method: 'DELETE',
       path: '/v1/invitations/:invitation_id',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Withdraw an invitation',
       responses: async () => (await import('../responses/invitations.ts')).invitationResponses.deleted,
       load: async (call: Call) => {

@@ -6,6 +6,7 @@ import type { Notify } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
+import { rule } from '../access.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { deleted } from '../rendered-response.ts'
 import { acceptedRecord, contentGone, loadMessage, messageRecord } from './message-record.ts'
@@ -33,6 +34,8 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
     id: 'messages_cancel',
     method: 'POST',
     path: '/v1/messages/:message_id/cancel',
+    tag: 'Messages',
+    access: rule('send', 'support', 'test_records', 'own_domain'),
     summary: 'Cancel a scheduled or queued message',
     responses: async () => (await import('../responses/messages.ts')).messageResponses,
     refusals: ['invalid_state'],
@@ -50,6 +53,8 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
     id: 'messages_update',
     method: 'PATCH',
     path: '/v1/messages/:message_id',
+    tag: 'Messages',
+    access: rule('send', 'support', 'test_records', 'own_domain'),
     summary: 'Reschedule a message',
     responses: async () => (await import('../responses/messages.ts')).messageResponses,
     refusals: ['invalid_state'],
@@ -69,6 +74,8 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
     id: 'messages_resend',
     method: 'POST',
     path: '/v1/messages/:message_id/resend',
+    tag: 'Messages',
+    access: rule('send', 'support', 'test_records', 'own_domain'),
     summary: 'Resend a message',
     description:
       'Sends the same content to the same recipients as a new message. Requires that the content is still stored, and a key of the same mode. Suppressions and quota apply as for any new message.',
@@ -96,6 +103,8 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
     id: 'messages_delete_content',
     method: 'DELETE',
     path: '/v1/messages/:message_id/content',
+    tag: 'Messages',
+    access: rule('manage', 'admin', 'test_records', 'own_domain'),
     summary: 'Delete the content of a message',
     description:
       'Deletes text, HTML, headers, attachments and the raw message. The message, its events and attempts remain. Refused while a delivery is open: cancel the message, or wait until it ends. Backups made before still contain the content.',

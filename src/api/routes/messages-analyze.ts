@@ -12,6 +12,7 @@ import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
 import { NO_SENDING_CONFIG, requireStream, type SendingConfig } from '../../submission/streams.ts'
+import { rule } from '../access.ts'
 import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { type Operation, operation } from '../operation.ts'
 import {
@@ -67,6 +68,8 @@ export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
       id: 'messages_analyze',
       method: 'POST',
       path: '/v1/messages/analyze',
+      tag: 'Messages',
+      access: rule('send', 'developer', 'no_records', 'own_domain'),
       takesNoTurn: true,
       atOnce: 2, // a large one occupies a thread for half a second, and the main thread for some milliseconds
       unaudited: 'looks',

@@ -1,6 +1,7 @@
 import type { StoredMail } from '../../mail/shown-content.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { isWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { loadMessage } from './message-record.ts'
@@ -20,6 +21,8 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       id: 'messages_webhook_deliveries',
       method: 'GET',
       path: '/v1/messages/:message_id/webhook-deliveries',
+      tag: 'Messages',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'List webhook deliveries of a message',
       description: 'Deliveries of its events to all webhooks, with every attempt.',
       responses: async () => (await import('../responses/webhooks.ts')).messageWebhookDeliveriesResponses,
@@ -40,6 +43,8 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       id: 'messages_attachment',
       method: 'GET',
       path: '/v1/messages/:message_id/attachments/:number',
+      tag: 'Messages',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Download an attachment',
       description: 'Selected by its position in the `attachments` of the content, starting at 1.',
       responses: async () => [

@@ -7,6 +7,7 @@ import { isForwarded, MESSAGE_STATUSES, type Message } from '../../model/message
 import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
 import { type Compose, domainKeys } from '../../submission/signing.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
@@ -48,6 +49,13 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     id: 'messages_list',
     method: 'GET',
     path: '/v1/messages',
+    tag: 'Messages',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
+    tool: {
+      name: 'list_messages',
+      description:
+        'Lists sent messages, newest first, with the status of each recipient. Filters by status, recipient, sender, subject, tag and time; q searches for words. For the next page, pass next_cursor of the result as cursor.',
+    },
     summary: 'List messages',
     responses: async () => (await import('../responses/messages.ts')).messageListResponses,
     refusals: ['not_found'],
@@ -69,6 +77,12 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     id: 'messages_get',
     method: 'GET',
     path: '/v1/messages/:message_id',
+    tag: 'Messages',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
+    tool: {
+      name: 'get_message',
+      description: 'Returns one sent message with the status of each recipient, without its content.',
+    },
     summary: 'Retrieve a message and the status of each recipient',
     responses: async () => (await import('../responses/messages.ts')).messageResponses,
     load,
@@ -79,6 +93,13 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     id: 'messages_content',
     method: 'GET',
     path: '/v1/messages/:message_id/content',
+    tag: 'Messages',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
+    tool: {
+      name: 'get_message_content',
+      description: 'Returns the content of one sent message: headers, html, text and the list of its attachments.',
+      without: ['part'],
+    },
     summary: 'Retrieve the content of a message',
     description: 'As JSON, as a single part, or as the raw message that was sent.',
     responses: async () => (await import('../responses/content.ts')).contentResponses,
@@ -118,6 +139,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     id: 'messages_events',
     method: 'GET',
     path: '/v1/messages/:message_id/events',
+    tag: 'Messages',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
     summary: 'List the events of a message',
     responses: async () => (await import('../responses/events.ts')).eventListResponses,
     query: z.strictObject({ ...pageFields, ...timeFields, type: eventType.optional() }),
@@ -133,6 +156,8 @@ export function readOperations({ store, compose, storedMail, recipientParts }: R
     id: 'messages_attempts',
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
+    tag: 'Messages',
+    access: rule('read', 'viewer', 'test_records', 'own_domain'),
     summary: 'List the delivery attempts and reports of a message',
     responses: async () => (await import('../responses/attempts.ts')).attemptsResponses,
     load,

@@ -6,6 +6,7 @@ import type { Notifier } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission, SubmissionResult } from '../../submission/accept.ts'
 import type { GivenRequest } from '../../submission/request.ts'
+import { SEND } from '../access.ts'
 import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { toBody } from '../errors.ts'
 import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
@@ -61,6 +62,13 @@ export function sendOperations(deps: SendDeps): Operation[] {
       id: 'messages_send',
       method: 'POST',
       path,
+      tag: 'Messages',
+      access: SEND,
+      tool: {
+        name: 'send_message',
+        description:
+          'Sends one email. A live key sends a real email, which cannot be recalled. With a test key nothing is delivered, and the part of the recipient before the @ decides the outcome, such as bounce@customer.example. Give a subject with html, text or both, or template_id with variables. Set idempotency_key, so that a repeated call sends nothing twice.',
+      },
       unaudited: 'sends',
       summary: 'Send a message',
       description:
@@ -98,6 +106,8 @@ export function sendOperations(deps: SendDeps): Operation[] {
     id: 'messages_batch',
     method: 'POST',
     path: '/v1/messages/batch',
+    tag: 'Messages',
+    access: SEND,
     unaudited: 'sends',
     summary: 'Send up to 500 messages',
     description:

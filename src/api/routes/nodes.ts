@@ -1,4 +1,5 @@
 import type { DatabaseFacts, Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { nodeRecord } from './node-record.ts'
 
@@ -22,6 +23,8 @@ export function nodeOperations({ store, now }: { store: Pick<Store, 'nodes'>; no
       id: 'nodes_list',
       method: 'GET',
       path: '/v1/nodes',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List the nodes',
       description:
         'Nodes of an installation on PostgreSQL by name, with facts about the database. Without PostgreSQL, there is one server and the list is empty.',

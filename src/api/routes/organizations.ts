@@ -4,6 +4,7 @@ import type { Organization } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { label, recordsQuery } from '../schema.ts'
@@ -39,6 +40,8 @@ export function organizationOperations(deps: {
       id: 'organizations_list',
       method: 'GET',
       path: '/v1/organizations',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List organizations',
       responses: async () => (await import('../responses/organizations.ts')).organizationResponses.list,
       query: recordsQuery,
@@ -49,6 +52,8 @@ export function organizationOperations(deps: {
       id: 'organizations_create',
       method: 'POST',
       path: '/v1/organizations',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Create an organization',
       description: '`plan` is the name of a plan in the config; the default is `free`.',
       responses: async () => (await import('../responses/organizations.ts')).organizationResponses.created,
@@ -71,6 +76,8 @@ export function organizationOperations(deps: {
       id: 'organizations_get',
       method: 'GET',
       path: '/v1/organizations/:organization_id',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Retrieve an organization',
       responses: async () => (await import('../responses/organizations.ts')).organizationResponses.one,
       load,
@@ -80,6 +87,8 @@ export function organizationOperations(deps: {
       id: 'organizations_update',
       method: 'PATCH',
       path: '/v1/organizations/:organization_id',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Update an organization’s name or plan',
       description: 'A plan with fewer retention days deletes older data.',
       responses: async () => (await import('../responses/organizations.ts')).organizationResponses.one,

@@ -11,6 +11,7 @@ import { invalid } from '../../model/refusal.ts'
 import { canonicalIp } from '../../net/ip.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { ReportPeriod, Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isoTime } from '../schema.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
@@ -63,6 +64,8 @@ export function policyReportOperations(deps: {
       id: 'domains_dmarc',
       method: 'GET',
       path: '/v1/domains/:domain_id/dmarc',
+      tag: 'Domains',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Retrieve the DMARC sources of a domain',
       description: `Addresses that sent mail in the name of the domain, from the DMARC aggregate reports of receivers, most messages first, at most ${MOST_SOURCES}. \`totals\` count all. Reports of unknown reporters count in neither, and are in \`unknown_reporters\`: all but large receivers and those with reports about the domain on 7 days. \`kind\`: this server, a known mail service, or unknown. A name in \`ptr\` is confirmed by its address record; names that DNS has not answered yet are null. \`advice\` recommends a policy. ${PERIOD}`,
       responses: async () => (await import('../responses/policy-reports.ts')).dmarcResponses,
@@ -92,6 +95,8 @@ export function policyReportOperations(deps: {
       id: 'domains_tls_reports',
       method: 'GET',
       path: '/v1/domains/:domain_id/tls-reports',
+      tag: 'Domains',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Retrieve the TLS results of a domain',
       description: `TLS connections of other mail servers to the hosts of the domain, from their reports (RFC 8460), most sessions first, without those of unknown reporters. \`result\` is \`success\` or the name of the failure. ${PERIOD}`,
       responses: async () => (await import('../responses/policy-reports.ts')).tlsReportResponses,

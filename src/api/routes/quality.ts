@@ -4,6 +4,7 @@ import { iso } from '../../model/event.ts'
 import type { QualityAlert, QualityFigures, QualityThresholds } from '../../model/quality.ts'
 import { share } from '../../model/stats.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { pageFields } from '../schema.ts'
@@ -39,6 +40,8 @@ export function qualityOperations(deps: {
       id: 'quality_list',
       method: 'GET',
       path: '/v1/quality',
+      tag: 'Statistics',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'List bounce and complaint rates by domain',
       description:
         'Live messages of the last `window_hours`, with alerts. A `quality.alert` event fires when a rate exceeds its threshold with at least `min_sent` recipients, and again when it is well below it.',

@@ -1,5 +1,6 @@
 import { iso } from '../../model/event.ts'
 import type { Store, Waiting } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** The operation of `/v1/queues`: sizes of the delivery queues. For the operator only. */
@@ -9,6 +10,8 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held
       id: 'queues_get',
       method: 'GET',
       path: '/v1/queues',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'Retrieve the delivery queue',
       description: 'Counts of due, scheduled and held deliveries, and how long the oldest has been due.',
       responses: async () => (await import('../responses/queues.ts')).queueResponses,

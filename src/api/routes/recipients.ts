@@ -6,6 +6,7 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
@@ -24,6 +25,8 @@ export function recipientOperations({
       id: 'recipients_erase',
       method: 'POST',
       path: '/v1/recipients/erase',
+      tag: 'Recipients',
+      access: rule('admin', 'admin', 'refused', 'organization'),
       summary: 'Erase a recipient',
       description:
         'Removes the address from live and test records: messages to nobody else, its part of other messages with their content, inbound messages from or to it, and events. Cancels queued mail to it. Statistics stay, and a keyed hash keeps a suppression. `remaining` lists users, invitations, routes and forward targets that still name it. Runs in the background. Backups keep the address.',
@@ -44,6 +47,8 @@ export function recipientOperations({
       id: 'recipients_erasures_list',
       method: 'GET',
       path: '/v1/recipients/erasures',
+      tag: 'Recipients',
+      access: rule('admin', 'admin', 'refused', 'organization'),
       summary: 'List erasures',
       responses: async () => (await import('../responses/recipients.ts')).erasureListResponses,
       query: recordsQuery,
@@ -54,6 +59,8 @@ export function recipientOperations({
       id: 'recipients_erasure_get',
       method: 'GET',
       path: '/v1/recipients/erasures/:erasure_id',
+      tag: 'Recipients',
+      access: rule('admin', 'admin', 'refused', 'organization'),
       summary: 'Retrieve an erasure',
       responses: async () => (await import('../responses/recipients.ts')).erasureResponses,
       load: async (call) =>

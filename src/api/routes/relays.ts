@@ -2,6 +2,7 @@ import { iso } from '../../model/event.ts'
 import { monthOf } from '../../model/limits.ts'
 import type { RelayCount } from '../../model/relay.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface RelayDeps {
@@ -27,6 +28,8 @@ export function relayOperations({ store, relays, flushRelays }: RelayDeps): Oper
       id: 'relays_list',
       method: 'GET',
       path: '/v1/relays',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List the relays that mail is sent through',
       description:
         'Configured relays with their use in the current calendar month (UTC). With several nodes, the counts of the other nodes are up to a minute old. Without configured relays, the list is empty.',

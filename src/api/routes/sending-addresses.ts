@@ -6,6 +6,7 @@ import { dayOf, firstDayOf, standingOf, startOfDay, type Warmup, type WarmupDay 
 import { WARMUP_DAYS } from '../../model/warmup-plan.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface SendingAddressDeps {
@@ -52,6 +53,8 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
       id: 'sending_addresses_list',
       method: 'GET',
       path: '/v1/sending-addresses',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List the addresses that mail is sent from',
       description:
         'Configured addresses with their DNS, use and warm-up. Counts are those of the node that answers, since its start; a warm-up counts the mail of all nodes. Rests are those of all nodes, the 1,000 that end last. Without configured addresses, the list is empty.',

@@ -2,6 +2,7 @@ import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Session } from '../../model/session.ts'
 import type { Store } from '../../storage/store.ts'
+import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
@@ -15,6 +16,8 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_list',
       method: 'GET',
       path: '/v1/sessions',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'List dashboard sessions',
       responses: async () => (await import('../responses/sessions.ts')).sessionResponses.list,
       query: recordsQuery,
@@ -25,6 +28,8 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_delete',
       method: 'DELETE',
       path: '/v1/sessions/:session_id',
+      tag: 'Operator',
+      access: OPERATOR,
       summary: 'End a dashboard session',
       responses: async () => (await import('../responses/sessions.ts')).sessionResponses.deleted,
       load: async ({ params }) => {

@@ -4,6 +4,7 @@ import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/pe
 import { invalid } from '../../model/refusal.ts'
 import { addCounts, type Counts, noCounts, STATS_GROUPINGS } from '../../model/stats.ts'
 import type { StatsFilter, Store } from '../../storage/store.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { characters, FIRST_TIME, isoTime } from '../schema.ts'
@@ -53,6 +54,13 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       id: 'stats_read',
       method: 'GET',
       path: '/v1/stats',
+      tag: 'Statistics',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      tool: {
+        name: 'get_statistics',
+        description:
+          'Counts recipients by hour, day or month: accepted, delivered, bounced, opened, clicked and more, with rates. The default is the last 30 days by day.',
+      },
       summary: 'Retrieve statistics by hour, day or month',
       description:
         'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients. `group_by` adds the counts of the whole range by domain, tag or stream: the 100 largest groups, and the sum of the others. The range is then at most 400 days, by tag 100.',

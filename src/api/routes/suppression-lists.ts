@@ -9,6 +9,7 @@ import { importReadings } from '../../suppressions/import.ts'
 import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
 import type { Reading, ReadList } from '../../suppressions/read-list.ts'
+import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { characters, streamName } from '../schema.ts'
 import { modeOfRecords, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
@@ -57,6 +58,8 @@ export function suppressionListOperations(deps: {
       id: 'suppressions_export',
       method: 'GET',
       path: '/v1/suppressions/export',
+      tag: 'Suppressions',
+      access: rule('read', 'viewer', 'test_records', 'own_or_shared'),
       summary: 'Export suppressions as CSV',
       description:
         "UTF-8 according to RFC 4180, newest first. Fields that start with `=`, `+`, `-`, `@`, a tab or `'` are prefixed with `'`, so that spreadsheets do not run them as formulas. Imports remove the prefix.",
@@ -75,6 +78,8 @@ export function suppressionListOperations(deps: {
       id: 'suppressions_import',
       method: 'POST',
       path: '/v1/suppressions/import',
+      tag: 'Suppressions',
+      access: rule('manage', 'support', 'test_records', 'own_or_shared'),
       summary: 'Import suppressions',
       description: IMPORT_TEXT,
       responses: async () => (await import('../responses/suppressions.ts')).suppressionImportResponses,

@@ -7,6 +7,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { requireStream, type SendingConfig } from '../../submission/streams.ts'
+import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
@@ -76,6 +77,13 @@ export function suppressionOperations(deps: {
       id: 'suppressions_list',
       method: 'GET',
       path: '/v1/suppressions',
+      tag: 'Suppressions',
+      access: rule('read', 'viewer', 'test_records', 'own_or_shared'),
+      tool: {
+        name: 'list_suppressions',
+        description:
+          'Lists addresses to which Postrider does not send, with the reason (hard_bounce, complaint, unsubscribe or manual) and the stream; null is every stream.',
+      },
       summary: 'List suppressions',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionListResponses,
       query: listQuery,
@@ -93,6 +101,13 @@ export function suppressionOperations(deps: {
       id: 'suppressions_create',
       method: 'POST',
       path: '/v1/suppressions',
+      tag: 'Suppressions',
+      access: rule('manage', 'support', 'test_records', 'own_or_shared'),
+      tool: {
+        name: 'add_suppression',
+        description:
+          'Stops mail to an address, for one domain or the whole organization, and for one stream or all of them.',
+      },
       summary: 'Add a suppression',
       description: 'For one domain or for the whole organization, and for one stream or for every stream.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionCreatedResponses,
@@ -140,6 +155,8 @@ export function suppressionOperations(deps: {
       id: 'suppressions_get',
       method: 'GET',
       path: '/v1/suppressions/:id_or_email',
+      tag: 'Suppressions',
+      access: rule('read', 'viewer', 'test_records', 'own_or_shared'),
       summary: 'Retrieve a suppression',
       description: 'By ID or address. For an address, returns the suppression with the widest scope.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionResponses,
@@ -150,6 +167,13 @@ export function suppressionOperations(deps: {
       id: 'suppressions_delete',
       method: 'DELETE',
       path: '/v1/suppressions/:id_or_email',
+      tag: 'Suppressions',
+      access: rule('manage', 'support', 'test_records', 'own_or_shared'),
+      tool: {
+        name: 'remove_suppression',
+        description:
+          'Allows mail to an address again. Mail to an address that bounced or complained damages the reputation of the sender, so ask a person first.',
+      },
       summary: 'Remove a suppression',
       description: 'Deletes one suppression by ID, or all suppressions of an address.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionDeletedResponses,

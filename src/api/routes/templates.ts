@@ -8,6 +8,7 @@ import { isId, type MintId } from '../../os/ids.ts'
 import type { ListedTemplate, ListedTemplateVersion, Store } from '../../storage/store.ts'
 import { keyedTexts, loadParts } from '../../submission/template-parts.ts'
 import type { TemplateEngine } from '../../submission/templates.ts'
+import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse, recordsRequest } from '../page.ts'
 import { ALIAS } from '../patterns.ts'
@@ -106,6 +107,8 @@ export function templateOperations(deps: {
       id: 'templates_create',
       method: 'POST',
       path: '/v1/templates',
+      tag: 'Templates',
+      access: rule('manage', 'developer', 'test_records', 'organization'),
       summary: 'Create a template',
       description:
         'Templates use Liquid; output in html is escaped. A syntax error returns 400 with line and column. A variable that is missing when a message is sent returns 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
@@ -144,6 +147,12 @@ export function templateOperations(deps: {
       id: 'templates_list',
       method: 'GET',
       path: '/v1/templates',
+      tag: 'Templates',
+      access: rule('manage', 'viewer', 'test_records', 'organization'),
+      tool: {
+        name: 'list_templates',
+        description: 'Lists the templates, newest first.',
+      },
       summary: 'List templates',
       description: 'Omits `html`, `text` and `sample`.',
       responses: async () => (await import('../responses/templates.ts')).templateListResponses,
@@ -162,6 +171,12 @@ export function templateOperations(deps: {
       id: 'templates_get',
       method: 'GET',
       path: '/v1/templates/:template_id',
+      tag: 'Templates',
+      access: rule('manage', 'viewer', 'test_records', 'organization'),
+      tool: {
+        name: 'get_template',
+        description: 'Returns one template with its source and its variables.',
+      },
       summary: 'Retrieve a template',
       description: 'By ID or alias; optionally an earlier version.',
       responses: async () => (await import('../responses/templates.ts')).templateResponses,
@@ -183,6 +198,8 @@ export function templateOperations(deps: {
       id: 'templates_update',
       method: 'PATCH',
       path: '/v1/templates/:template_id',
+      tag: 'Templates',
+      access: rule('manage', 'developer', 'test_records', 'organization'),
       summary: 'Update a template',
       description:
         'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content remains as versions.',
@@ -200,6 +217,8 @@ export function templateOperations(deps: {
       id: 'templates_delete',
       method: 'DELETE',
       path: '/v1/templates/:template_id',
+      tag: 'Templates',
+      access: rule('manage', 'developer', 'test_records', 'organization'),
       summary: 'Delete a template',
       description:
         'Deletes all its versions. Messages already created from it remain. A layout or partial that other templates use returns 409 with `used_by`.',
@@ -216,6 +235,12 @@ export function templateOperations(deps: {
       id: 'templates_render',
       method: 'POST',
       path: '/v1/templates/:template_id/render',
+      tag: 'Templates',
+      access: rule('manage', 'viewer', 'test_records', 'organization'),
+      tool: {
+        name: 'render_template',
+        description: 'Renders a template with variables and returns subject, html and text. Sends nothing.',
+      },
       takesNoTurn: true,
       unaudited: 'looks',
       summary: 'Render a template',
@@ -241,6 +266,8 @@ export function templateOperations(deps: {
       id: 'templates_preview',
       method: 'POST',
       path: '/v1/templates/preview',
+      tag: 'Templates',
+      access: rule('manage', 'viewer', 'no_records', 'organization'),
       takesNoTurn: true,
       unaudited: 'looks',
       summary: 'Preview unsaved template content',
@@ -261,6 +288,8 @@ export function templateOperations(deps: {
       id: 'templates_versions',
       method: 'GET',
       path: '/v1/templates/:template_id/versions',
+      tag: 'Templates',
+      access: rule('manage', 'viewer', 'test_records', 'organization'),
       summary: 'List the versions of a template',
       description: 'Omits `html` and `text`.',
       responses: async () => (await import('../responses/templates.ts')).templateVersionsResponses,

@@ -15,6 +15,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
+import { OPERATOR, rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isConsole, isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
@@ -78,6 +79,8 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       id: 'users_list',
       method: 'GET',
       path: '/v1/users',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'List users',
       description: 'Users with a role in the organization. An operator who selects no organization gets all users.',
       operatorWithoutOrganization: true,
@@ -92,6 +95,8 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       id: 'users_create',
       method: 'POST',
       path: '/v1/users',
+      tag: 'Users',
+      access: OPERATOR,
       summary: 'Create a user',
       description:
         'Without a password: create a link with `POST /v1/users/{user_id}/reset`. `role` applies to the selected organization; users who are not operators need one.',
@@ -124,6 +129,8 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       id: 'users_get',
       method: 'GET',
       path: '/v1/users/:user_id',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Retrieve a user',
       operatorWithoutOrganization: true,
       responses: async () => (await import('../responses/users.ts')).userResponses.one,
@@ -137,6 +144,8 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       id: 'users_update',
       method: 'PATCH',
       path: '/v1/users/:user_id',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Update a user',
       description:
         'Only the fields you send change. A change holds for the next request of the user. The last owner of an organization keeps the role unless an operator changes it, and the last operator cannot be disabled.',
@@ -152,6 +161,8 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       id: 'users_delete',
       method: 'DELETE',
       path: '/v1/users/:user_id',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Remove a user',
       description:
         'Removes the role in the organization, and the account with its sessions if it has no other role. An operator who selects no organization deletes the account. Keys that the user made in the organization are revoked, unless `keys` is `keep`.',
@@ -192,6 +203,8 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
       id: 'users_sessions_list',
       method: 'GET',
       path: '/v1/users/:user_id/sessions',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'List sessions of a user',
       description: 'For operators and users with roles in other organizations, only the operator can do this.',
       operatorWithoutOrganization: true,
@@ -205,6 +218,8 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
       id: 'users_sessions_delete',
       method: 'DELETE',
       path: '/v1/users/:user_id/sessions',
+      tag: 'Users',
+      access: rule('admin', 'owner', 'refused', 'organization'),
       summary: 'Sign a user out everywhere',
       description: 'For operators and users with roles in other organizations, only the operator can do this.',
       operatorWithoutOrganization: true,
@@ -219,6 +234,8 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
       id: 'users_reset',
       method: 'POST',
       path: '/v1/users/:user_id/reset',
+      tag: 'Users',
+      access: OPERATOR,
       summary: 'Create a link that sets a user’s password',
       description:
         'The link works once. It expires after one hour, or after seven days while the user has no password. Earlier links of the user stop working. If the operator configured a sender, the server sends a link of its own by mail, which verifies the address. So does a link made on the command line of the server.',

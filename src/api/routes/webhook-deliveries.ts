@@ -8,6 +8,7 @@ import { pathParameter } from '../../net/path-parameter.ts'
 import type { Notify } from '../../os/notifier.ts'
 import type { Store } from '../../storage/store.ts'
 import { signEnveloped } from '../../webhooks/sign.ts'
+import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import { eventType, isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -61,6 +62,8 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_list',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'List the deliveries of a webhook',
       description: 'Each delivery includes its attempts.',
       responses: async () => (await import('../responses/webhooks.ts')).deliveryListResponses,
@@ -80,6 +83,8 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Retrieve a webhook delivery and its attempts',
       description: 'Also shows the request of the latest attempt, as the present signing secret signs it.',
       responses: async () => (await import('../responses/webhooks.ts')).deliveryResponses,
@@ -97,6 +102,8 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_retry',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Retry a webhook delivery',
       description: 'Sends it again now, whatever its status. Attempt numbers continue.',
       responses: async () => (await import('../responses/webhooks.ts')).deliveryRetryResponses,
@@ -123,6 +130,8 @@ export function webhookDeliveryOperations(
       id: 'webhooks_replay',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/replay',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Replay past events',
       description: 'Sends the events of a time range again, with the same event IDs.',
       responses: async () => (await import('../responses/webhooks.ts')).replayResponses,

@@ -10,6 +10,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
+import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
@@ -58,6 +59,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_create',
       method: 'POST',
       path: '/v1/webhooks',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Create a webhook',
       description:
         'The response contains the signing secret, which is shown only once. Every request is signed. Webhooks created with a test key receive events of test messages only; those created without `admin` receive events of the key’s domain only. Each delivery has five attempts. A webhook is paused if its endpoint returns 410, or after 100 failed deliveries in a row over at least 24 hours.',
@@ -98,6 +101,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_list',
       method: 'GET',
       path: '/v1/webhooks',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'List webhooks',
       responses: async () => (await import('../responses/webhooks.ts')).webhookListResponses,
       query: recordsQuery,
@@ -111,6 +116,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Retrieve a webhook',
       responses: async () => (await import('../responses/webhooks.ts')).webhookResponses,
       load,
@@ -120,6 +127,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_update',
       method: 'PATCH',
       path: '/v1/webhooks/:webhook_id',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Update a webhook',
       description:
         'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait. `headers` replaces all of them; `null` or `{}` removes them. A `url` with another scheme, host or port also removes them, unless the request contains `headers`.',
@@ -151,6 +160,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_delete',
       method: 'DELETE',
       path: '/v1/webhooks/:webhook_id',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Delete a webhook and its deliveries',
       responses: async () => (await import('../responses/webhooks.ts')).webhookDeletedResponses,
       load,
@@ -163,6 +174,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_test',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/test',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Send a test event',
       description: 'Sends a sample event of any type, subscribed or not. It counts as a test message.',
       responses: async () => (await import('../responses/webhooks.ts')).webhookTestResponses,
@@ -194,6 +207,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_rotate_secret',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/rotate-secret',
+      tag: 'Webhooks',
+      access: rule('manage', 'developer', 'test_records', 'own_domain'),
       summary: 'Rotate the signing secret',
       description: 'Postrider signs requests with both secrets until the grace period ends.',
       responses: async () => (await import('../responses/webhooks.ts')).webhookSecretResponses,

@@ -11,6 +11,7 @@ import type { Store } from '../../storage/store.ts'
 import type { UserMail } from '../../submission/user-mail.ts'
 import { actorOf } from '../authentication.ts'
 import type { IncomingBodies } from '../incoming-body.ts'
+import type { Operation } from '../operation.ts'
 import type { OwnOrigin } from '../own-origin.ts'
 import { parseAs } from '../read.ts'
 import { JSON_TYPE, PERSONAL } from '../rendered-response.ts'
@@ -33,6 +34,7 @@ export interface SignInDeps {
     | 'secret'
   >
   sessions: DashboardSessions
+  operations: readonly Operation[]
   clock: WallClock
   random: Random
   mintId: MintId

@@ -4,10 +4,10 @@ import type { Invitation } from '../../model/invitation.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { isVerified, userWith } from '../../model/user.ts'
 import type { Store } from '../../storage/store.ts'
+import { INVITE } from '../access.ts'
 import { makerNow } from '../makers.ts'
 import { isOperator } from '../operator.ts'
 import { hashPassword } from '../password.ts'
-import { PERMISSION_TABLE } from '../permission-table.ts'
 import { personMay, refusalOf } from '../rights.ts'
 import type { Page } from '../route-table.ts'
 import { label } from '../schema.ts'
@@ -84,14 +84,13 @@ async function mayInvite(
   now: number,
 ): Promise<boolean> {
   if (isOperator({ id: invitedBy })) return true
-  const invite = PERMISSION_TABLE.invitations_create
   const key = await apiKeys.get(invitedBy)
   if (key === null) {
     const user = await users.get(invitedBy)
-    return user !== null && personMay(user, organizationId, invite)
+    return user !== null && personMay(user, organizationId, INVITE)
   }
   const maker = await makerNow(users, key)
-  return keyFault(key, now) === null && refusalOf({ key, maker }, invite) === null
+  return keyFault(key, now) === null && refusalOf({ key, maker }, INVITE) === null
 }
 
 const UNVERIFIED =

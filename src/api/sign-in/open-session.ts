@@ -42,7 +42,7 @@ export async function openSession(
   if (!(await context.audited(facts, () => store(session, hashToken(token))))) return null
   log.info('signed in', { session_id: session.id, user_id: user.id, ip_address: address })
   const headers = { 'set-cookie': sessionCookie(token, MOST_SECONDS, ownOrigin.isSecure(request)) }
-  const response = json(await describeSession(context.store, { session, user }), headers, 201)
+  const response = json(await describeSession(context, { session, user }), headers, 201)
   response.headers.append('set-cookie', await knownCookie(context, user, ownOrigin.isSecure(request)))
   return response
 }

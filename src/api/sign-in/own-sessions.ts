@@ -15,7 +15,7 @@ export function ownSessionPages(context: SignInContext): Page[] {
 }
 
 async function show(context: SignInContext, request: Request): Promise<Response> {
-  return json(await describeSession(context.store, await context.requireSession(request)))
+  return json(await describeSession(context, await context.requireSession(request)))
 }
 
 async function signOut(context: SignInContext, request: Request, peer: Peer): Promise<Response> {

@@ -48,7 +48,7 @@ async function change(context: SignInContext, request: Request, peer: Peer): Pro
   if (!(await context.audited(facts, () => users.changePassword(user.id, change))))
     throw new Refusal('unauthorized', 'Your session has ended. Sign in again.')
   if (held !== null) await notify(context, user)
-  return json(await describeSession(context.store, signedIn))
+  return json(await describeSession(context, signedIn))
 }
 
 /** Sets a password with a link; the user then signs in with it. If passkeys or a second factor may be somebody else's, the

@@ -45,7 +45,7 @@ export const webhookEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/webhooks/:id',
     operation: 'webhooks_get',
-    // Resend returns the secret here too. Reading a webhook needs the right to rotate its secret (permission-table.ts).
+    // Resend returns the secret here too. Reading a webhook needs the right to rotate its secret (api/access.ts).
     // Secrets of webhooks in another format stay hidden, as /v1 promises.
     handle: async (call, ours) => {
       const webhook = await ours.ask('webhooks_get', named(call), (webhook) => webhook)

@@ -1,7 +1,7 @@
 import { organization, session } from './state.ts'
 
 /** The least role that may call an API operation in the selected organization; null if the user may call it. The server
- *  derives it from its table of permissions (src/api/permission-table.ts), and enforces it: pages ask only to hide what would fail. */
+ *  derives it from the access rules of its operations (src/api/access.ts), and enforces it: pages ask only to hide what would fail. */
 export function roleNeeded(operation: string): string | null {
   const { user, refused } = session.value ?? {}
   if (user === undefined || user.is_operator) return null

@@ -1,0 +1,23 @@
+import type { AccessRule } from '../../src/api/access.ts'
+import type { Tool } from '../../src/api/operation.ts'
+import { allOperations } from '../../src/manual/all-operations.ts'
+
+const OPERATIONS = await allOperations()
+const RULES = new Map(OPERATIONS.map(({ id, access }) => [id, access]))
+
+/** IDs of all operations, without aliases. */
+export const OPERATION_IDS = [...RULES.keys()]
+
+/** The access rule of an operation; undefined for an unknown one. */
+export function accessOf(id: string): AccessRule | undefined {
+  return RULES.get(id)
+}
+
+/** A tool of /mcp with the ID of its operation. */
+export interface DocumentedTool extends Tool {
+  operation: string
+}
+
+export const TOOLS: readonly DocumentedTool[] = [
+  ...new Map(OPERATIONS.flatMap(({ id, tool }) => (tool ? [[tool.name, { ...tool, operation: id }]] : []))).values(),
+]
