@@ -54,11 +54,16 @@ export function* limitReached(plan: Plan, name: LimitName, present: () => Work<n
 // Until the transaction ends, no other one decides about the organization: the nodes of PostgreSQL add at the same time.
 const LOCK = sql<{ id: string }>('select id from organizations where id = $1 for no key update')
 
+/** Waits for other transactions that do the same for the organization. */
+export function* lockOrganization(organizationId: string): Work<void> {
+  yield* row(LOCK, organizationId)
+}
+
 /** The limit of stored bytes that `more` would exceed; null if there is none. */
 export function* bytesReached(usage: UsageInside, organizationId: string, more: number): Work<LimitReached | null> {
   const limit = usage.planOf(organizationId).storedBytes
   if (limit === UNLIMITED || more <= 0) return null
-  yield* row(LOCK, organizationId)
+  yield* lockOrganization(organizationId)
   const used = yield* usage.used(organizationId, 'stored_bytes')
   return used + more > limit ? { kind: 'limit', name: 'stored_bytes', limit, used } : null
 }

@@ -1,8 +1,6 @@
 import { largest, type ReportedSource } from '../mail/aggregate-report.ts'
 import { FIXED_LIMITS } from '../model/limits.ts'
 import {
-  type DmarcSource,
-  type DmarcTotals,
   MAX_REPORTERS,
   type ReceivedReport,
   type TlsResult,
@@ -96,15 +94,3 @@ export function byStanding(
       .slice(0, MAX_REPORTERS),
   }
 }
-
-/** A row with its reporters as one text. */
-export type WithReporters<Sum> = Omit<Sum, 'reporters'> & { reporters: string }
-
-export function withReporters<Row extends { reporters: string }>(
-  row: Row,
-): Omit<Row, 'reporters'> & { reporters: string[] } {
-  return { ...row, reporters: row.reporters.split(',').toSorted().slice(0, MAX_REPORTERS) }
-}
-
-export type DmarcSourceRow = WithReporters<DmarcSource>
-export type TotalsRow = Omit<DmarcTotals, 'reports' | 'claimed'>

@@ -3,12 +3,13 @@ import { type DmarcSource, type DmarcTotals, MAX_REPORTERS, type ReportedCounts 
 
 /** What one reporter says about a source in a day. */
 export interface SourceOfDay extends ReportedSource {
+  day: number
   reporter: string
   firstAt: number
   lastAt: number
 }
 
-/** Adds up the sources of several days. Sums are the same as those of postgres/policy-reports.ts. */
+/** Adds up the sources of several days. */
 export function createSourceSums() {
   const bySource = new Map<string, SourceOfDay & { reporters: Set<string> }>()
   const reporters = new Set<string>()
@@ -44,7 +45,7 @@ export function createSourceSums() {
       [...bySource.values()]
         .sort((a, b) => b.messages - a.messages || (a.sourceIp < b.sourceIp ? -1 : 1))
         .slice(0, most)
-        .map(({ reporter: _, reporters: all, ...sum }) => ({
+        .map(({ day: _day, reporter: _reporter, reporters: all, ...sum }) => ({
           ...sum,
           reporters: [...all].sort().slice(0, MAX_REPORTERS),
         })),

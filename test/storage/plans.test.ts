@@ -45,7 +45,7 @@ const MAY_SORT = [
   /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
   /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
   /from tls_results where domain_id = \?/, // few of each report
-  /count\(distinct received_day\) from policy_reports/, // of one reporter, at most 50 of a day
+  /count\(distinct \+received_day\)/, // of one reporter, at most 50 of a day
 ]
 
 const EVENT = {
@@ -168,19 +168,21 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /tls_sessions USING PRIMARY KEY \(day=\? AND domain=\?\)/,
   ],
   // Reports about a domain: a lookup for each report, a range of days for each page.
-  [/^select 1 from policy_reports/, /COVERING INDEX \w+ \(domain_id=\? AND kind=\? AND reporter=\? AND report_id=\?\)/],
   [
-    /from policy_reports where domain_id = \? and received_day = \?/,
-    /INDEX policy_reports_by_day \(domain_id=\? AND received_day=\?\)/,
+    /^select 1 as known from policy_reports/,
+    /COVERING INDEX \w+ \(domain_id=\? AND kind=\? AND reporter=\? AND report_id=\?\)/,
   ],
-  [/^select max\(received_day\) from policy_reports/, /COVERING INDEX policy_reports_by_day \(domain_id=\?\)/],
   [
-    /^select min\(received_day\) from policy_reports/,
-    /COVERING INDEX policy_reports_by_day \(domain_id=\? AND received_day>\?\)/,
+    /from policy_reports where domain_id = \? and received_day >= \?/,
+    /INDEX policy_reports_by_day \(domain_id=\? AND received_day>\? AND received_day<\?\)/,
   ],
-  [/count\(\*\) from dmarc_sources/, /COVERING INDEX \w+ \(domain_id=\? AND day=\?\)/],
-  [/^select day from dmarc_sources/, /COVERING INDEX \w+ \(domain_id=\? AND day>\? AND day<\?\)/],
-  [/^select source_ip as sourceIp, reporter/, /INDEX \w+ \(domain_id=\? AND day=\?\)/],
+  [/^select max\(received_day\) as day/, /COVERING INDEX policy_reports_by_day \(domain_id=\?\)/],
+  [/^select min\(received_day\) as day/, /COVERING INDEX policy_reports_by_day \(domain_id=\?\)/],
+  [/count\(\*\) as count from dmarc_sources/, /COVERING INDEX \w+ \(domain_id=\? AND day=\?\)/],
+  [
+    /^select day, source_ip/,
+    /INDEX \w+ \(domain_id=\? AND day=\?\)[\s\S]*COVERING INDEX \w+ \(domain_id=\? AND day>\? AND day<\?\)/,
+  ],
   [/from tls_results where domain_id = \? and day between/, /\(domain_id=\? AND day>\? AND day<\?\)/],
   [
     /^select rowid as number from dmarc_sources/,

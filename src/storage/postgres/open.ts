@@ -18,6 +18,7 @@ import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
+import { policyReportRecords } from '../records/policy-reports.ts'
 import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
@@ -50,7 +51,6 @@ import { isUpgradePending, migrate } from './migrate.ts'
 import { postgresNodes } from './node-list.ts'
 import { endNode } from './nodes.ts'
 import { openParts, type Parts } from './parts.ts'
-import { postgresPolicyReports } from './policy-reports.ts'
 import { postgresQueues } from './queues.ts'
 import { postgresRates } from './rates.ts'
 import { postgresRetention } from './retention.ts'
@@ -216,7 +216,7 @@ function rolesOf(
     held: postgresHeld(reads, lane, { writer, dueIndexes: due, fanOut }),
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
-    policyReports: postgresPolicyReports(reads, writer),
+    policyReports: policyReportRecords(database),
     idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, action),
     stats: postgresStats(reads),

@@ -1,9 +1,13 @@
 import type { Database, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
 import type { Remember } from '../store.ts'
 import type { Connection } from './driver.ts'
+import { nextTurn } from './page.ts'
 import type { Reading } from './reading.ts'
 import { toSqlite } from './translate.ts'
 import type { Writer } from './writer.ts'
+
+/** Reads that follow each other this long let other work go first. */
+const TURN_MS = 2
 
 export interface SqliteDatabase extends Database {
   /** Performs a piece of work at once, inside a change of the writer. Throws what the work throws. */
@@ -35,7 +39,7 @@ export function sqliteDatabase(
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
-    read: async (work) => perform(work(), readStep),
+    read: (work) => performInTurns(work(), readStep),
     run: (statement, ...values) =>
       writer.write(() => {
         prepare(statement).run(values)
@@ -119,5 +123,18 @@ function executeNow(prepare: Prepare, step: Step): unknown {
 function perform<T>(work: Work<T>, execute: (step: Step) => unknown): T {
   let next = work.next()
   while (next.done !== true) next = work.next(execute(next.value))
+  return next.value
+}
+
+/** The same, in turns with other work. */
+async function performInTurns<T>(work: Work<T>, execute: (step: Step) => unknown): Promise<T> {
+  let began = performance.now()
+  let next = work.next()
+  while (next.done !== true) {
+    next = work.next(execute(next.value))
+    if (next.done === true || performance.now() - began < TURN_MS) continue
+    await nextTurn()
+    began = performance.now()
+  }
   return next.value
 }

@@ -21,6 +21,7 @@ import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
 import { organizationRecords } from '../records/organizations.ts'
+import { policyReportRecords } from '../records/policy-reports.ts'
 import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
@@ -64,7 +65,6 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { SQLITE_NODES } from './nodes.ts'
-import { sqlitePolicyReports } from './policy-reports.ts'
 import { sqliteQueues } from './queues.ts'
 import { type Reading, shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
@@ -283,7 +283,7 @@ export function storeOn(
     quality: qualityRecords(database, inside),
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
-    policyReports: sqlitePolicyReports(db, writer),
+    policyReports: policyReportRecords(database),
     retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
     idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, action),

@@ -43,6 +43,12 @@ describe('a statement for SQLite', () => {
     expect(textOf('select json_object_agg(a, b)::text as c')).toBe('select json_group_object(a, b) as c')
   })
 
+  test('names the other functions that make and read JSON', () => {
+    expect(textOf('select json_agg(distinct a)::text from json_array_elements($1::json) given')).toBe(
+      'select json_group_array(distinct a) from json_each(?) given',
+    )
+  })
+
   test('names the columns that are booleans', () => {
     expect(toSqlite('select a::boolean as "isA", b = 1, (c > $1)::boolean as late').booleans).toEqual(['isA', 'late'])
   })

@@ -10,8 +10,9 @@ export interface Translated {
 /** PostgreSQL's text → SQLite's. Casts, locks of rows and the collation of bytes go, because SQLite has no types to
  *  convert, one writer, and that order already. `= any($1)` reads the list as JSON,
  *  `= any(array(…))` becomes `in (…)`. The place of a row, `ctid`, is its number, `rowid`. `greatest` and `least` become
- *  `max` and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg` has another name
- *  there; without rows, PostgreSQL answers null and SQLite an empty object. */
+ *  `max` and `min`: their arguments must not be null, with which SQLite answers null. `json_object_agg`, `json_agg`
+ *  and `json_array_elements` have other names there; without rows, PostgreSQL answers null to the first two and SQLite an
+ *  empty object or list. */
 export function toSqlite(text: string): Translated {
   const order: number[] = []
   const booleans = [...text.matchAll(/::boolean as "?(\w+)/g)].map(([, name = '']) => name)
@@ -25,6 +26,8 @@ export function toSqlite(text: string): Translated {
     .replaceAll(/\bgreatest\(/g, 'max(')
     .replaceAll(/\bleast\(/g, 'min(')
     .replaceAll('json_object_agg(', 'json_group_object(')
+    .replaceAll('json_agg(', 'json_group_array(')
+    .replaceAll('json_array_elements(', 'json_each(')
     .replaceAll(' collate "C"', '')
     .replaceAll(/\$(\d+)/g, (_, number) => {
       order.push(Number(number) - 1)
