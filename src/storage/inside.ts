@@ -2,6 +2,8 @@ import type { Event } from '../model/event.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
+import type { CountingContext } from '../model/stats.ts'
+import type { Suppression } from '../model/suppression.ts'
 import { row, sql, type Work } from './sql.ts'
 import type { Remember } from './store.ts'
 
@@ -13,9 +15,11 @@ export interface Inside {
   /** Counts the stored bytes of rows that were written or removed. */
   stored(source: StoredSource, rows: readonly StoredRow[]): Work<void>
   /** Writes an event, counts it, and writes a delivery for each webhook that subscribed to it. */
-  append(event: Event): Work<void>
+  append(event: Event, how?: CountingContext): Work<void>
   /** Writes the event if an active webhook receives it. */
   offer(event: OnDemandEvent): Work<void>
+  /** Writes a suppression and its event, unless there is one already → whether it is new. */
+  suppress(suppression: Suppression): Work<boolean>
   /** The work, which has noted the change, pauses a webhook: it receives no event that is written after this. */
   pausing(webhookId: string): Work<void>
 }

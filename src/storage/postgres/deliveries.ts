@@ -1,12 +1,12 @@
 import type { Delivery } from '../../model/delivery.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import { ERASED_ADDRESS } from '../../model/erasure.ts'
+import type { Engagement } from '../records/engagement.ts'
 import type { ClaimedDelivery, Deliveries, DeliveryClaimRequest } from '../store.ts'
 import { textArray } from './arrays.ts'
 import { type Chosen, FOUND, type Leased, MESSAGE, type Queue } from './claims.ts'
 import { readContent } from './contents.ts'
 import type { Destinations } from './destinations.ts'
-import { postgresEngagement } from './engagement.ts'
 import type { MailLane } from './group.ts'
 import { postgresLateRecords } from './late-records.ts'
 import {
@@ -26,7 +26,6 @@ import type { Reads } from './reads.ts'
 import { recordKind } from './record-delivery.ts'
 import { recordSuppressed } from './record-suppressed.ts'
 import type { Queries } from './transactions.ts'
-import { postgresUnsubscribables } from './unsubscribables.ts'
 
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from deliveries d ${DELIVERY_STATE} where d.id = any($1::text[])`
 const MESSAGES = `select ${MESSAGE_COLUMNS} from messages m
@@ -48,7 +47,7 @@ export function postgresDeliveries(
     offer: (key: string, at: number) => void
     destinations: Pick<Destinations, 'note'>
   },
-): Deliveries {
+): Omit<Deliveries, keyof Engagement> {
   const { queue, domains } = inside
   const record = recordKind(inside.offer, queue.finished)
 
@@ -72,8 +71,6 @@ export function postgresDeliveries(
     get: (id) => readDelivery(reads, id),
     shareLimits: inside.destinations.note,
     ...postgresLateRecords(reads, lane),
-    ...postgresEngagement(lane),
-    ...postgresUnsubscribables(reads, lane),
   }
 }
 

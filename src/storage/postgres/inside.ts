@@ -4,6 +4,7 @@ import type { Work } from '../sql.ts'
 import type { Remember } from '../store.ts'
 import { perform, type Transaction } from './database.ts'
 import type { Additions } from './group.ts'
+import { suppressOne } from './suppressions.ts'
 import type { Statements } from './transactions.ts'
 import type { Usage } from './usage.ts'
 
@@ -26,8 +27,10 @@ export function postgresInside(usage: Usage): Inside {
         native(({ statements }) => usage.add(statements, organizationId, counter, by, period)),
     },
     stored,
-    append: (event) => native(async ({ add }) => additions(add).append(event)),
+    append: (event, how) => native(async ({ add }) => additions(add).append(event, how)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
+    suppress: (suppression) =>
+      native(({ statements, add }) => suppressOne({ statements, add: additions(add) }, suppression)),
     pausing: (webhookId) => native(async ({ add }) => additions(add).pausing(webhookId)),
   }
 }

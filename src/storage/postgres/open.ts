@@ -10,6 +10,7 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
+import { engagementRecords } from '../records/engagement.ts'
 import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
@@ -170,12 +171,15 @@ function rolesOf(
       writer,
     }),
     contents: contentsInside,
-    deliveries: postgresDeliveries(reads, lane, {
-      queue: queues.deliveries,
-      domains: mirrors.domain,
-      offer: due.deliveries.offer,
-      destinations,
-    }),
+    deliveries: {
+      ...postgresDeliveries(reads, lane, {
+        queue: queues.deliveries,
+        domains: mirrors.domain,
+        offer: due.deliveries.offer,
+        destinations,
+      }),
+      ...engagementRecords(database, inside),
+    },
     events: { ...postgresEventWriting(lane, usage), ...postgresEventReading(reads, distribution) },
     webhookDeliveries: {
       ...postgresWebhookDeliveries(reads, lane, {

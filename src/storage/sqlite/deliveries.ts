@@ -3,12 +3,12 @@ import { ERASED_ADDRESS } from '../../model/erasure.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
 import { type DueIndex, type DueTime, dueTimeOf, mayStart, NO_END, refill } from '../due-index.ts'
 import { tlsOf } from '../message-rows.ts'
+import type { Engagement } from '../records/engagement.ts'
 import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import { type Connection, one } from './driver.ts'
-import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { leasesOf } from './leases.ts'
@@ -23,7 +23,6 @@ import {
 import type { Reports } from './reports.ts'
 import type { DomainCache } from './settings.ts'
 import type { SuppressInside } from './suppressions.ts'
-import { sqliteUnsubscribables } from './unsubscribables.ts'
 import type { Writer } from './writer.ts'
 
 // Goes from queue to queue along the due index: its cost is the number of queues, not of deliveries.
@@ -92,7 +91,7 @@ export function sqliteDeliveries(
     suppress: SuppressInside
     reports: Reports
   },
-): Deliveries {
+): Omit<Deliveries, keyof Engagement> {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
   const due = db.prepare<unknown[], DueRow>(DUE)
@@ -103,7 +102,6 @@ export function sqliteDeliveries(
   const suppress = db.prepare(SUPPRESS)
   const statuses = db.prepare<unknown[], DeliveryStatus>(STATUSES).pluck()
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
-  const engage = engageInside(db, inside)
   const { dueIndex, foreign } = inside
 
   const readDueTimes = () => {
@@ -193,8 +191,6 @@ export function sqliteDeliveries(
       waitsSince: WAITS_SINCE,
     }),
     ...lateRecords(db, writer, inside, settleMessage),
-    recordEngagement: (record) => writer.write(() => engage(record)),
-    ...sqliteUnsubscribables(db, writer, inside),
     reports: async (messageId) => inside.reports.ofMessage(messageId),
   }
 }

@@ -4,6 +4,7 @@ import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { StoredBytes } from './stored-bytes.ts'
+import type { SuppressInside } from './suppressions.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
@@ -11,9 +12,10 @@ export function sqliteInside(parts: {
   usage: Usage
   storedBytes: StoredBytes
   append: AppendInside
+  suppress: SuppressInside
   onDemand: OnDemandEvents
 }): Inside {
-  const { usage, storedBytes, append, onDemand } = parts
+  const { usage, storedBytes, append, suppress, onDemand } = parts
   const stored: Inside['stored'] = (source, rows) =>
     native(() => {
       for (const { place, organizationId, bytes } of rows)
@@ -27,8 +29,9 @@ export function sqliteInside(parts: {
       add: (organizationId, counter, by, period) => native(() => usage.add(organizationId, counter, by, period)),
     },
     stored,
-    append: (event) => native(() => append(event)),
+    append: (event, how) => native(() => append(event, how)),
     offer: (event) => native(() => onDemand.offer(event)),
+    suppress: (suppression) => native(() => suppress(suppression)),
     pausing: function* () {}, // since the change was noted, events are for the webhooks as they are now
   }
 }

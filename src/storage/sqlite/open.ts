@@ -13,6 +13,7 @@ import { blockedLinkRecords } from '../records/blocked-links.ts'
 import { canaryRecords } from '../records/canaries.ts'
 import { dedicatedAddressRecords } from '../records/dedicated-addresses.ts'
 import { domainRecords } from '../records/domains.ts'
+import { engagementRecords } from '../records/engagement.ts'
 import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
@@ -179,9 +180,9 @@ export function storeOn(
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
   const append = commitReports.appending(fanOut.append)
   const onDemand = onDemandEvents(webhooks, append)
-  const inside = sqliteInside({ usage, storedBytes, append, onDemand })
-  const remember: RememberInside = (record) => database.perform(inside.remember(record))
   const suppress = commitReports.suppressing(suppressInside(db, usage, onDemand))
+  const inside = sqliteInside({ usage, storedBytes, append, suppress, onDemand })
+  const remember: RememberInside = (record) => database.perform(inside.remember(record))
   const addMessage = addMessageInside(db, {
     parts,
     addAttempt,
@@ -235,16 +236,19 @@ export function storeOn(
       removal: sqliteContentRemoval(db, writer, removeContent),
     }),
     contents: contentsInside,
-    deliveries: sqliteDeliveries(db, writer, {
-      domains,
-      parts,
-      dueIndex: due.deliveries,
-      foreign,
-      addAttempt,
-      append,
-      suppress,
-      reports: sqliteReports(db),
-    }),
+    deliveries: {
+      ...sqliteDeliveries(db, writer, {
+        domains,
+        parts,
+        dueIndex: due.deliveries,
+        foreign,
+        addAttempt,
+        append,
+        suppress,
+        reports: sqliteReports(db),
+      }),
+      ...engagementRecords(database, inside),
+    },
     events: sqliteEvents(db, writer, append, kinds, usage),
     suppressions: findingErased(sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand), {
       hasErased: erased.has,
