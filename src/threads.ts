@@ -14,6 +14,9 @@ export const startHttpsThread = () => new Worker(new URL('./net/https/worker.ts'
 export const startNameServerThread = () =>
   new Worker(new URL('./name-server/worker.ts', import.meta.url).href, { smol: true })
 
+export const startStorageThread = () =>
+  new Worker(new URL('./storage/sqlite/worker.ts', import.meta.url).href, { smol: true })
+
 export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })
 
 export const startMailboxThread = () => new Worker(new URL('./canary/worker.ts', import.meta.url).href, { smol: true })

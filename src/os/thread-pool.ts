@@ -50,6 +50,13 @@ export class JobFailed extends Error {
   override name = 'JobFailed'
 }
 
+/** The job did not run. */
+export class NoThread extends JobFailed {
+  constructor() {
+    super('no thread could be started')
+  }
+}
+
 export class PoolStopped extends Error {
   override name = 'PoolStopped'
   constructor() {
@@ -301,7 +308,7 @@ class Pool<Job> {
     if (cause === 'stopped') for (const task of tasks) task.reject(new PoolStopped())
     else this.#takeBack(tasks, cause, culprit, wasReady)
     if (this.#failedStarts >= MOST_FAILED_STARTS) {
-      for (const task of this.#waiting.splice(0)) task.reject(new JobFailed('no thread could be started'))
+      for (const task of this.#waiting.splice(0)) task.reject(new NoThread())
     }
     this.#assign()
   }

@@ -25,6 +25,7 @@ import { createUserLinks } from '../submission/user-links.ts'
 import { userLinkSecret } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
 import { createOwnAddresses, dedicatedIn, type OwnAddresses } from './dedicated-addresses.ts'
+import { openReadingThread } from './reading-thread.ts'
 import type { Rollback } from './rollback.ts'
 
 /** The open store, the secrets kept in it, and DNS resolvers: what every other part of the server uses. */
@@ -161,6 +162,8 @@ async function openStoreWithEvents(
     minFreeBytes: config.storage.minFreeBytes,
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
+    readingThread:
+      config.database.url === '' ? openReadingThread(config, { clock, pools: metrics.pools, log }) : undefined,
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
     node: {
       name: nodeName(config),

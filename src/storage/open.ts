@@ -6,6 +6,7 @@ import type { ObjectPlace } from './objects/objects.ts'
 import { s3Objects } from './objects/s3.ts'
 import type { NodeOptions } from './postgres/distribution.ts'
 import { openStore as openSqliteStore } from './sqlite/open.ts'
+import type { ReadingThread } from './sqlite/reader.ts'
 import type { Store } from './store.ts'
 
 export interface OpenOptions {
@@ -25,6 +26,8 @@ export interface OpenOptions {
   onUpgrade?: (steps: readonly string[]) => void
   /** In the process that serves: the size of an unfinished change at the end of SQLite's log. */
   onTorn?: (bytes: number) => void
+  /** Runs lists, searches and statistics, and ends with the store. SQLite only. */
+  readingThread?: ReadingThread | undefined
   /** PostgreSQL only. */
   node?: NodeOptions
 }
@@ -46,10 +49,10 @@ async function folderOf(store: Store): Promise<string> {
 }
 
 async function openDatabase(options: Omit<OpenOptions, 'objects'>): Promise<Store> {
-  const { database, minFreeBytes, onTorn, clock, node, ...shared } = options
+  const { database, minFreeBytes, onTorn, readingThread, clock, node, ...shared } = options
   if (database.url === '') {
     requireNotMoved(shared.dataDir)
-    return openSqliteStore({ ...shared, minFreeBytes, ...(onTorn === undefined ? {} : { onTorn }) })
+    return openSqliteStore({ ...shared, minFreeBytes, readingThread, ...(onTorn === undefined ? {} : { onTorn }) })
   }
   const given = { ...(clock === undefined ? {} : { clock }), ...(node === undefined ? {} : { node }) }
   const { openPostgresStore } = await import('./postgres/open.ts')

@@ -14,6 +14,8 @@ import type { Runner } from '../../src/os/runner.ts'
 import { createThreadPool, JobFailed, type PoolEvent, threadRunner } from '../../src/os/thread-pool.ts'
 import type { ParsingJob } from '../../src/parsing/job.ts'
 import { createReaderStarter } from '../../src/server/inbound-readers.ts'
+import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
+import type { ReadJob } from '../../src/storage/sqlite/reader.ts'
 import * as threads from '../../src/threads.ts'
 import { OWN, query, ZONE } from '../name-server/zone.ts'
 import { attemptJob, deliverTwo } from '../outbound/jobs.ts'
@@ -49,7 +51,7 @@ const clock = systemClock
 /** The broken job fails with its own stack; the one beside it ends as it would, in the only thread ever started. */
 async function inPool(start: () => Runner, healthy: unknown, broken: unknown, reason: RegExp) {
   const limits = { count: 1, perRunner: 3, computeMs: TEST_LIMIT_MS, totalMs: TEST_LIMIT_MS }
-  const settings = { hostname: 'mx.b.test', authenticationMs: 1_000 }
+  const settings = { hostname: 'mx.b.test', authenticationMs: 1_000, file: join(folder, DATABASE_FILE) }
   const pool = createThreadPool({ name: 'tested', start, ...limits, settings, clock, log: silentLog, onEvent })
   undo.push(() => pool.stop())
   const beside = pool.run(healthy)
@@ -251,6 +253,14 @@ const ROWS = {
     author_mail: parsing({ kind: 'author_mail', head: null }),
     suppression_list: parsing({ kind: 'suppression_list', text: null }),
   } satisfies Record<ParsingJob['kind'], unknown>,
+  startStorageThread: {
+    read: async () => {
+      await (await openStore({ dataDir: folder, now: 0 })).close()
+      const healthy: ReadJob = { name: 'waiting', owner, args: [0] }
+      const broken: ReadJob = { name: 'messages', owner, args: [null] }
+      await inPool(threadRunner(threads.startStorageThread), healthy, broken, /TypeError: .*\n +at /)
+    },
+  },
   startHttpsThread: { exchange: () => request({ headers: { a: 'b\r\n' } }), probe: () => request('probe') },
   startNameServerThread: {
     udp: () => answering('udp'),

@@ -6,10 +6,12 @@ import { withObjects } from '../../src/storage/objects/contents.ts'
 import { s3Objects } from '../../src/storage/objects/s3.ts'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
+import type { ReadingThread } from '../../src/storage/sqlite/reader.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { keepSessions } from '../support/keep-sessions.ts'
 import { openMemoryStore, openNewStore } from '../support/migrated-store.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startReading } from '../support/reading.ts'
 import { startS3, type TestS3 } from '../support/s3.ts'
 import { createEmptied } from './migrated.ts'
 
@@ -51,14 +53,15 @@ async function inFolder(open: (dataDir: string) => Promise<Store>): Promise<Open
   }
 }
 
-function openSqlite(dataDir: string, plan: Plan): Promise<Store> {
+function openSqlite(dataDir: string, plan: Plan, readingThread?: ReadingThread): Promise<Store> {
   const open = existsSync(join(dataDir, DATABASE_FILE)) ? openStore : openNewStore
-  return open({ dataDir, now: OPENED_AT, plans: () => plan })
+  return open({ dataDir, now: OPENED_AT, plans: () => plan, readingThread })
 }
 
+/** As the server opens it: lists and searches run in a thread. */
 const sqliteInFolder: Backend = {
   name: 'sqlite in a folder',
-  open: (plan) => inFolder((dataDir) => openSqlite(dataDir, plan)),
+  open: (plan) => inFolder((dataDir) => openSqlite(dataDir, plan, startReading(dataDir))),
 }
 
 const sqliteInMemory: Backend = {

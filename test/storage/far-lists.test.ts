@@ -2,11 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
-import { sqliteMessageList } from '../../src/storage/sqlite/message-list.ts'
+import { messageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
-import { CATCH_UP, searchIndex } from '../../src/storage/sqlite/search.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { CATCH_UP } from '../../src/storage/sqlite/search.ts'
 import type {
   AcceptedMessage,
   EventFilter,
@@ -30,7 +29,6 @@ import {
 const DAY = 86_400_000
 /** More than are examined one by one. */
 const MANY = 2_500
-const NO_MEMORY = { beginning: () => {}, begun: () => {}, ending: () => {}, undone: () => {} }
 
 let db: Connection
 let store: Store
@@ -111,12 +109,12 @@ test('messages beyond the search index are found too, within the time for indexi
   })
   expect(indexed.get()).toBe(CATCH_UP)
 
-  const index = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
+  const list = messageList(db)
+  const listed = (filter: Partial<MessageFilter>) =>
+    idsByPage(async (page) => list({ ...ALL_MESSAGES, ...filter }, page))
   for (const batches of [0, 4, 9]) {
     for (let batch = 0; batch < batches; batch++) await store.maintain('recent', () => true)
     const known = indexed.get() as number
-    const list = sqliteMessageList(db, { ...index, catchUp: async () => ({ low: 0, high: known + 1 }) })
-    const listed = (filter: Partial<MessageFilter>) => idsByPage((page) => list({ ...ALL_MESSAGES, ...filter }, page))
     for (const text of ['kaleid', 'cafe', 'KALEIDOSCOPE café', 'bob@a.example kal', null]) {
       for (const filter of [
         { templateId: 'tpl_1' },
@@ -211,14 +209,13 @@ test('a list that has searched long enough ends its page, and the next page cont
   await accept(store, records.accepted(foreign), old, records.accepted(foreign))
   await accept(store, ...common(), young, records.accepted(foreign), ...common())
   while (await store.maintain('recent', () => true));
-  const search = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
   let looks = 0
   /** Each step takes twenty milliseconds. */
   const clock = () => {
     looks++
     return 20 * looks
   }
-  const list = sqliteMessageList(db, search, clock)
+  const list = messageList(db, clock)
   const isOwn = db.prepare('select 1 from messages where id = ? and organization_id = ?')
   const filters: Partial<MessageFilter>[] = [
     { subject: 'aleidosc' },
@@ -230,7 +227,7 @@ test('a list that has searched long enough ends its page, and the next page cont
   for (const filter of filters) {
     let pages = 0
     const ids = await idsByPage(async (page) => {
-      const answer = await list({ ...ALL_MESSAGES, ...filter }, page)
+      const answer = list({ ...ALL_MESSAGES, ...filter }, page)
       if (answer.next !== undefined) expect(isOwn.get(answer.next, ORGANIZATION)).toBeDefined()
       pages++
       return answer

@@ -28,9 +28,6 @@ export interface EventKinds {
   emptied(organizationId: string, limit: number): number[]
   /** Inside a change. */
   remove(organizationId: string, range: number): void
-  /** Spans of numbers from `low` to before `high`, in order, each with its parts that may contain matches; most have
-   *  none. */
-  spans(filter: EventFilter, bounds: Numbers, order: 'asc' | 'desc'): Generator<Numbers[]>
 }
 
 /** True if the filter uses a property that ranges are noted by. */
@@ -62,28 +59,35 @@ export function eventKinds(db: Connection): EventKinds {
       remove.run(organizationId, range)
       noted.clear()
     },
-    *spans(filter, { low, high }, order) {
-      const conditions = [
-        { sql: 'organization_id = ?', values: [filter.organizationId] },
-        ...when(filter.type, 'type = ?'),
-        ...when(filter.mode, 'mode = ?'),
-        ...when(filter.domainId, 'domain_id = ?'),
-      ]
-      const sql = `select distinct range from event_kinds where ${conditions.map((each) => each.sql).join(' and ')}
-        and range >= ? and range < ? order by range ${order}`
-      const ranges = db.prepare<unknown[], number>(sql).pluck()
-      const values = conditions.flatMap((each) => each.values)
-      const [first, end] = [rangeOf(low), rangeOf(high - 1) + 1]
-      const toNumbers = (range: number) => ({
-        low: Math.max(low, range * RANGE),
-        high: Math.min(high, (range + 1) * RANGE),
-      })
-      for (let done = 0; done < end - first; done += SPAN) {
-        const from = order === 'asc' ? first + done : Math.max(first, end - done - SPAN)
-        const before = order === 'asc' ? Math.min(end, from + SPAN) : end - done
-        yield ranges.all(...values, from, before).map(toNumbers)
-      }
-    },
+  }
+}
+
+/** → the spans of numbers from `low` to before `high`, in order, each with its parts that may contain matches; most have
+ *  none. */
+export function kindSpans(
+  db: Connection,
+): (filter: EventFilter, bounds: Numbers, order: 'asc' | 'desc') => Generator<Numbers[]> {
+  return function* (filter, { low, high }, order) {
+    const conditions = [
+      { sql: 'organization_id = ?', values: [filter.organizationId] },
+      ...when(filter.type, 'type = ?'),
+      ...when(filter.mode, 'mode = ?'),
+      ...when(filter.domainId, 'domain_id = ?'),
+    ]
+    const sql = `select distinct range from event_kinds where ${conditions.map((each) => each.sql).join(' and ')}
+      and range >= ? and range < ? order by range ${order}`
+    const ranges = db.prepare<unknown[], number>(sql).pluck()
+    const values = conditions.flatMap((each) => each.values)
+    const [first, end] = [rangeOf(low), rangeOf(high - 1) + 1]
+    const toNumbers = (range: number) => ({
+      low: Math.max(low, range * RANGE),
+      high: Math.min(high, (range + 1) * RANGE),
+    })
+    for (let done = 0; done < end - first; done += SPAN) {
+      const from = order === 'asc' ? first + done : Math.max(first, end - done - SPAN)
+      const before = order === 'asc' ? Math.min(end, from + SPAN) : end - done
+      yield ranges.all(...values, from, before).map(toNumbers)
+    }
   }
 }
 

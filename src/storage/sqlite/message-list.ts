@@ -6,8 +6,8 @@ import { marksAsked } from '../search-tokens.ts'
 import type { MessageFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
-import { type Condition, type Numbers, nextTurn, when } from './page.ts'
-import type { SearchIndex } from './search.ts'
+import { type Condition, type Numbers, when } from './page.ts'
+import { searchState } from './search.ts'
 import { createTextTest, searchQuery } from './search-texts.ts'
 import { searchWords } from './search-words.ts'
 import { searched } from './searched.ts'
@@ -25,24 +25,21 @@ const FIRST_SINCE = 'select number from messages where id >= ? order by id limit
 const OWN_FROM = `select id from messages where organization_id = ? and number >= ? and number < ?
   order by number limit 1`
 
-/** Main-thread time per page. Then the page ends, even if it is not full, and says where to continue. A minimum of
- *  numbers is always read, or a cold or busy machine would give short pages of a small store. */
-const ENOUGH_MS = 12
+/** Time per page. Then the page ends, even if it is not full, and says where to continue. A minimum of numbers is always
+ *  read, or a cold or busy machine would give short pages of a small store. */
+const ENOUGH_MS = 25
 const FEWEST_NUMBERS = 2_048
 
-export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
+export type MessageList = (filter: MessageFilter, page: PageRequest) => Page<Message>
 
 /** Messages that match every given part of the filter, newest first. The newest are read one by one. If those do not
  *  fill a page, the search index says where to look further; what it does not contain (some fields, and very recent
  *  messages) is read in slices. */
-export function sqliteMessageList(
-  db: Connection,
-  search: SearchIndex,
-  nowMs: () => number = () => performance.now(),
-): MessageList {
+export function messageList(db: Connection, nowMs: () => number = () => performance.now()): MessageList {
   // SQLite's own lower() supports ASCII only.
   db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
   const index = searchWords(db)
+  const state = searchState(db)
   const hasText = createTextTest(db)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
@@ -64,7 +61,7 @@ export function sqliteMessageList(
     return { low: (last ?? -1) + 1, high: Math.min(cursor, first ?? cursor) }
   }
 
-  return async (filter, page) => {
+  return (filter, page) => {
     const { low, high } = boundsOf(filter, page.after)
     const limit = page.limit + 1
     const walks = walksOf(filter)
@@ -77,7 +74,8 @@ export function sqliteMessageList(
         : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
-      const indexed = await search.catchUp()
+      const { first, last } = state()
+      const indexed = { low: first, high: last + 1 }
       const query = searchQuery(filter.text, marks)
       if (query === null) return { records: [], hasMore: false }
       const contains = filter.text === null ? () => true : hasText(filter.text)
@@ -98,7 +96,6 @@ export function sqliteMessageList(
       const beganAt = nowMs()
       end = step(rows, end, limit)
       spentMs += nowMs() - beganAt
-      await nextTurn()
     }
     return toPage(rows, page, toMessage)
   }

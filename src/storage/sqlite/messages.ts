@@ -12,7 +12,6 @@ import type { ContentParts } from './content-parts.ts'
 import type { RememberInside } from './database.ts'
 import { type Connection, one } from './driver.ts'
 import type { LargeContents } from './large-contents.ts'
-import type { MessageList } from './message-list.ts'
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -21,6 +20,8 @@ import {
   toDelivery,
   toMessage,
 } from './message-row.ts'
+import type { Reader } from './reader.ts'
+import type { SearchIndex } from './search.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
@@ -51,7 +52,8 @@ export function sqliteMessages(
   inside: {
     /** Writer for new messages. */
     taking: Writer
-    list: MessageList
+    reader: Reader
+    search: SearchIndex
     parts: ContentParts
     large: LargeContents
     addMessage: AddMessageInside
@@ -121,7 +123,10 @@ export function sqliteMessages(
       const row = get.get(id)
       return row === undefined ? null : toMessage(row)
     },
-    list: (filter, page) => inside.list(filter, page),
+    list: async (filter, page) => {
+      if (filter.text !== null) await inside.search.catchUp()
+      return inside.reader.ask('messages', filter.organizationId, filter, page)
+    },
     existing: async (ids) => new Set(existing.all(JSON.stringify(ids))),
     content: async (id) => {
       const row = content.get(id)

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Plan, planFor, UNLIMITED_PLAN } from '../../model/organization.ts'
+import { INSTALLATION, type Plan, planFor, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { CommitListener } from '../commit-listener.ts'
 import { createDueIndex } from '../due-index.ts'
 import type { Encryption } from '../encryption.ts'
@@ -34,7 +34,7 @@ import { warmupRecords } from '../records/warmups.ts'
 import { webhookRecords } from '../records/webhooks.ts'
 import { contentsInside } from '../roles/contents.ts'
 import type { SettingsKind } from '../sql.ts'
-import type { Store } from '../store.ts'
+import type { Stats, Store } from '../store.ts'
 import { accompanying } from './accompany.ts'
 import { addMessageInside } from './add-message.ts'
 import { addAttemptInside } from './attempts.ts'
@@ -62,11 +62,10 @@ import { queueInboundInside } from './inbound-queue.ts'
 import { sqliteInside } from './inside.ts'
 import { createLargeContents } from './large-contents.ts'
 import { createLateCopy, type LateCopy } from './late-copy.ts'
-import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { SQLITE_NODES } from './nodes.ts'
-import { sqliteQueues } from './queues.ts'
+import { type Reader, type ReadingThread, readerOn, threadReader } from './reader.ts'
 import { type Reading, shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
@@ -76,7 +75,6 @@ import { blockedLinkCache, domainCache, keyCache, organizationCache, qualityAler
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
-import { sqliteStats } from './stats.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createUsage } from './usage.ts'
@@ -93,7 +91,8 @@ const LOCK_GLANCE_MS = 5
 
 /** Data directory → its Store, created and upgraded where needed; `:memory:` for tests. Files are readable only by
  *  their owner. `onUpgrade` gets the schema steps of an upgrade. `plans`: limits of the plan with that name; by
- *  default nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is checked first, and with
+ *  default nothing is limited. `minFreeBytes` of the disk stay free of new mail. `readingThread` runs lists, searches and
+ *  statistics, and stops with the store; without it they run at once in this thread. The log is checked first, and with
  *  `onTorn`, in the process that serves the store, the database too; `onTorn` gets the size of an unfinished change
  *  at the end of the log. Throws StoreDamaged, StoreMismatch for a newer store, EncryptionKeyUnusable without its
  *  key, and what the driver throws for an unreadable one. */
@@ -105,8 +104,9 @@ export async function openStore(options: {
   onTorn?: (bytes: number) => void
   plans?: (name: string) => Plan
   onUpgrade?: (steps: readonly string[]) => void
+  readingThread?: ReadingThread | undefined
 }): Promise<Store> {
-  const { dataDir, now, commitListener, minFreeBytes = 0, onTorn, plans, onUpgrade } = options
+  const { dataDir, now, commitListener, minFreeBytes = 0, onTorn, plans, onUpgrade, readingThread } = options
   const file = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
   let db: Connection | undefined
   try {
@@ -123,6 +123,7 @@ export async function openStore(options: {
     return storeOn(db, encryption, {
       commitListener,
       plans,
+      readingThread,
       reserve: createDiskReserve(dataDir, minFreeBytes),
       lockPatienceMs: LOCK_PATIENCE_MS,
     })
@@ -141,6 +142,7 @@ export function storeOn(
     reserve?: DiskReserve
     lockPatienceMs?: number
     plans?: ((name: string) => Plan) | undefined
+    readingThread?: ReadingThread | undefined
   } = {},
 ): Store {
   const {
@@ -148,8 +150,10 @@ export function storeOn(
     reserve = createDiskReserve('', 0),
     lockPatienceMs = 0,
     plans = () => UNLIMITED_PLAN,
+    readingThread,
   } = options
   const reading = shareReads(db)
+  const reader = readingThread === undefined ? readerOn(db, reading) : threadReader(readingThread)
   const foreign = watchForeignChanges(db, reading)
   const caches = createCaches(db, foreign, { encryption, plans })
   const { organizations, usage, storedBytes, domains, blocked, webhooks, routes, erased, counters, kinds } = caches
@@ -195,7 +199,6 @@ export function storeOn(
     usage,
   })
   const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
-  const list = sqliteMessageList(db, search)
   const removeContent = removeContentInside(db, { parts, storedBytes })
   const secret = sqliteSecrets(db, writer, encryption)
   const current = (id: string) => {
@@ -224,7 +227,8 @@ export function storeOn(
     sessions: sessionRecords(database),
     messages: sqliteMessages(db, writer, {
       taking,
-      list,
+      reader,
+      search,
       parts,
       large,
       addMessage,
@@ -249,17 +253,25 @@ export function storeOn(
       }),
       ...engagementRecords(database, inside),
     },
-    events: sqliteEvents(db, writer, append, kinds, usage),
+    events: sqliteEvents(db, writer, { append, reader, usage }),
     suppressions: findingErased(sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand), {
       hasErased: erased.has,
       key: erasureKey,
     }),
     templates: templateRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
-    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, due.webhookDeliveries, foreign, fanOut, onDemand),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, {
+      webhooks,
+      dueIndex: due.webhookDeliveries,
+      foreign,
+      fanOut,
+      onDemand,
+      reader,
+    }),
     inboundRoutes: inboundRouteRecords(database, inside, encryption),
     inbound: sqliteInbound(db, taking, {
       reading,
+      reader,
       parts,
       large,
       queueDelivery,
@@ -275,7 +287,7 @@ export function storeOn(
       foreign,
       queueDelivery,
     }),
-    queues: sqliteQueues(db),
+    queues: { waiting: (now) => reader.ask('waiting', INSTALLATION, now) },
     workers: sqliteWorkers(db),
     nodes: SQLITE_NODES,
     // The only server of its data directory.
@@ -283,7 +295,7 @@ export function storeOn(
     certificates: null,
     leases: { leads: () => true, take: async () => true, release: async () => {} },
     held: sqliteHeld(db, writer, due, { fanOut, onDemand }),
-    stats: sqliteStats(db),
+    stats: statsFrom(reader),
     quality: qualityRecords(database, inside),
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
@@ -303,6 +315,7 @@ export function storeOn(
     checkWritable: heartbeat(db, taking),
     close: async () => {
       await writer.idle()
+      await reader.close()
       db.close()
     },
   }
@@ -329,6 +342,14 @@ function createCaches(
     erased: erasedOrganizations(db, foreign),
     counters: createCounters(db),
     kinds: eventKinds(db),
+  }
+}
+
+function statsFrom(reader: Reader): Stats {
+  return {
+    hours: (filter, starts) => reader.ask('hours', filter.organizationId, filter, starts),
+    days: (filter, spans) => reader.ask('days', filter.organizationId, filter, spans),
+    groups: (filter, by, span) => reader.ask('groups', filter.organizationId, filter, by, span),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Connection } from './driver.ts'
 import { type Condition, nextTurn } from './page.ts'
 
-/** Records read one by one before other work gets a turn: a millisecond, or ten if each has to come from the disk. */
+/** Records of an index that one statement reads at most: a millisecond, or ten if each has to come from the disk. */
 export const SLICE = 256
 
 /** An index that a list reads from its newest end: the narrowest that matches. The condition is the index's. */
@@ -39,6 +39,13 @@ export function sliced<Row, K extends Key>(
     rows.push(...listed.all(...walk.values, lowest ?? low, high, ...conditions.values, limit - rows.length))
     return lowest ?? null
   }
+}
+
+/** Runs all steps of a walk → at most `limit` rows. */
+export function walked<K extends Key, Row>(step: Step<K, Row>, high: K, limit: number): Row[] {
+  const rows: Row[] = []
+  for (let end: K | null = high; end !== null && rows.length < limit; ) end = step(rows, end, limit)
+  return rows
 }
 
 /** Runs all steps of a walk in turns with other work → at most `limit` rows. */

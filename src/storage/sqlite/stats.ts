@@ -1,4 +1,4 @@
-import { COUNTED, type Counts, noCounts } from '../../model/stats.ts'
+import { COUNTED, type Counts, noCounts, type StatsGrouping } from '../../model/stats.ts'
 import {
   BEHIND_STREAMS,
   COUNT_COLUMNS,
@@ -10,10 +10,10 @@ import {
   WHOLE_DAY,
 } from '../mail-counts.ts'
 import { groupsOf, placesOf, type SumsBy, type TagRange } from '../stats-groups.ts'
-import type { Stats, StatsFilter } from '../store.ts'
+import type { Stats, StatsFilter, StatsSpan } from '../store.ts'
 import { type Connection, one } from './driver.ts'
-import { type Condition, nextTurn, when } from './page.ts'
-import { joined, SLICE } from './slices.ts'
+import { type Condition, when } from './page.ts'
+import { joined } from './slices.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 const OF_ORGANIZATION = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag = ? and mode = ?`
@@ -28,7 +28,7 @@ const TAGS: Record<Exclude<TagRange, 'counted'>, string> = {
 }
 
 /** Reads counters only: one lookup for each hour or day of the ranges. */
-export function sqliteStats(db: Connection): Stats {
+export function statsReads(db: Connection) {
   const ofOrganization = db.prepare<unknown[], SumRow>(OF_ORGANIZATION).raw()
   const ofDomain = db.prepare<unknown[], SumRow>(OF_DOMAIN).raw()
 
@@ -47,23 +47,23 @@ export function sqliteStats(db: Connection): Stats {
   }
 
   return {
-    hours: async (filter, starts) =>
+    hours: (filter: StatsFilter, starts: readonly number[]): Counts[] =>
       starts.map((start) => {
         const counts = noCounts()
         add(counts, filter, Math.floor(start / DAY_MS), Math.floor(start / HOUR_MS) % 24)
         return counts
       }),
-    days: async (filter, spans) =>
+    days: (filter: StatsFilter, spans: Parameters<Stats['days']>[1]): Counts[] =>
       spans.map(({ from, before }) => {
         const counts = noCounts()
         for (let at = from; at < before; at += DAY_MS) add(counts, filter, Math.floor(at / DAY_MS), WHOLE_DAY)
         return counts
       }),
-    groups: (filter, by, span) => groupsOf(sumsOf(db), filter, by, span),
+    groups: (filter: StatsFilter, by: StatsGrouping, span: StatsSpan) => groupsOf(sumsOf(db), filter, by, span),
   }
 }
 
-/** One lookup for each hour or day, in turns with other work. */
+/** One lookup for each hour or day. */
 function sumsOf(db: Connection): SumsBy {
   return async (column, tags, filter, span) => {
     const { organizationId, domainId, mode } = filter
@@ -79,17 +79,12 @@ function sumsOf(db: Connection): SumsBy {
       )
       .raw()
     const groups = new Map<string, Counts>()
-    let read = 0
     for (const { day, hour } of placesOf(span)) {
       for (const [key, ...sums] of grouped.all(day, hour, ...values)) {
         const counts = groups.get(key) ?? noCounts()
         addSums(counts, sums, 1)
         groups.set(key, counts)
-        read++
       }
-      if (++read < SLICE) continue
-      read = 0
-      await nextTurn()
     }
     return groups
   }

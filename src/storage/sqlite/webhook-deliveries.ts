@@ -2,8 +2,7 @@ import type { EventType } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Mode } from '../../model/message.ts'
 import { webhookPausedEvent } from '../../model/on-demand-event.ts'
-import type { PostAttempt } from '../../model/post-attempt.ts'
-import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
+import { concerns } from '../../model/webhook.ts'
 import { type DueIndex, type DueTime, dueTimeOf, mayStart, NO_END, refill } from '../due-index.ts'
 import { type OnDemandEvents, webhookDeliveryId } from '../fan-out-targets.ts'
 import { toPage } from '../page.ts'
@@ -15,7 +14,8 @@ import type { WebhookCache } from './endpoints.ts'
 import type { FanOut } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { leasesOf } from './leases.ts'
-import { webhookDeliveryList } from './webhook-delivery-list.ts'
+import type { Reader } from './reader.ts'
+import { DELIVERY_COLUMNS, type DeliveryRow, withAttempts } from './webhook-delivery-list.ts'
 import type { Writer } from './writer.ts'
 
 // Goes from webhook to webhook along the due index: its cost is the number of webhooks, not of deliveries.
@@ -44,18 +44,13 @@ const FAILED_ATTEMPT = `update webhooks set last_failure_at = ?, failing_since =
   consecutive_failures = consecutive_failures + ? where id = ?`
 const PAUSE = `update webhooks set status = 'paused', disabled_reason = ?, updated_at = ? where id = ?`
 const WEBHOOK = `select ${WEBHOOK_COLUMNS} from webhooks where id = ?`
+const OWNER = 'select organization_id from webhooks where id = ?'
 const WAITS_SINCE = `coalesce((select a.at from webhook_attempts a where a.delivery_number = d.number
     order by a.number desc limit 1), d.created_at)`
-// While an attempt is in progress, there is no next one.
-const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
-  iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
-const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
-const OF_MESSAGE = `select ${COLUMNS} from events e indexed by events_of_message
+const GET = `select ${DELIVERY_COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
+const OF_MESSAGE = `select ${DELIVERY_COLUMNS} from events e indexed by events_of_message
   cross join webhook_deliveries d indexed by webhook_deliveries_of_event on d.event_number = e.number
   where e.message_id = ? and e.organization_id = ? order by e.number desc limit ?`
-const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
-    response_excerpt as responseExcerpt
-  from webhook_attempts where delivery_number = ? order by number`
 const ATTEMPT_COUNT = 'select count(*) from webhook_attempts where delivery_number = ?'
 const RETRY = `update webhook_deliveries set status = 'pending', next_attempt_at = ? where id = ? and worker is null`
 const EVENTS_OF_RANGE = `select number, id, type, mode, domain_id as domainId from events
@@ -72,11 +67,21 @@ const QUEUE_AGAIN = `insert into webhook_deliveries (id, webhook_id, event_numbe
 export function sqliteWebhookDeliveries(
   db: Connection,
   writer: Writer,
-  webhooks: WebhookCache,
-  dueIndex: DueIndex,
-  foreign: ForeignChanges,
-  fanOut: Pick<FanOut, 'hasPending' | 'some'>,
-  onDemand: OnDemandEvents,
+  {
+    webhooks,
+    dueIndex,
+    foreign,
+    fanOut,
+    onDemand,
+    reader,
+  }: {
+    webhooks: WebhookCache
+    dueIndex: DueIndex
+    foreign: ForeignChanges
+    fanOut: Pick<FanOut, 'hasPending' | 'some'>
+    onDemand: OnDemandEvents
+    reader: Reader
+  },
 ): WebhookDeliveries {
   const dueTimes = db.prepare<unknown[], DueTime>(DUE_TIMES)
   const nextOf = db.prepare<unknown[], number | null>(NEXT_OF).pluck()
@@ -89,10 +94,10 @@ export function sqliteWebhookDeliveries(
   const failedAttempt = db.prepare(FAILED_ATTEMPT)
   const pause = db.prepare(PAUSE)
   const webhook = db.prepare<unknown[], Parameters<typeof toWebhook>[0]>(WEBHOOK)
-  const get = db.prepare<unknown[], Row>(GET)
-  const ofMessage = db.prepare<unknown[], Row>(OF_MESSAGE)
-  const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
-  const list = webhookDeliveryList<Row>(db, COLUMNS)
+  const get = db.prepare<unknown[], DeliveryRow>(GET)
+  const ofMessage = db.prepare<unknown[], DeliveryRow>(OF_MESSAGE)
+  const owner = db.prepare<unknown[], string>(OWNER).pluck()
+  const toRecord = withAttempts(db)
 
   const readDueTimes = () => {
     refill(dueIndex, dueTimes.all())
@@ -104,11 +109,6 @@ export function sqliteWebhookDeliveries(
     (look: Look): Look =>
     (webhookId, dueAt) =>
       webhooks.get(webhookId)?.status === 'active' && look(webhookId, dueAt)
-  const toRecord = ({ number: row, ...rest }: Row): WebhookDelivery => ({
-    ...rest,
-    nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
-    attempts: attempts.all(row),
-  })
 
   return {
     claimDue: (request) =>
@@ -184,7 +184,7 @@ export function sqliteWebhookDeliveries(
       const row = get.get(id)
       return row === undefined ? null : toRecord(row)
     },
-    list: async (filter, page) => toPage(await list(filter, page), page, toRecord),
+    list: (filter, page) => reader.ask('webhookDeliveries', owner.get(filter.webhookId) ?? '', filter, page),
     ofMessage: async (organizationId, messageId, limit) => {
       const rows = ofMessage.all(messageId, organizationId, limit + 1)
       return toPage(rows, { limit, after: null }, toRecord)
@@ -195,7 +195,7 @@ export function sqliteWebhookDeliveries(
 
 /** Manual retries and replays. */
 function repeats(db: Connection, writer: Writer, dueIndex: DueIndex): Pick<WebhookDeliveries, 'retry' | 'replay'> {
-  const get = db.prepare<unknown[], Row>(GET)
+  const get = db.prepare<unknown[], DeliveryRow>(GET)
   const webhook = db.prepare<unknown[], Parameters<typeof toWebhook>[0]>(WEBHOOK)
   const attemptCount = db.prepare<unknown[], number>(ATTEMPT_COUNT).pluck()
   const retry = db.prepare(RETRY)
@@ -230,8 +230,6 @@ function repeats(db: Connection, writer: Writer, dueIndex: DueIndex): Pick<Webho
       }),
   }
 }
-
-type Row = Omit<WebhookDelivery, 'attempts'> & { number: number }
 
 interface DueRow {
   number: number

@@ -1,9 +1,18 @@
-import type { PageRequest, WebhookDeliveryFilter } from '../store.ts'
+import type { PostAttempt } from '../../model/post-attempt.ts'
+import type { WebhookDelivery } from '../../model/webhook.ts'
+import { toPage } from '../page.ts'
+import type { Page, PageRequest, WebhookDeliveryFilter } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { when } from './page.ts'
-import { joined, SLICE, sliced, walkSlices } from './slices.ts'
+import { joined, SLICE, sliced, walked } from './slices.ts'
 import { numbersOf } from './times.ts'
 
+// While an attempt is in progress, there is no next one.
+export const DELIVERY_COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
+  iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
+const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
+    response_excerpt as responseExcerpt
+  from webhook_attempts where delivery_number = ? order by number`
 const NUMBER = 'select number from webhook_deliveries where id = ?'
 const NEWEST = 'select max(number) from webhook_deliveries where webhook_id = ?'
 const TIME_FROM =
@@ -24,8 +33,23 @@ const FAILED = walkedBy('failed', " and d.status = 'failed'")
 // Deliveries with a next attempt are the pending ones.
 const OPEN = walkedBy('due', ' and d.next_attempt_at is not null')
 
-/** Deliveries of one webhook, newest first → at most one row more than the page contains. */
-export function webhookDeliveryList<Row>(db: Connection, columns: string) {
+export type DeliveryRow = Omit<WebhookDelivery, 'attempts'> & { number: number }
+
+/** → What adds its attempts to the row of a delivery. */
+export function withAttempts(db: Connection): (row: DeliveryRow) => WebhookDelivery {
+  const attempts = db.prepare<unknown[], PostAttempt>(ATTEMPTS)
+  return ({ number, ...rest }) => ({
+    ...rest,
+    nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
+    attempts: attempts.all(number),
+  })
+}
+
+/** Deliveries of one webhook, newest first. */
+export function webhookDeliveryList(
+  db: Connection,
+): (filter: WebhookDeliveryFilter, page: PageRequest) => Page<WebhookDelivery> {
+  const toRecord = withAttempts(db)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
@@ -38,7 +62,8 @@ export function webhookDeliveryList<Row>(db: Connection, columns: string) {
     return type === null ? { ...ALL, values: [webhookId] } : { ...OF_TYPE, values: [webhookId, type] }
   }
 
-  return (filter: WebhookDeliveryFilter, { after, limit }: PageRequest): Promise<Row[]> => {
+  return (filter, page) => {
+    const { after } = page
     const { webhookId, status, type, createdAfter, createdBefore } = filter
     const end = after === null ? (newest.get(webhookId) ?? 0) + 1 : (number.get(after) ?? 0)
     const known = { low: 0, high: end }
@@ -50,7 +75,7 @@ export function webhookDeliveryList<Row>(db: Connection, columns: string) {
       ...when(createdAfter, 'd.created_at >= ?'),
       ...when(createdBefore, 'd.created_at < ?'),
     ]
-    const step = sliced<Row, number>(db, walkOf(filter), columns, joined(conditions), low)
-    return walkSlices(step, high, limit + 1)
+    const step = sliced<DeliveryRow, number>(db, walkOf(filter), DELIVERY_COLUMNS, joined(conditions), low)
+    return toPage(walked(step, high, page.limit + 1), page, toRecord)
   }
 }
