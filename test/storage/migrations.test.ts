@@ -32,6 +32,12 @@ test('a fresh data directory gets the schema, and opening it again changes nothi
   await again.close()
 })
 
+test('every table is strict', async () => {
+  await inside((db) => migrate(db, 1))
+  const others = `select name from pragma_table_list where schema = 'main' and not strict and name not like 'sqlite_%'`
+  expect(await inside((db) => db.prepare(others).all())).toEqual([])
+})
+
 test('steps run in order and each once', async () => {
   await inside((db) => migrate(db, 10, [FIRST]))
   await inside((db) => migrate(db, 20, [FIRST, SECOND]))

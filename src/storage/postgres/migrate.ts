@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { StoreMismatch } from '../errors.ts'
+import schema from '../schema.sql' with { type: 'text' }
 import { type Connection, Refused } from './connection.ts'
-import schema from './schema.sql' with { type: 'text' }
+import tables from './tables.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -12,7 +13,7 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the position in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schema }]
+export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schema + tables }]
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`

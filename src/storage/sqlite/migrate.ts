@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { StoreMismatch } from '../errors.ts'
+import schema from '../schema.sql' with { type: 'text' }
 import type { Connection } from './driver.ts'
-import schema from './schema.sql' with { type: 'text' }
+import tables from './tables.sql' with { type: 'text' }
+import { schemaToSqlite } from './translate-schema.ts'
 
 export interface Migration {
   name: string
@@ -11,7 +13,7 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the position in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schema }]
+export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schemaToSqlite(schema) + tables }]
 
 /** Connection → its schema upgraded to this binary's, each step recorded with the checksum of its text: one transaction
  *  per step, or a single one for a new store. An interrupted transaction leaves nothing and runs again. A store that was

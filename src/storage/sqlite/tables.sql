@@ -1,4 +1,4 @@
--- The tables of SQLite, in the order of a message's life. Times are ms UTC.
+-- What only SQLite has, behind schema.sql: tables of mail, and rows. Times are ms UTC.
 
 -- The installation
 
@@ -9,24 +9,6 @@ create table instance (
 ) strict;
 insert into instance (one, id) values (1, lower(hex(randomblob(8))));
 
--- The backup that this database was restored from, if any.
-create table restored (
-  one integer primary key check (one = 1),
-  restored_at integer not null,
-  made_at integer not null -- of the backup
-) strict;
-
--- Something encrypted with the installation's key, to recognise the key.
-create table seal (
-  one integer primary key check (one = 1),
-  proof blob not null
-) strict;
-
-create table secrets (
-  name text primary key,
-  value blob not null -- encrypted
-) strict, without rowid;
-
 -- Written to find out whether anything can be written.
 create table heartbeat (
   one integer primary key check (one = 1),
@@ -36,12 +18,8 @@ insert into heartbeat (one, beats) values (1, 0);
 
 -- Organizations, users and keys
 
-create table organizations (
-  id text primary key,
-  name text not null unique,
-  plan text not null,
-  created_at integer not null
-) strict, without rowid;
+insert into users (id, name, operator, created_at)
+  values ('usr_00000000000000000000000000', 'Operator', 1, cast(strftime('%s', 'now') as integer) * 1000);
 
 -- What an organization has used of the limits of its plan that are not counted from records: by month, by day, or in
 -- all (period ''). Written in the transactions of what they count.
@@ -71,285 +49,7 @@ create table volumes (
   primary key (organization_id, month)
 ) strict, without rowid;
 
--- People who sign in.
-create table users (
-  id text primary key,
-  email text unique, -- folded; null = not set yet
-  name text not null,
-  operator integer not null,
-  password_hash text, -- argon2id
-  created_at integer not null,
-  -- When the mailbox, the console of the server, or a single sign-on provider proved that the address is the user's.
-  -- Until then, the account has only the role in the organization that invited it.
-  email_verified_at integer,
-  invited_to text, -- organization ID
-  cleared_at integer, -- when everything to sign in with ended, because somebody else may have added it
-  disabled_at integer,
-  last_seen_at integer
-) strict, without rowid;
-create index users_operators on users (id) where operator;
-create index users_unverified on users (id) where email_verified_at is null;
-create index users_cleared on users (cleared_at) where cleared_at is not null;
-insert into users (id, name, operator, created_at)
-  values ('usr_00000000000000000000000000', 'Operator', 1, cast(strftime('%s', 'now') as integer) * 1000);
-
-create table user_roles (
-  user_id text not null,
-  organization_id text not null,
-  role text not null, -- owner, admin, developer, support, viewer
-  primary key (user_id, organization_id)
-) strict, without rowid;
-create index user_roles_of_organization on user_roles (organization_id, user_id);
-
--- Who may join an organization by a link that works once. Of every token here and below only the SHA-256 is stored.
-create table invitations (
-  id text primary key,
-  token_hash blob not null unique, -- of the link that was shown to whoever invited
-  mailed_hash blob, -- of the link that was sent to the address
-  organization_id text not null,
-  email text not null,
-  role text not null,
-  invited_by text not null, -- ID of a user or key
-  created_at integer not null,
-  expires_at integer not null
-) strict, without rowid;
-create unique index invitations_of_organization on invitations (organization_id, email);
-create unique index invitations_by_mail on invitations (mailed_hash);
-create index invitations_by_end on invitations (expires_at);
-
-create table password_resets (
-  token_hash blob primary key,
-  user_id text not null,
-  is_proof integer not null default 0, -- a use proves the address: the link was sent there, or made at the console
-  created_at integer not null,
-  expires_at integer not null
-) strict, without rowid;
-create index password_resets_of_user on password_resets (user_id);
-create index password_resets_by_end on password_resets (expires_at);
-
-create table login_links (
-  token_hash blob primary key,
-  user_id text, -- the operator that signs in with the link; null = the oldest one
-  created_at integer not null,
-  expires_at integer not null
-) strict, without rowid;
-create index login_links_by_end on login_links (expires_at);
-
-create table sessions (
-  id text primary key,
-  token_hash blob not null unique,
-  user_id text not null,
-  created_at integer not null,
-  last_seen_at integer not null,
-  ends_at integer not null,
-  ip_address text,
-  user_agent text not null
-) strict, without rowid;
-create index sessions_of_user on sessions (user_id, id);
-create index sessions_by_end on sessions (ends_at);
-
--- Two-step sign-in by codes of an app (RFC 6238).
-create table totp (
-  user_id text primary key,
-  secret blob not null, -- encrypted
-  last_step integer not null, -- the newest time step that was accepted
-  created_at integer not null,
-  enabled_at integer -- null = waits for its first code
-) strict, without rowid;
-
-create table recovery_codes (
-  user_id text not null,
-  code_hash blob not null,
-  primary key (user_id, code_hash)
-) strict, without rowid;
-
-create table passkeys (
-  id text primary key,
-  user_id text not null,
-  credential_id text not null unique, -- base64url
-  public_key blob not null, -- COSE
-  counter integer not null,
-  transports text not null, -- JSON
-  name text not null,
-  created_at integer not null,
-  last_used_at integer
-) strict, without rowid;
-create index passkeys_of_user on passkeys (user_id, id);
-
--- Steps of a sign-in or a set-up that wait for an answer, once.
-create table sign_in_challenges (
-  token_hash blob primary key,
-  kind text not null, -- code, passkey, new_passkey
-  user_id text not null, -- '' = any
-  tries integer not null,
-  expires_at integer not null
-) strict, without rowid;
-create index sign_in_challenges_of_user on sign_in_challenges (user_id);
-create index sign_in_challenges_by_end on sign_in_challenges (expires_at);
-
--- Accounts of an OpenID Connect provider that sign in as a user.
-create table user_identities (
-  issuer text not null,
-  subject text not null,
-  user_id text not null,
-  created_at integer not null,
-  primary key (issuer, subject)
-) strict, without rowid;
-create index user_identities_of_user on user_identities (user_id);
-
--- Sign-ins that were sent to the provider and have not returned. Both are SHA-256: of the parameter `state`, and of the
--- cookie of the browser.
-create table sign_on_requests (
-  state_hash blob primary key,
-  browser_hash blob not null,
-  expires_at integer not null
-) strict, without rowid;
-create index sign_on_requests_by_end on sign_on_requests (expires_at);
-
-create table api_keys (
-  id text primary key,
-  organization_id text not null references organizations (id),
-  domain_id text not null,
-  name text not null,
-  mode text not null,
-  permissions text not null, -- JSON
-  allowed_networks text, -- JSON; null = from anywhere
-  prefix text not null,
-  secret_hash blob not null unique,
-  created_at integer not null,
-  -- The user that created the key, which has no more rights than the user. Null = the operator at the command line, or
-  -- another key.
-  created_by text,
-  maker_role text, -- the last role of that user, once removed, which still limits the key
-  last_used_at integer,
-  expires_at integer,
-  revoked_at integer,
-  rotated_to text
-) strict, without rowid;
-create index api_keys_of_organization on api_keys (organization_id, id);
-create index api_keys_of_domain on api_keys (domain_id);
-create index api_keys_by_maker on api_keys (created_by) where created_by is not null;
-
--- Responses for repeated requests. With row IDs, because hashes come in no order: responses are appended, and only the
--- small index is written everywhere.
-create table idempotency (
-  organization_id text not null,
-  key_hash blob not null,
-  request_hash blob not null,
-  status integer not null,
-  body blob not null,
-  created_at integer not null,
-  unique (organization_id, key_hash)
-) strict;
-create index idempotency_by_age on idempotency (created_at);
-
--- Management actions, in the order of commit. An entry is written in the transaction of its change.
-create table audit_log (
-  number integer primary key autoincrement,
-  id text not null unique,
-  organization_id text, -- null = the whole installation
-  at integer not null,
-  actor_type text not null,
-  actor_id text not null,
-  actor_name text not null,
-  action text not null,
-  resource_id text,
-  created_id text,
-  fields text not null, -- names, as JSON
-  ip_address text,
-  outcome text not null,
-  request_id text not null
-) strict;
-create index audit_log_of_organization on audit_log (organization_id, number);
-create index audit_log_of_actor on audit_log (organization_id, actor_id, number);
-create index audit_log_of_resource on audit_log (organization_id, resource_id, number);
-create index audit_log_by_time on audit_log (at);
-
--- Domains and templates
-
--- Several organizations may claim a name; the first to prove it owns it.
-create table domains (
-  id text primary key,
-  organization_id text not null references organizations (id),
-  name text not null,
-  status text not null,
-  reason text, -- of `failed`: mismatch, proof_lost, claimed
-  created_at integer not null,
-  verified_at integer,
-  proved_by text, -- dkim, txt; null while nothing proves the name
-  missing_since integer, -- since when DNS lacks the proof
-  last_checked_at integer,
-  next_check_at integer, -- null = only on request
-  findings text not null, -- JSON
-  return_path_host text not null,
-  tracking_host text,
-  track_opens integer not null,
-  track_clicks integer not null,
-  track_unsubscribe integer not null
-) strict, without rowid;
-create unique index domains_of_organization_by_name on domains (organization_id, name);
-create unique index domains_owned on domains (name) where status = 'verified';
-create index domains_by_name on domains (name, id);
-create index domains_of_organization on domains (organization_id, id);
-create index domains_by_return_path_host on domains (return_path_host, id);
-create index domains_by_tracking_host on domains (tracking_host) where tracking_host is not null;
-create index domains_due on domains (next_check_at) where next_check_at is not null;
-create index domains_in_trouble on domains (missing_since) where missing_since is not null;
-
-create table dkim_keys (
-  domain_id text not null references domains (id) on delete cascade,
-  selector text not null,
-  algorithm text not null,
-  state text not null,
-  -- Since when the key signs or retires. If pending: since when every server that was asked shows it, null before.
-  state_since integer,
-  public_key text not null,
-  private_key blob not null, -- PEM, encrypted
-  created_at integer not null,
-  primary key (domain_id, selector)
-) strict, without rowid;
--- New keys that wait for DNS, for metrics and health checks.
-create index dkim_keys_pending on dkim_keys (created_at, domain_id) where state = 'pending';
-
--- Where clicks are not redirected to: a host with all below it, or a URL with all that begins with it.
-create table blocked_links (
-  id text primary key,
-  kind text not null, -- host, url
-  value text not null unique,
-  reason text not null,
-  created_at integer not null
-) strict, without rowid;
-
-create table templates (
-  id text primary key,
-  organization_id text not null references organizations (id),
-  mode text not null,
-  kind text not null default 'message',
-  alias text,
-  name text not null,
-  version integer not null, -- the current one
-  uses text not null default '[]', -- aliases of the layout and the partials of the current version, JSON
-  sample text not null default '{}', -- values of the variables for previews and checks, JSON
-  created_at integer not null,
-  updated_at integer not null
-) strict, without rowid;
-create unique index templates_by_alias on templates (organization_id, alias, mode) where alias is not null;
-create index templates_of_organization on templates (organization_id, id);
-
--- All versions with the current one. With row IDs, because texts are long; lists read what is before them.
-create table template_versions (
-  template_id text not null references templates (id) on delete cascade,
-  version integer not null,
-  created_at integer not null,
-  subject text,
-  variables text not null, -- JSON
-  html text,
-  text text,
-  extra text, -- MJML, layout, partials and other languages, JSON; null = none of them
-  unique (template_id, version)
-) strict;
-
--- Addresses: whom mail does not go to, and which addresses send it
+-- Recipients
 
 create table suppressions (
   id text primary key,
@@ -385,41 +85,6 @@ create table unsubscribables (
   is_told integer not null default 0
 ) strict, without rowid;
 create index unsubscribables_by_time on unsubscribables (sent_at);
-
--- Sending addresses that belong to one organization each. An address that its organization loses keeps sending what was
--- accepted before `leaving_since`.
-create table dedicated_addresses (
-  address text primary key,
-  organization_id text not null,
-  assigned_at integer not null,
-  leaving_since integer
-) strict;
-create index dedicated_addresses_of_organization on dedicated_addresses (organization_id);
-
--- What each destination group got from a sending address in warm-up, by day (days since 1970, UTC).
-create table warmup_days (
-  address text not null,
-  destination_group text not null,
-  day integer not null,
-  sent integer not null default 0,
-  delivered integer not null default 0,
-  deferred integer not null default 0,
-  blocked integer not null default 0,
-  complaints integer not null default 0,
-  primary key (address, day, destination_group)
-) strict, without rowid;
-
--- Sending addresses that a destination blocks: until when mail to it prefers other addresses.
-create table address_rests (
-  address text not null,
-  destination text not null,
-  rule text not null,
-  times integer not null,
-  since integer not null,
-  until integer not null,
-  primary key (address, destination)
-) strict, without rowid;
-create index address_rests_until on address_rests (until);
 
 -- Mail
 
@@ -590,26 +255,6 @@ create table attempts (
   primary key (delivery_number, number)
 ) strict, without rowid;
 
--- The latest attempt of a delivery that began as fail-over through a relay, recorded before it is made.
-create table relay_attempts (
-  delivery_id text primary key,
-  attempt integer not null,
-  relay text not null,
-  begun_at integer not null
-) strict;
-create index relay_attempts_by_age on relay_attempts (begun_at);
-
--- Attempts through relays per calendar month (UTC).
-create table relay_counts (
-  relay text not null,
-  month text not null, -- 2026-11
-  sent integer not null,
-  failed integer not null,
-  failed_at integer,
-  error text,
-  primary key (month, relay)
-) strict;
-
 -- Late reports about deliveries.
 create table reports (
   number integer primary key,
@@ -624,30 +269,6 @@ create table reports (
   feedback_type text,
   unique (delivery_number, digest)
 ) strict;
-
--- MTA-STS policies of recipient domains (RFC 8461), as fetched.
-create table mta_sts_policies (
-  domain text primary key,
-  policy_id text not null,
-  policy text not null, -- JSON
-  expires_at integer not null,
-  refresh_at integer not null,
-  used_at integer not null
-) strict, without rowid;
-create index mta_sts_policies_due on mta_sts_policies (refresh_at);
-
--- TLS sessions with recipient domains by UTC day, until they are reported (RFC 8460). '' is nothing.
-create table tls_sessions (
-  day integer not null,
-  domain text not null,
-  policy text not null,
-  host text not null,
-  address text not null,
-  source text not null,
-  failure text not null,
-  sessions integer not null,
-  primary key (day, domain, policy, host, address, source, failure)
-) strict, without rowid;
 
 -- Events and webhooks
 
@@ -677,33 +298,6 @@ create table event_kinds (
   domain_id text not null, -- '' = none
   primary key (organization_id, range, type, mode, domain_id)
 ) strict, without rowid;
-
-create table webhooks (
-  id text primary key,
-  organization_id text not null references organizations (id),
-  domain_id text, -- null = events of every domain of the organization
-  mode text not null,
-  url text not null,
-  events text not null, -- JSON
-  format text not null,
-  header_names text, -- additional headers of its requests: their names, JSON
-  headers blob, -- the same with their values, encrypted
-  description text,
-  secret blob not null, -- both encrypted
-  previous_secret blob,
-  previous_expires_at integer,
-  status text not null,
-  disabled_reason text,
-  created_at integer not null,
-  updated_at integer not null,
-  last_success_at integer,
-  last_failure_at integer,
-  consecutive_failures integer not null default 0,
-  failing_since integer
-) strict, without rowid;
-create index webhooks_of_organization on webhooks (organization_id, id);
-create index webhooks_paused_by_server on webhooks (organization_id)
-  where status = 'paused' and disabled_reason is not null;
 
 -- Events whose webhook deliveries are still to be written, since they are too many for one transaction (fan-out.ts).
 -- `target_set`: the webhooks that were subscribed when the event was written, `next`: the place in it where writing
@@ -760,38 +354,6 @@ create table webhook_attempts (
 ) strict, without rowid;
 
 -- Inbound mail
-
-create table inbound_routes (
-  id text primary key,
-  organization_id text not null references organizations (id),
-  name text not null,
-  match_type text not null,
-  match_value text,
-  action text not null,
-  config text not null, -- JSON
-  header_names text, -- additional headers of its requests: their names, JSON
-  headers blob, -- the same with their values, encrypted
-  secret blob not null, -- encrypted
-  authentication text not null,
-  enabled integer not null,
-  priority integer not null,
-  created_at integer not null
-) strict, without rowid;
-create index inbound_routes_of_organization on inbound_routes (organization_id, id);
-
--- External addresses of forward routes, and whether their owners want the mail. No row: nobody was asked yet.
-create table forward_targets (
-  organization_id text not null,
-  address text not null, -- folded
-  status text not null, -- pending, confirmed, stopped
-  changed_at integer not null,
-  asked_at integer, -- the last confirmation mail
-  asked_day text not null default '', -- UTC
-  asked_count integer not null default 0, -- on that day
-  primary key (organization_id, address)
-) strict, without rowid;
-create index forward_targets_by_address on forward_targets (address, asked_day);
-create index forward_targets_pending on forward_targets (asked_at) where status = 'pending';
 
 -- A mail, whatever number of routes matched it, packed (mail/inbound-content.ts). `parsed` comes first: every attempt
 -- reads it, few read `raw`. A number never comes again, because parts of its content may outlive it.
@@ -969,24 +531,6 @@ create table quality_counts (
   primary key (width_ms, domain_id, start)
 ) strict, without rowid;
 
-create table quality_alerts (
-  id text primary key,
-  organization_id text not null,
-  domain_id text not null, -- stays when the domain is removed
-  domain text not null,
-  metric text not null,
-  value real not null,
-  threshold real not null,
-  window_hours real not null,
-  sent integer not null,
-  affected integer not null,
-  state text not null,
-  triggered_at integer not null,
-  resolved_at integer
-) strict, without rowid;
-create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
-create index quality_alerts_of_domain on quality_alerts (domain_id, id);
-
 -- The end: erasure of a recipient's data
 
 -- Recipients whose data is or was erased. A row stays, so that the organization's suppressions are also compared by
@@ -1008,59 +552,3 @@ create table erasures (
 create index erasures_of_organization on erasures (organization_id, id);
 create index erasures_running on erasures (next_at) where finished_at is null;
 create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;
-
--- What the operator watches
-
-create table alerts (
-  id text primary key,
-  kind text not null,
-  subject text not null,
-  node text not null, -- '' = of the installation
-  severity text not null,
-  message text not null,
-  advice text,
-  state text not null, -- pending, firing, resolved
-  first_seen_at integer not null,
-  last_seen_at integer not null,
-  missing_since integer,
-  raised_at integer,
-  resolved_at integer
-) strict;
-create unique index alerts_open on alerts (kind, subject, node) where state <> 'resolved';
-create index alerts_ended on alerts (resolved_at, id) where state = 'resolved';
-
--- The notices of an alert to each channel.
-create table alert_notices (
-  alert_id text not null,
-  channel text not null,
-  event text not null, -- firing, resolved
-  round integer not null,
-  status text not null, -- pending, delivered, failed
-  attempts integer not null,
-  next_attempt_at integer not null,
-  ended_at integer,
-  primary key (alert_id, channel, event, round)
-) strict, without rowid;
-create index alert_notices_due on alert_notices (next_attempt_at) where status = 'pending';
-
-create table alert_channels (
-  channel text primary key,
-  last_delivered_at integer,
-  failing_since integer,
-  failures integer not null,
-  last_error text
-) strict;
-
--- Mails that the server sends to itself and to mailboxes elsewhere, and whether they arrived.
-create table canaries (
-  id text primary key,
-  mailbox text not null,
-  due_at integer not null,
-  sent_at integer not null,
-  result text not null,
-  arrived_at integer,
-  detail text,
-  unique (mailbox, due_at)
-) strict, without rowid;
-create index canaries_by_time on canaries (sent_at);
-

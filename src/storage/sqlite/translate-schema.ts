@@ -1,0 +1,27 @@
+/** Tables whose rows SQLite keeps in the order in which they came, with a row ID, and a small index for the key. */
+const WITH_ROW_ID = [
+  'idempotency', // hashes come in no order: responses are appended, and only the index is written everywhere
+  'template_versions', // the texts are long: lists of versions read the index
+]
+
+/** PostgreSQL's text of tables → SQLite's:
+ *  - Numbers and booleans are `integer` or `real`, bytes `blob`.
+ *  - The collation of bytes goes, because it is SQLite's own.
+ *  - An identity is an `integer primary key autoincrement`, which also never gives a number twice.
+ *  - Tables are strict. One that has another key than a number is stored in the order of its key, as `without rowid`,
+ *    except WITH_ROW_ID.
+ *
+ *  The text is part of the schema: after a release, another one refuses every store (migrate.ts). */
+export function schemaToSqlite(text: string): string {
+  return text
+    .replaceAll('bigint generated always as identity primary key', 'integer primary key autoincrement')
+    .replaceAll(/\b(bigint|int|smallint|boolean)\b/g, 'integer')
+    .replaceAll('double precision', 'real')
+    .replaceAll(/\bbytea\b/g, 'blob')
+    .replaceAll(' collate "C"', '')
+    .replaceAll(/^create table (\w+) \(\n([\s\S]*?)\n\);/gm, (_, name: string, columns: string) => {
+      const isByNumber = columns.includes(' integer primary key')
+      const options = isByNumber || WITH_ROW_ID.includes(name) ? 'strict' : 'strict, without rowid'
+      return `create table ${name} (\n${columns}\n) ${options};`
+    })
+}
