@@ -2,7 +2,7 @@ import { auditRecord } from '../api/routes/audit-log.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import { iso } from '../model/event.ts'
 import { withCliContext } from './cli-context.ts'
-import { requireOrganization } from './org.ts'
+import { requireOrganization } from './places.ts'
 import { print, printJson, sanitize, table } from './print.ts'
 
 /** Prints the newest `limit` entries of the audit log, newest first. `org` (id or name) selects one organization;

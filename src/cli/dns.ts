@@ -9,9 +9,9 @@ import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import { type CliContext, withCliContext } from './cli-context.ts'
 import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
-import { requireDomain } from './domain.ts'
 import { EXIT, type ExitCode } from './failure.ts'
 import { hostRecords, reverseDnsText, UNKNOWN_ADDRESS } from './host-records.ts'
+import { requireDomain } from './places.ts'
 import { type Colors, colorsFor, print, printError, printJson, sanitize } from './print.ts'
 
 interface Options {

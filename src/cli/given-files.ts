@@ -52,25 +52,33 @@ export function namedValues(option: string, given: readonly string[], separator:
   return Object.fromEntries(values)
 }
 
+/** The options with the variables of a template. */
+export interface TemplateVariables {
+  variable?: string[]
+  variables?: string
+}
+
 /** Options `--variables FILE` and `--variable NAME=VALUE` → variables of a template; undefined without them. A single
  *  variable replaces the one in the file. */
-export function readVariables(options: {
-  variables?: string
-  variable?: string[]
-}): Record<string, unknown> | undefined {
+export function readVariables(options: TemplateVariables): Record<string, unknown> | undefined {
   const { variables: file, variable } = options
   if (file === undefined && variable === undefined) return undefined
   const whole = file === undefined ? {} : readObject('variables', file)
   return Object.fromEntries([...Object.entries(whole), ...Object.entries(namedValues('variable', variable ?? [], '='))])
 }
 
+/** The options with the headers of an endpoint. */
+export interface EndpointHeaders {
+  /** `Name: value` each. */
+  header?: string[]
+  /** A file with such lines; false removes all. */
+  headers?: string | false
+}
+
 /** Options `--headers FILE` and `--header 'Name: value'` of an endpoint → its headers; none for `--no-headers`, undefined
  *  without any of them. A file has one `Name: value` per line; `-` is standard input. No message contains a line of it,
  *  since a line may be a secret. */
-export function readEndpointHeaders(options: {
-  headers?: string | false
-  header?: string[]
-}): Record<string, string> | undefined {
+export function readEndpointHeaders(options: EndpointHeaders): Record<string, string> | undefined {
   const { headers: file, header = [] } = options
   if (file === undefined && header.length === 0) return undefined
   const given = file ? readText('headers', file === '-' ? '/dev/stdin' : file).split(/\r?\n/) : []

@@ -9,7 +9,7 @@ import { kindByName, type ListKind, type ProviderName } from '../suppressions/pr
 import { createListReader, type ListReader } from '../suppressions/read-list.ts'
 import { withCliContext } from './cli-context.ts'
 import { CommandFailure, EXIT } from './failure.ts'
-import { requireOrganization } from './org.ts'
+import { requireOrganization } from './places.ts'
 import { print, printError, printJson, sanitize } from './print.ts'
 
 interface Options {

@@ -18,7 +18,6 @@ import { laterOptions } from './init-later.ts'
 import { chooseDomain, chooseHostname, type Draft, draftOf, type InitOptions } from './init-plan.ts'
 import { type ExistingDomain, type InitResult, printPlan, printReport, printUnchanged } from './init-report.ts'
 import { makeLoginLink } from './login-link.ts'
-import { newOrganization } from './org.ts'
 import { colorsFor, print } from './print.ts'
 import { type Prompt, terminalPrompt } from './prompt.ts'
 import { inspectShared, requireOwnKey, requireSameDatabase } from './shared-database.ts'
@@ -139,7 +138,13 @@ async function organizationFor(
 ): Promise<Pick<Organization, 'id'>> {
   const present = await presentOrganization(domain, name, context.store)
   // The first organization belongs to the operator, so it gets the largest plan.
-  return present ?? newOrganization(name ?? domain, 'enterprise', context)
+  return (
+    present ??
+    context.operator.run('organizations_create', {
+      organizationId: '',
+      body: { name: name ?? domain, plan: 'enterprise' },
+    })
+  )
 }
 
 async function presentOrganization(domain: string, name: string | undefined, store: CliContext['store']) {

@@ -44,11 +44,7 @@ export interface Operator {
   /** Runs an API operation and returns the body of its response. Throws Refusal as the API operation does. */
   run<Id extends OperationName>(operationId: Id, request: OperatorRequest): Promise<Results[Id]>
   /** Returns all records of a list, newest first, over all pages. */
-  listAll<Id extends ListName>(
-    operationId: Id,
-    organizationId: string,
-    params?: Record<string, string>,
-  ): Promise<Lists[Id][]>
+  listAll<Id extends ListName>(operationId: Id, request: OperatorRequest): Promise<Lists[Id][]>
   /** Runs work that has no API operation and adds it to the audit log as `action`. Returns or throws
    *  what `work` does. */
   manage<T>(action: string, about: { organizationId: string | null; body: object }, work: () => Promise<T>): Promise<T>
@@ -176,13 +172,13 @@ export function createOperator(deps: {
     // body against that document.
     run: async <Id extends OperationName>(operationId: Id, request: OperatorRequest) =>
       (await ask(operationId, request)) as Results[Id],
-    async listAll<Id extends ListName>(operationId: Id, organizationId: string, params: Record<string, string> = {}) {
+    async listAll<Id extends ListName>(operationId: Id, request: OperatorRequest) {
       const records: Lists[Id][] = []
-      for (let query: Record<string, string> = { limit: '100' }; ; ) {
-        const page = (await ask(operationId, { organizationId, params, query })) as Page<Lists[Id]>
+      for (let query: Record<string, string> = { ...request.query, limit: '100' }; ; ) {
+        const page = (await ask(operationId, { ...request, query })) as Page<Lists[Id]>
         records.push(...page.data)
         if (page.next_cursor === null) return records
-        query = { limit: '100', cursor: page.next_cursor }
+        query = { ...query, cursor: page.next_cursor }
       }
     },
     manage: (action, { organizationId, body }, work) => {

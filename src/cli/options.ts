@@ -19,28 +19,39 @@ export function withRecords(command: Command): Command {
   return withConfig(command).option('--json', 'print JSON')
 }
 
+/** The options that give variables to a template (given-files.ts). */
+export const VARIABLES: readonly Option[] = [
+  new Option('--variable <name=value>', 'value of a variable of the template; repeatable').argParser(gather),
+  new Option('--variables <file>', 'values of variables from a file with a JSON object'),
+]
+export const LOCALE = new Option('--locale <locale>', 'language of the template, such as pt-BR')
+
 /** Adds the options that fill a template to a command. */
 export function withVariables(command: Command): Command {
+  for (const option of [...VARIABLES, LOCALE]) command.addOption(option)
   return command
-    .option('--variable <name=value>', 'value of a variable of the template; repeatable', gather)
-    .option('--variables <file>', 'values of variables from a file with a JSON object')
-    .option('--locale <locale>', 'language of the template, such as pt-BR')
 }
 
 /** Adds `--org` to a command on the records of one organization. */
 export function withOrganization(command: Command): Command {
-  return withRecords(command).option('--org <org>', 'organization id or name; required if there are several')
+  return withRecords(command).addOption(ORG)
 }
 
-/** Adds the options that set the headers of an endpoint to a command. */
-export function withHeaders(command: Command): Command {
-  return command
-    .option('--header <name: value>', 'header of every request; repeatable', gather)
-    .option(
-      '--headers <file>',
-      'headers from a file, one per line, or - for standard input; the process list does not show them',
-    )
-}
+export const ORG = new Option('--org <org>', 'organization id or name; required if there are several')
+
+/** Number of entries on a page. */
+export const LIMIT = new Option('--limit <number>', 'number of entries')
+  .argParser((text) => whole(text, 1, 100, 'number'))
+  .default(25)
+
+/** The options that set the headers of an endpoint (given-files.ts). */
+export const HEADERS: readonly Option[] = [
+  new Option('--header <name: value>', 'header of every request; repeatable').argParser(gather),
+  new Option(
+    '--headers <file>',
+    'headers from a file, one per line, or - for standard input; the process list does not show them',
+  ),
+]
 
 /** Parser of a repeatable option: adds a value to those before it. */
 export function gather(value: string, before: string[] = []): string[] {

@@ -3,29 +3,10 @@ import { checkRelay } from '../health/relays.ts'
 import { SMARTHOST } from '../model/relay.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
-import { requireConfig, withStore } from './cli-context.ts'
+import { requireConfig } from './cli-context.ts'
 import { EXIT, type ExitCode, usageFault } from './failure.ts'
 import { findings } from './findings.ts'
-import { colorsFor, print, printJson, table } from './print.ts'
-
-/** Prints the configured relays with their use in this month. */
-export async function listRelays({ config: file, json }: { config: string; json?: true }): Promise<void> {
-  await withStore(requireConfig(file), async ({ operator }) => {
-    const { data } = await operator.run('relays_list', { organizationId: '' })
-    if (json) return printJson({ data })
-    const rows = data.map(({ name, host, port, month, sent, failed, cost, last_error }) => [
-      name,
-      `${host}:${port}`,
-      month,
-      String(sent),
-      String(failed),
-      cost === null ? '' : String(cost),
-      last_error === null ? '' : `${last_error.at} ${last_error.message}`,
-    ])
-    const heads = ['name', 'server', 'month', 'sent', 'failed', 'cost', 'last error']
-    print(table(heads, rows) || 'no relays are configured: [[relays]]')
-  })
-}
+import { colorsFor, print, printJson } from './print.ts'
 
 /** Connects to a relay, logs in, and prints the dialogue and what it means. Returns 0 if it would accept mail, else 1. Sends
  *  no mail. */

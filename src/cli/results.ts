@@ -104,6 +104,7 @@ export interface Lists {
   events_list: Event
   inbound_routes_list: InboundRoute
   messages_list: Message
+  organizations_list: OrganizationRecord
   recipients_erasures_list: Erasure
   suppressions_list: Suppression
   templates_list: ListedTemplate

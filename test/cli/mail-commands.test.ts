@@ -191,7 +191,7 @@ describe('sending, and the records around it', () => {
     expect(await text('webhook', 'update', id, '--url', 'https://hooks.example.com/other')).toContain('X-Api-Key')
     expect((await json('webhook', 'update', id, '--header', 'X-D: d')).header_names).toEqual(['X-D'])
     expect((await json('webhook', 'update', id, '--no-headers')).header_names).toEqual([])
-    await expectRefused(2, 'webhook: no change given. See --help', 'webhook', 'update', id)
+    await expectRefused(2, 'no change given. See --help', 'webhook', 'update', id)
     const wrong = file('wrong', 'key of the gateway\n')
     await expectRefused(
       2,
@@ -251,7 +251,7 @@ describe('sending, and the records around it', () => {
     )
     expect(await json('route', 'test', all.id, 'anyone@example.net')).toMatchObject({ taken_by: null, takes: false })
     await expectRefused(2, /^to must be /, 'route', 'test', all.id, 'nobody')
-    await expectRefused(2, 'route: no change given. See --help', 'route', 'update', all.id)
+    await expectRefused(2, 'no change given. See --help', 'route', 'update', all.id)
     await expectRefused(2, /^match: missing\. Set it with --address/, ...create, '--store')
     await expectRefused(2, 'action: only one can be set', ...create, '--catch-all', '--store', ...action)
     await expectRefused(2, /is not a domain of this organization$/, ...create, '--domain', 'example.net', '--store')

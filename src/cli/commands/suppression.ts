@@ -1,26 +1,47 @@
 import { type Command, Option } from 'commander'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
-import { whole, withOrganization } from '../options.ts'
+import { addList, addOperation } from '../operation-command.ts'
+import { LIMIT, ORG } from '../options.ts'
+import { organization, organizationOfDomain, organizationWith } from '../places.ts'
+import { sanitize } from '../print.ts'
 
 /** `postrider suppression …`. */
 export function addSuppressions(program: Command): void {
   const parent = program.command('suppression').description('manage suppressed addresses')
-  const add = (words: string) => withOrganization(parent.command(words))
-
-  add('list')
-    .description('list suppressed addresses, newest first')
-    .option('--email <address>', 'only this address')
-    .addOption(new Option('--reason <reason>', 'only suppressions with this reason').choices(SUPPRESSION_REASONS))
-    .option('--stream <stream>', 'only suppressions of this stream, without those of every stream')
-    .option('--limit <number>', 'number of entries', (text) => whole(text, 1, 100, 'number'), 25)
-    .action(async (options) => (await import('../suppression.ts')).listSuppressions(options))
-  add('add <address>')
-    .description('suppress an address, for all domains and streams of the organization or for one')
-    .option('--domain <name>', 'only for mail from this domain')
-    .option('--stream <stream>', 'only for mail of this stream')
-    .addOption(new Option('--reason <reason>', 'reason to record').choices(SUPPRESSION_REASONS).default('manual'))
-    .action(async (address, options) => (await import('../suppression.ts')).addSuppression(address, options))
-  add('remove <address>')
-    .description('remove all suppressions of an address, or one suppression by its id')
-    .action(async (address, options) => (await import('../suppression.ts')).removeSuppression(address, options))
+  addList(parent, 'list', 'suppressions_list', {
+    about: 'list suppressed addresses, newest first',
+    place: organization,
+    placed: [ORG],
+    query: {
+      email: new Option('--email <address>', 'only this address'),
+      reason: new Option('--reason <reason>', 'only suppressions with this reason').choices(SUPPRESSION_REASONS),
+      stream: new Option('--stream <stream>', 'only suppressions of this stream, without those of every stream'),
+      limit: LIMIT,
+    },
+    columns: {
+      since: 'created_at',
+      address: 'email',
+      reason: 'reason',
+      stream: ({ stream }) => stream ?? 'all',
+      source: 'evidence',
+    },
+    none: 'no suppressions',
+  })
+  addOperation(parent, 'add <address>', 'suppressions_create', {
+    about: 'suppress an address, for all domains and streams of the organization or for one',
+    place: organizationOfDomain,
+    placed: [ORG, new Option('--domain <name>', 'only for mail from this domain')],
+    body: {
+      stream: new Option('--stream <stream>', 'only for mail of this stream'),
+      reason: new Option('--reason <reason>', 'reason to record').choices(SUPPRESSION_REASONS).default('manual'),
+    },
+    given: ({ operands: [email] }) => ({ body: { email } }),
+    text: ({ id, email }) => `suppressed ${sanitize(email)} (${id})`,
+  })
+  addOperation(parent, 'remove <address>', 'suppressions_delete', {
+    about: 'remove all suppressions of an address, or one suppression by its id',
+    place: organizationWith('id_or_email'),
+    placed: [ORG],
+    text: (_, { operands: [address] }) => `removed suppression of ${address}`,
+  })
 }
