@@ -23,6 +23,7 @@ const BY_TIME: Readonly<Record<string, Pick<MovedTable, 'id' | 'isEarly'>>> = {
   audit_log: { id: ['id', 'id'], isEarly: true },
   erasures: { id: ['id', 'id'] },
   suppressions: { id: ['id', 'id'], isEarly: true },
+  unsubscribables: { id: ['delivery_id', 'delivery_id'], isEarly: true },
 }
 
 const COLUMNS = `select table_name as "table", column_name as name, udt_name as type, is_identity = 'YES' as "isNumber"

@@ -299,23 +299,6 @@ const RECORDS: readonly MovedTable[] = [
     isNumbered: true,
   },
   {
-    name: 'unsubscribables',
-    columns: {
-      delivery_id: 'text',
-      organization_id: 'text',
-      domain_id: 'text',
-      message_id: 'text',
-      sender: 'text',
-      email: 'text',
-      sent_at: 'bigint',
-      is_reported: ['boolean', 'is_told'],
-      stream: 'text',
-    },
-    from: 'unsubscribables',
-    id: ['delivery_id', 'delivery_id'],
-    isEarly: true,
-  },
-  {
     name: 'events',
     columns: {
       id: 'text',

@@ -1,9 +1,16 @@
 import { suppressionKey } from '../../model/suppression.ts'
 import { addressOfHash, naming } from '../erased-address.ts'
-import { ERASED_AT_ONCE, ROUTES_MAX, type RouteTexts, remainingPlaces, routesNaming } from '../erasure-rows.ts'
+import {
+  ERASED_AT_ONCE,
+  type ErasureJob,
+  ROUTES_MAX,
+  type RouteTexts,
+  remainingPlaces,
+  routesNaming,
+} from '../erasure-rows.ts'
 import type { Inside } from '../inside.ts'
-import { row, rows, run, sql } from '../sql.ts'
-import type { ErasureWork } from './erasures.ts'
+import type { ErasureStep } from '../roles/erasures.ts'
+import { row, rows, run, sql, type Work } from '../sql.ts'
 
 const RESPONSES = sql<{
   place: unknown
@@ -36,6 +43,10 @@ const REMOVE_TARGET = sql(
 const TARGET = sql<{ found: number }>(
   'select 1 as found from forward_targets where organization_id = $1 and address = $2',
 )
+
+/** One kind of record: erases some. `after` is where the last step ended, '' at the beginning; the result says where this
+ *  one ended. */
+export type ErasureWork = (job: ErasureJob, after: string) => Work<ErasureStep>
 
 /** Erases what does not belong to mail, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
 export const erasureWorks = (inside: Pick<Inside, 'stored' | 'usage'>): readonly ErasureWork[] => [

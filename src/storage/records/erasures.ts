@@ -13,10 +13,9 @@ import {
 } from '../erasure-rows.ts'
 import type { Inside } from '../inside.ts'
 import { rangeOf, toPage } from '../page.ts'
-import type { ErasureStep } from '../roles/erasures.ts'
 import { changed, type Database, row, run, sql, type Work } from '../sql.ts'
 import type { Erasures } from '../store.ts'
-import { erasureWorks } from './erasure-works.ts'
+import { type ErasureWork, erasureWorks } from './erasure-works.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash", created_at as "createdAt",
   finished_at as "finishedAt", removed, remaining`
@@ -39,10 +38,6 @@ const ADD = sql(`insert into erasures (id, organization_id, address_hash, addres
 const CONTINUE =
   sql(`update erasures set step = $2, after = $3, is_waiting = $4, next_at = $5, finished_at = $6::bigint,
     removed = $7, remaining = $8, address = case when $6::bigint is null then address end where id = $1`)
-
-/** One kind of record: erases some. `after` is where the last step ended, '' at the beginning; the result says where this
- *  one ended. */
-export type ErasureWork = (job: ErasureJob, after: string) => Work<ErasureStep>
 
 /** `mail` erases messages, events and inbound mail, `space` the bytes that removed records leave. `afterStep` runs once a
  *  step is written. */

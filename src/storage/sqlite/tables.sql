@@ -82,7 +82,7 @@ create table unsubscribables (
   sender text not null,
   email text not null,
   sent_at integer not null,
-  is_told integer not null default 0
+  is_reported integer not null default 0
 ) strict, without rowid;
 create index unsubscribables_by_time on unsubscribables (sent_at);
 
