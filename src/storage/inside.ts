@@ -4,6 +4,7 @@ import type { OnDemandEvent } from '../model/on-demand-event.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { CountingContext } from '../model/stats.ts'
 import type { Suppression } from '../model/suppression.ts'
+import type { OnDemandEvents } from './fan-out-targets.ts'
 import { row, sql, type Work } from './sql.ts'
 import type { Remember } from './store.ts'
 
@@ -18,8 +19,11 @@ export interface Inside {
   append(event: Event, how?: CountingContext): Work<void>
   /** Writes the event if an active webhook receives it. */
   offer(event: OnDemandEvent): Work<void>
-  /** Writes a suppression and its event, unless there is one already → whether it is new. */
-  suppress(suppression: Suppression): Work<boolean>
+  /** Writes those suppressions that do not exist yet, and in a work with events their events at `at` (ms UTC) → how many
+   *  are new. */
+  suppress(suppressions: readonly Suppression[], at: number): Work<number>
+  /** Whether an active webhook of the organization names the type, as this process has it in memory. */
+  isNamed: OnDemandEvents['isNamed']
   /** The work, which has noted the change, pauses a webhook: it receives no event that is written after this. */
   pausing(webhookId: string): Work<void>
 }

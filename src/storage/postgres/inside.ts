@@ -1,15 +1,14 @@
 import type { Inside } from '../inside.ts'
 import { remember } from '../records/idempotency.ts'
 import type { Work } from '../sql.ts'
-import type { Remember } from '../store.ts'
-import { perform, type Transaction } from './database.ts'
+import type { Transaction } from './database.ts'
+import type { FanOut } from './fan-out.ts'
 import type { Additions } from './group.ts'
-import { suppressOne } from './suppressions.ts'
-import type { Statements } from './transactions.ts'
+import { suppressReported } from './suppressions.ts'
 import type { Usage } from './usage.ts'
 
 /** What works write beside their own records. */
-export function postgresInside(usage: Usage): Inside {
+export function postgresInside(usage: Usage, { isNamed }: Pick<FanOut, 'isNamed'>): Inside {
   const stored: Inside['stored'] = (_source, rows) =>
     native(async ({ statements }) => {
       for (const [organizationId, some] of Map.groupBy(rows, (row) => row.organizationId)) {
@@ -29,19 +28,12 @@ export function postgresInside(usage: Usage): Inside {
     stored,
     append: (event, how) => native(async ({ add }) => additions(add).append(event, how)),
     offer: (event) => native(async ({ add }) => additions(add).onDemand.offer(event)),
-    suppress: (suppression) =>
-      native(({ statements, add }) => suppressOne({ statements, add: additions(add) }, suppression)),
+    suppress: (suppressions, at) =>
+      native(({ statements, add }) => suppressReported(statements, suppressions, add && { add, at })),
+    isNamed,
     pausing: (webhookId) => native(async ({ add }) => additions(add).pausing(webhookId)),
   }
 }
-
-/** Inside.remember for changes that are written for PostgreSQL alone. */
-export type RememberInside = (statements: Statements, record: Remember | undefined) => Promise<void>
-
-export const rememberingInside =
-  ({ remember }: Inside): RememberInside =>
-  (statements, record) =>
-    perform(remember(record), { statements, add: null })
 
 /** A step that only PostgreSQL has → what `perform` resolves with. */
 export function* native<T>(perform: (transaction: Transaction) => Promise<T>): Work<T> {

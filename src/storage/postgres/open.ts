@@ -24,6 +24,7 @@ import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
+import { suppressionRecords } from '../records/suppressions.ts'
 import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
@@ -45,7 +46,7 @@ import { postgresHeld } from './held.ts'
 import { postgresInbound } from './inbound.ts'
 import { postgresInboundDeliveries } from './inbound-deliveries.ts'
 import { createInboundQueue } from './inbound-queue.ts'
-import { postgresInside, rememberingInside } from './inside.ts'
+import { postgresInside } from './inside.ts'
 import { postgresMessageList } from './message-list.ts'
 import { postgresMessages } from './messages.ts'
 import { isUpgradePending, migrate } from './migrate.ts'
@@ -59,7 +60,7 @@ import { mergeSearchIndex } from './search-index.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
-import { postgresSuppressions } from './suppressions.ts'
+import { postgresSuppressionReading } from './suppressions.ts'
 import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
@@ -141,8 +142,7 @@ function rolesOf(
   } = parts
   const { due, queues } = distribution
   const database = postgresDatabase(reads, writer, lane)
-  const inside = postgresInside(usage)
-  const remember = rememberingInside(inside)
+  const inside = postgresInside(usage, fanOut)
   const secret = secrets(writer, encryption)
   const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
@@ -193,7 +193,7 @@ function rolesOf(
       ...postgresWebhookDeliveryReading(reads),
     },
     suppressions: findingErased(
-      postgresSuppressions(reads, writer, { remember, usage, lane, isNamed: fanOut.isNamed }),
+      { ...suppressionRecords(database, inside), ...postgresSuppressionReading(reads) },
       {
         hasErased: (organizationId) => mirrors.erasure.get(organizationId) !== null,
         key: erasureKey,

@@ -59,7 +59,7 @@ export function engagementRecords(
         const found = yield* row(FIND, deliveryId)
         if (found === null) return 'unknown'
         if (kind === 'unsubscribed') {
-          const isNew = suppression !== null && (yield* suppress(suppression))
+          const isNew = suppression !== null && (yield* suppress([suppression], suppression.createdAt)) > 0
           if (found.unsubscribedAt !== null && !isNew) return 'counted'
           yield* run(ADD, deliveryId, 0, 0, 0, 0, now)
           yield* append(event)
@@ -77,7 +77,7 @@ export function engagementRecords(
       database.write(function* () {
         const found = yield* row(LOCK_UNSUBSCRIBABLE, id)
         if (found === null) return 'unknown'
-        const isNew = yield* suppress(suppression)
+        const isNew = (yield* suppress([suppression], suppression.createdAt)) > 0
         if (found.isReported && !isNew) return 'known'
         yield* run(MARK_REPORTED, id)
         yield* append(event)

@@ -31,7 +31,8 @@ export function sqliteInside(parts: {
     stored,
     append: (event, how) => native(() => append(event, how)),
     offer: (event) => native(() => onDemand.offer(event)),
-    suppress: (suppression) => native(() => suppress(suppression)),
+    suppress: (suppressions, at) => native(() => suppressions.filter((each) => suppress(each, at)).length),
+    isNamed: onDemand.isNamed,
     pausing: function* () {}, // since the change was noted, events are for the webhooks as they are now
   }
 }

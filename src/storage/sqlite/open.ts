@@ -27,6 +27,7 @@ import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
+import { suppressionRecords } from '../records/suppressions.ts'
 import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
 import { userRecords } from '../records/users.ts'
@@ -76,7 +77,7 @@ import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
 import { createStoredBytes } from './stored-bytes.ts'
-import { sqliteSuppressions, suppressInside } from './suppressions.ts'
+import { sqliteSuppressionReading, suppressInside } from './suppressions.ts'
 import { createUsage } from './usage.ts'
 import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -254,10 +255,10 @@ export function storeOn(
       ...engagementRecords(database, inside),
     },
     events: sqliteEvents(db, writer, { append, reader, usage }),
-    suppressions: findingErased(sqliteSuppressions(db, writer, reading, suppress, remember, usage, onDemand), {
-      hasErased: erased.has,
-      key: erasureKey,
-    }),
+    suppressions: findingErased(
+      { ...suppressionRecords(database, inside), ...sqliteSuppressionReading(db, reading) },
+      { hasErased: erased.has, key: erasureKey },
+    ),
     templates: templateRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, {
