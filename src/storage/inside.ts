@@ -50,13 +50,18 @@ export interface StoredRow {
   bytes: number
 }
 
-/** The limit of the plan that one more record would exceed; null if there is none. `present`, the number of records,
+/** The limit of the plan that so many `more` records would exceed; null if there is none. `present`, the number of records,
  *  is read for limited plans only. */
-export function* limitReached(plan: Plan, name: LimitName, present: () => Work<number>): Work<LimitReached | null> {
+export function* limitReached(
+  plan: Plan,
+  name: LimitName,
+  present: () => Work<number>,
+  more = 1,
+): Work<LimitReached | null> {
   const limit = plan[PLAN_LIMITS[name].of]
-  if (limit === UNLIMITED) return null
+  if (limit === UNLIMITED || more <= 0) return null
   const used = yield* present()
-  return used + 1 > limit ? { kind: 'limit', name, limit, used } : null
+  return used + more > limit ? { kind: 'limit', name, limit, used } : null
 }
 
 // Until the transaction ends, no other one decides about the organization: the nodes of PostgreSQL add at the same time.

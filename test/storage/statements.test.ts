@@ -27,6 +27,12 @@ const DIFFERENT = [
   ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
   ['select coalesce(e.opens, 0) as opens', 'SQLite counts opens and clicks in the delivery'],
   ['insert into engagement', 'the same'],
+  [
+    "select coalesce(sum(used), 0)::float8 as used from usage\n    where organization_id = $1 and name = 'volume'",
+    'SQLite counts the mail of a month in a table of its own',
+  ],
+  ['select count(distinct message_id) as used', 'SQLite counts messages that wait for their time as they change'],
+  ['delete from usage', 'the table of SQLite has no row numbers'],
   ['with recursive counted (id) as (', 'SQLite has no lateral join and the table no row numbers'],
 ] as const
 

@@ -23,7 +23,7 @@ export interface Acceptance {
 type Answer = Awaited<ReturnType<Messages['accept']>> | { kind: 'repeated' }
 
 /** Number of messages of each organization that wait for their time. */
-export async function countScheduled(
+async function countScheduled(
   { query }: Queries,
   organizationIds: readonly string[],
 ): Promise<(organizationId: string) => number> {

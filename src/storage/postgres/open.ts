@@ -22,11 +22,13 @@ import { organizationRecords } from '../records/organizations.ts'
 import { policyReportRecords } from '../records/policy-reports.ts'
 import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
+import { secretRecords } from '../records/secrets.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { suppressionRecords } from '../records/suppressions.ts'
 import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { usageRecords } from '../records/usage-counts.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { webhookRecords } from '../records/webhooks.ts'
@@ -61,10 +63,8 @@ import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
 import { postgresStats } from './stats.ts'
 import { postgresSuppressionReading } from './suppressions.ts'
-import { postgresUsage } from './usage-counts.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
-import type { Writer } from './writer.ts'
 
 /** URL of a database, and the data directory with the encryption key → its store, created and upgraded where needed.
  *  `onUpgrade` gets the schema steps of an upgrade. `plans`: limits of the plan with that name; by default nothing is
@@ -143,7 +143,7 @@ function rolesOf(
   const { due, queues } = distribution
   const database = postgresDatabase(reads, writer, lane)
   const inside = postgresInside(usage, fanOut)
-  const secret = secrets(writer, encryption)
+  const secret = secretRecords(database, encryption)
   const erasureKey = createErasureKey(secret)
   const inboundQueue = createInboundQueue(mirrors.inboundRoute, due.inboundDeliveries)
   return {
@@ -226,23 +226,11 @@ function rolesOf(
     stats: postgresStats(reads),
     quality: qualityRecords(database, inside),
     retention: postgresRetention(reads, writer),
-    usage: postgresUsage(reads, writer, { usage, count: storageCount }),
+    usage: usageRecords(database, inside, {
+      beginCount: async () => storageCount.begin(),
+      countSome: storageCount.step,
+    }),
     erasures: erasureRecords(database, inside, { mail: eraseMail(), encryption, key: erasureKey }),
     secret,
   }
-}
-
-/** Name and fresh secret → the secret that is stored under that name, the fresh one if there was none. */
-function secrets(writer: Writer, encryption: Encryption): Store['secret'] {
-  return (name, fresh) =>
-    writer.write(async ({ query, run }) => {
-      const place = `secrets ${name}`
-      await run('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [
-        name,
-        encryption.encrypt(fresh, place),
-      ])
-      const [row] = await query<{ value: Uint8Array }>('select value from secrets where name = $1', [name])
-      if (row === undefined) throw new Error(`the secret ${name} was not stored`)
-      return new Uint8Array(encryption.decrypt(row.value, place))
-    })
 }

@@ -25,11 +25,13 @@ import { organizationRecords } from '../records/organizations.ts'
 import { policyReportRecords } from '../records/policy-reports.ts'
 import { qualityRecords } from '../records/quality.ts'
 import { relayRecords } from '../records/relays.ts'
+import { secretRecords } from '../records/secrets.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
 import { suppressionRecords } from '../records/suppressions.ts'
 import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
+import { usageRecords } from '../records/usage-counts.ts'
 import { userRecords } from '../records/users.ts'
 import { warmupRecords } from '../records/warmups.ts'
 import { webhookRecords } from '../records/webhooks.ts'
@@ -46,7 +48,7 @@ import { createCounters } from './counters.ts'
 import { type RememberInside, sqliteDatabase } from './database.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { createDiskReserve, type DiskReserve } from './disk-reserve.ts'
-import { type Connection, connect, one } from './driver.ts'
+import { type Connection, connect } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 import { inboundRouteCache, webhookCache } from './endpoints.ts'
 import { erasedOrganizations } from './erased-organizations.ts'
@@ -79,7 +81,6 @@ import { createSpace } from './space.ts'
 import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressionReading, suppressInside } from './suppressions.ts'
 import { createUsage } from './usage.ts'
-import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWorkers } from './workers.ts'
 import { createWriter, type Memory, type Writer } from './writer.ts'
@@ -201,7 +202,7 @@ export function storeOn(
   })
   const queueDelivery = queueInboundInside(db, routes, due.inboundDeliveries)
   const removeContent = removeContentInside(db, { parts, storedBytes })
-  const secret = sqliteSecrets(db, writer, encryption)
+  const secret = secretRecords(database, encryption)
   const current = (id: string) => {
     foreign.glance()
     return organizations.get(id)
@@ -211,7 +212,10 @@ export function storeOn(
   return {
     snapshot: sqliteSnapshot({ ...caches, blockedLinks: blocked, foreign }),
     organizations: organizationRecords(database, current),
-    usage: sqliteUsage(writer, reading, usage, storedBytes),
+    usage: usageRecords(database, inside, {
+      beginCount: () => writer.write(storedBytes.beginCount),
+      countSome: () => writer.write(storedBytes.countSome),
+    }),
     domains: domainRecords(database, inside, { encryption, get: domains.current }),
     addressRests: addressRestRecords(database),
     dedicatedAddresses: dedicatedAddressRecords(database),
@@ -412,18 +416,6 @@ function heartbeat(db: Connection, taking: Writer): Store['checkWritable'] {
   return () =>
     taking.write(() => {
       beat.run()
-    })
-}
-
-/** Name and fresh secret → the secret that is stored under that name, the fresh one if there was none. */
-function sqliteSecrets(db: Connection, writer: Writer, encryption: Encryption): Store['secret'] {
-  const secret = db.prepare<unknown[], Uint8Array>('select value from secrets where name = ?').pluck()
-  const keep = db.prepare('insert into secrets (name, value) values (?, ?) on conflict do nothing')
-  return (name, fresh) =>
-    writer.write(() => {
-      const place = `secrets ${name}`
-      keep.run(name, encryption.encrypt(fresh, place))
-      return new Uint8Array(encryption.decrypt(one(secret, name), place))
     })
 }
 

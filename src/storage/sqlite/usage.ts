@@ -8,8 +8,6 @@ const ADD = `insert into usage (organization_id, name, period, used) values (?, 
 const VOLUME = 'select accepted from volumes where organization_id = ? and month = ?'
 const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) values (?, ?, ?)
   on conflict do update set accepted = accepted + excluded.accepted`
-const PRUNE = `delete from usage where (organization_id, name, period) in (
-  select organization_id, name, period from usage where name = ? and period < ? and period <> '' limit ?)`
 
 /** What is counted as it changes; the rest is counted from records. `stored_bytes_count` belongs to a recount in
  *  progress. */
@@ -37,8 +35,6 @@ export interface Usage {
   forwardsReached(organizationId: string, recipients: number, now: number): LimitReached | null
   /** Counts forwarded recipients towards both limits. */
   addForwards(organizationId: string, recipients: number, now: number): void
-  /** Deletes at most `limit` counts of periods before `before`; returns the number deleted. */
-  prune(counter: Counter, before: string, limit: number): number
   /** Writes the collected counts, inside the transaction. */
   flush(): void
   /** Drops changes that were rolled back. */
@@ -48,7 +44,6 @@ export interface Usage {
 export function createUsage(db: Connection, planOf: PlanOf): Usage {
   const read = db.prepare<unknown[], number>(USED).pluck()
   const write = db.prepare(ADD)
-  const prune = db.prepare(PRUNE)
   const volume = db.prepare<unknown[], number>(VOLUME).pluck()
   const addVolume = db.prepare(ADD_VOLUME)
   const pending = new Map<string, { of: [string, Counter, string]; by: number }>()
@@ -96,7 +91,6 @@ export function createUsage(db: Connection, planOf: PlanOf): Usage {
       add(organizationId, 'forwards', recipients, dayOf(now))
       addVolume.run(organizationId, monthOf(now), recipients)
     },
-    prune: (counter, before, limit) => prune.run(counter, before, limit).changes,
     flush: () => {
       for (const { of, by } of pending.values()) if (by !== 0) write.run(...of, by)
       drop()
