@@ -6,7 +6,8 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { STATEMENTS } from '../../src/storage/sql.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
-import '../../src/storage/sqlite/open.ts' // declares all statements
+import '../../src/storage/records/re-encrypt.ts'
+import '../../src/storage/sqlite/open.ts' // both declare all statements
 import { toSqlite } from '../../src/storage/sqlite/translate.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
@@ -32,6 +33,7 @@ const DIFFERENT = [
     'SQLite counts the mail of a month in a table of its own',
   ],
   ['select count(distinct message_id) as used', 'SQLite counts messages that wait for their time as they change'],
+  ['select 1 as found from pg_attribute', 'the catalogs of the databases'],
   ['delete from usage', 'the table of SQLite has no row numbers'],
   ['with recursive counted (id) as (', 'SQLite has no lateral join and the table no row numbers'],
 ] as const

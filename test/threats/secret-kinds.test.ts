@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SECRET_KINDS, type SecretKind } from '../../src/api/secret-kinds.ts'
-import { ENCRYPTED_COLUMNS } from '../../src/storage/encrypted-columns.ts'
+import { ENCRYPTED_COLUMNS } from '../../src/storage/records/re-encrypt.ts'
 import { GIVEN, MADE, OTHER_HASHES } from './secret-makers.ts'
 
 /** Finds whatever makes or keeps a secret, and compares it with the table of secrets. */
@@ -32,19 +32,20 @@ test('every place that makes something random or keyed is in the list, and every
 
 // threat: secrets-exposed
 test('every column with a secret or its hash belongs to a kind', () => {
-  const encrypted = ENCRYPTED_COLUMNS.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`))
+  // The kind of a certificate's key names its file; the table exists with several nodes only.
+  const ofOneNode = ENCRYPTED_COLUMNS.filter(({ table }) => table !== 'certificates')
+  const encrypted = ofOneNode.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`))
   expect([...new Set(columnsOf('encrypted'))].toSorted()).toEqual(encrypted.toSorted())
   const hashed = new Set(hashColumns().filter((column) => !OTHER_HASHES.includes(column)))
   expect([...new Set(columnsOf('SHA-256', 'slow hash'))].toSorted()).toEqual([...hashed].toSorted())
 })
 
-/** Columns named `…_hash`, as the migrations add them. */
+/** Columns named `…_hash`. */
 function hashColumns(): string[] {
   const columns: string[] = []
-  const folder = join(SRC, 'storage/sqlite/migrations')
-  for (const file of [...new Bun.Glob('*.sql').scanSync(folder)].sort()) {
+  for (const file of ['storage/schema.sql', 'storage/sqlite/tables.sql']) {
     let table = ''
-    for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
+    for (const line of readFileSync(join(SRC, file), 'utf8').split('\n')) {
       table = /^(?:create|alter) table (\w+)/.exec(line)?.[1] ?? table
       const column = /^\s+(\w+_hash) |add column (\w+_hash) /.exec(line)
       if (column !== null) columns.push(`${table}.${column[1] ?? column[2]}`)

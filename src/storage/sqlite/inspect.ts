@@ -1,8 +1,9 @@
+import { decryptAll } from '../records/re-encrypt.ts'
 import { StoreDamaged } from '../store.ts'
+import { preparing, readNow } from './database.ts'
 import { type Connection, connect, one } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 import { requireOwnSchema } from './own-schema.ts'
-import { decryptEverySecret } from './re-encrypt.ts'
 
 /** A copy that is not in use → the number of its schema steps, and its installation. Its pages must be intact.
  *  Throws StoreDamaged, and what the driver throws. */
@@ -27,7 +28,7 @@ export function inspectDatabase(folder: string, file: string): { secrets: number
     if (broken !== undefined) {
       throw new StoreDamaged(`a row of ${broken.table} refers to a missing row of ${broken.parent}`)
     }
-    return { secrets: decryptEverySecret(db, openEncryption(folder, db)) }
+    return { secrets: readNow(preparing(db), decryptAll(openEncryption(folder, db))) }
   })
 }
 
