@@ -390,6 +390,20 @@ create table tls_sessions (
   primary key (day, domain, policy, host, address, source, failure)
 );
 
+-- What remains of deliveries that retention removed while their recipients may still unsubscribe.
+create table unsubscribables (
+  delivery_id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null,
+  message_id text not null,
+  stream text,
+  sender text not null,
+  email text not null,
+  sent_at bigint not null,
+  is_reported boolean not null default false
+);
+create index unsubscribables_by_time on unsubscribables (sent_at);
+
 -- Events and webhooks
 
 create table webhooks (

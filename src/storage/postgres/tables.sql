@@ -156,20 +156,6 @@ create index suppressions_by_stream on suppressions (organization_id, stream, id
 create index suppressions_by_beginning on suppressions (organization_id, (email collate "C"));
 create index suppressions_by_host on suppressions (organization_id, (split_part(email, '@', 2) collate "C"));
 
--- What remains of deliveries that retention removed while their recipients may still unsubscribe.
-create table unsubscribables (
-  delivery_id text collate "C" primary key,
-  organization_id text not null,
-  domain_id text not null,
-  message_id text not null,
-  stream text,
-  sender text not null,
-  email text not null,
-  sent_at bigint not null,
-  is_reported boolean not null default false
-);
-create index unsubscribables_by_time on unsubscribables (sent_at);
-
 -- Destinations of domains whose mail shares limits with that of other domains, or that are not their own.
 create table destinations (
   domain text collate "C" primary key,

@@ -72,20 +72,6 @@ create index suppressions_by_stream on suppressions (organization_id, stream, id
 -- By the beginning of their domain.
 create index suppressions_by_host on suppressions (organization_id, substr(email, instr(email, '@') + 1));
 
--- What remains of deliveries that retention removed while their recipients may still unsubscribe.
-create table unsubscribables (
-  delivery_id text primary key,
-  organization_id text not null,
-  domain_id text not null,
-  message_id text not null,
-  stream text,
-  sender text not null,
-  email text not null,
-  sent_at integer not null,
-  is_reported integer not null default 0
-) strict, without rowid;
-create index unsubscribables_by_time on unsubscribables (sent_at);
-
 -- Mail
 
 -- `number` counts up in the order of commit: lists and the event feed walk it. It is never shown.
