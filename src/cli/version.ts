@@ -11,12 +11,7 @@ export async function version({ json }: { json?: true }): Promise<void> {
 
 /** Every program contains all steps, so it upgrades from the first. */
 async function schemas() {
-  const [sqlite, postgres] = await Promise.all([
-    import('../storage/sqlite/migrate.ts'),
-    import('../storage/postgres/migrate.ts'),
-  ])
-  return {
-    sqlite: { oldest: 1, newest: sqlite.MIGRATIONS.length },
-    postgres: { oldest: 1, newest: postgres.MIGRATIONS.length },
-  }
+  const { NEWEST_SCHEMA } = await import('../storage/migrations.ts')
+  const opened = { oldest: 1, newest: NEWEST_SCHEMA }
+  return { sqlite: opened, postgres: opened }
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
+import { NEWEST_SCHEMA } from '../../src/storage/migrations.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
 import { membersOf, pack, relisted } from './backup-members.ts'
 import { PROGRAM, SOURCES, start, testFolder } from './command.ts'
 import { postriderInOneProcess } from './in-one-process.ts'
@@ -32,7 +32,7 @@ afterAll(() => place.remove())
 describe('backup', () => {
   test('is one file for its owner only, which tar reads, with everything that a new machine needs', async () => {
     const made = await json('backup', at('one.tar.zst'))
-    expect(made).toMatchObject({ file: at('one.tar.zst'), schema: MIGRATIONS.length, with_key: true })
+    expect(made).toMatchObject({ file: at('one.tar.zst'), schema: NEWEST_SCHEMA, with_key: true })
     expect(statSync(at('one.tar.zst')).mode & 0o777).toBe(0o600)
     expect(namesIn(at('one.tar.zst'))).toEqual([
       'manifest.json',
@@ -46,7 +46,7 @@ describe('backup', () => {
     const manifest = JSON.parse(extracted(at('one.tar.zst'), 'manifest.json').toString())
     expect(manifest).toMatchObject({
       format: 3,
-      schema: MIGRATIONS.length,
+      schema: NEWEST_SCHEMA,
       hostname: 'mail.example.com',
       made_at: made.made_at,
     })

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
+import { NEWEST_SCHEMA } from '../../src/storage/migrations.ts'
 import { lockDataDir } from '../../src/storage/sqlite/lock.ts'
-import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
 import { NEXT_VERSION } from '../support/next-version.ts'
 import { TEST_LIMIT_MS } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -19,7 +19,7 @@ import {
 
 /** The built program upgrades itself to the same program as a later version, with one more schema step. */
 
-const OLD_SCHEMA = MIGRATIONS.length
+const OLD_SCHEMA = NEWEST_SCHEMA
 const OLD_VERSION = pkg.version
 
 /** Of a version that does not get ready: waited for to the end, and long enough for the old one to start again. */

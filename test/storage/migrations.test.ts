@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreMismatch } from '../../src/storage/errors.ts'
+import type { Migration } from '../../src/storage/migrations.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
-import { type Migration, migrate } from '../../src/storage/sqlite/migrate.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { ORGANIZATION } from './records.ts'
 

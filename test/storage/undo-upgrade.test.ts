@@ -2,16 +2,17 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { NEWEST_SCHEMA, SQLITE_MIGRATIONS } from '../../src/storage/migrations.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { MIGRATIONS, migrate } from '../../src/storage/sqlite/migrate.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { schemaOf, undoUpgrade } from '../../src/storage/sqlite/undo-upgrade.ts'
 import { accept, createRecords, found, ORGANIZATION, START } from './records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-undo-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const NEXT = [...MIGRATIONS, { name: 'next', sql: 'alter table messages add column next integer default 7;' }]
-const SCHEMA = MIGRATIONS.length
+const NEXT = [...SQLITE_MIGRATIONS, { name: 'next', sql: 'alter table messages add column next integer default 7;' }]
+const SCHEMA = NEWEST_SCHEMA
 let count = 0
 
 /** A store with one message by default, upgraded by one step; then `change` is run on it as SQL. */

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Migration, NEWEST_SCHEMA, SQLITE_MIGRATIONS } from '../../src/storage/migrations.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { MIGRATIONS, type Migration, migrate } from '../../src/storage/sqlite/migrate.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { postrider } from '../cli/command.ts'
 import { ALL_MESSAGES } from './records.ts'
@@ -63,7 +64,7 @@ test('a later step finds what this version wrote, and three of the copies before
   const dataDir = join(folder, 'later')
   expect((await postrider('restore', today, '--to', dataDir, '--unauthenticated')).code).toBe(0)
   const file = join(dataDir, 'postrider.db')
-  const steps: Migration[] = [...MIGRATIONS]
+  const steps: Migration[] = [...SQLITE_MIGRATIONS]
   for (let later = 1; later <= 5; later++) {
     steps.push({ name: `later_${later}`, sql: `alter table messages add column later_${later} integer default 7;` })
     const db = connect(file, { busyTimeoutMs: 0 })
@@ -79,7 +80,7 @@ test('a later step finds what this version wrote, and three of the copies before
 
   const refused = await postrider('restore', '--verify', await backedUp(dataDir))
   expect(refused.stderr).toContain(
-    `a newer Postrider wrote the data directory (schema ${newest} later_5, this version has ${MIGRATIONS.length})`,
+    `a newer Postrider wrote the data directory (schema ${newest} later_5, this version has ${NEWEST_SCHEMA})`,
   )
 })
 

@@ -5,19 +5,15 @@ import { join } from 'node:path'
 
 export const NEXT_VERSION = '0.9.0'
 const ROOT = join(import.meta.dir, '../..')
-const STEP = 'alter table messages add column next_version integer; update messages set next_version = 1;'
-const STEP_OF_POSTGRES = 'alter table messages add column next_version int'
+const STEP = `{ name: '9999_next', both: 'alter table messages add column next_version int;',
+  sqlite: 'update messages set next_version = 1;', postgres: '' }`
 const BREAK = `if (process.env.NEXT_BREAKS === 'exit') process.exit(1)
   if (process.env.NEXT_BREAKS === 'hang') await new Promise(() => {})
   announceReady(`
 
-const withStep = (text: string, sql: string) =>
-  text.replace(/(export const MIGRATIONS[^=]*= \[[^\]]*?),?\s*\]/, `$1, { name: '9999_next', sql: '${sql}' }]`)
-
 const CHANGES: Record<string, (text: string) => string> = {
   'package.json': (text) => text.replace(/"version": "[^"]*"/, `"version": "${NEXT_VERSION}"`),
-  'src/storage/sqlite/migrate.ts': (text) => withStep(text, STEP),
-  'src/storage/postgres/migrate.ts': (text) => withStep(text, STEP_OF_POSTGRES),
+  'src/storage/migrations.ts': (text) => text.replace(/(STEPS: [^=]*= \[[^\]]*?),?\s*\]/, `$1, ${STEP}]`),
   'src/cli/serve.ts': (text) => text.replace(/^ {2}announceReady\(/m, `  ${BREAK}`),
 }
 

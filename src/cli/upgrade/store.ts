@@ -4,10 +4,9 @@ import { type Config, objectPlaceOf, planNamed } from '../../config/load.ts'
 import { systemClock } from '../../os/clock.ts'
 import { createMintId } from '../../os/ids.ts'
 import { systemRandom } from '../../os/random.ts'
+import { NEWEST_SCHEMA } from '../../storage/migrations.ts'
 import { openStore } from '../../storage/open.ts'
-import { MIGRATIONS as POSTGRES_STEPS } from '../../storage/postgres/migrate.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
-import { MIGRATIONS as SQLITE_STEPS } from '../../storage/sqlite/migrate.ts'
 import { DATABASE_FILE } from '../../storage/sqlite/open.ts'
 import { schemaOf } from '../../storage/sqlite/undo-upgrade.ts'
 import { describePostgres } from '../backup/postgres.ts'
@@ -26,12 +25,9 @@ export async function storeSchema(config: Config): Promise<number | null> {
   return asOwnerOf(config.dataDir, async () => schemaOf(join(config.dataDir, DATABASE_FILE)))
 }
 
-/** Number of schema steps up to which this program opens the store. */
-export const newestOf = (config: Config) => (isPostgres(config) ? POSTGRES_STEPS : SQLITE_STEPS).length
-
 /** Whether this program opens the store: other nodes may have upgraded it already. */
 export async function opensStore(config: Config): Promise<boolean> {
-  return ((await storeSchema(config)) ?? 0) <= newestOf(config)
+  return ((await storeSchema(config)) ?? 0) <= NEWEST_SCHEMA
 }
 
 /** Whether a server uses the data directory. Does not create a lock file. */

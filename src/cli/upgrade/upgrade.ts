@@ -5,6 +5,7 @@ import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import { noteUpgrade } from '../../os/last-upgrade.ts'
 import { errorCode } from '../../os/thrown.ts'
+import { NEWEST_SCHEMA } from '../../storage/migrations.ts'
 import { lockDataDir } from '../../storage/sqlite/lock.ts'
 import { VERSION } from '../../version.ts'
 import { requireConfig } from '../cli-context.ts'
@@ -19,7 +20,7 @@ import { printCurrent, printEnd, printPlan } from './report.ts'
 import { findService } from './service.ts'
 import { stage } from './stage.ts'
 import { type Ended, takeSteps } from './steps.ts'
-import { isServedNow, newestOf, recordInAuditLog, storeSchema } from './store.ts'
+import { isServedNow, recordInAuditLog, storeSchema } from './store.ts'
 
 export interface Options {
   config: string
@@ -106,7 +107,7 @@ async function upgradeTo(context: Context): Promise<ExitCode> {
   const configFile = options.config && resolve(options.config) // '' = none
   const backup = schema === null ? null : await backUp({ place, configFile, config }, options.backupTo)
   if (backup !== null) say(`backed up to ${backup}`)
-  if (schema !== null && schema <= newestOf(config))
+  if (schema !== null && schema <= NEWEST_SCHEMA)
     await recordInAuditLog(config, { action: 'upgrade', version: release.version })
   const journal: Journal = {
     format: 1,
@@ -116,7 +117,7 @@ async function upgradeTo(context: Context): Promise<ExitCode> {
     to: release.version,
     old_sha256: (await hashOfFile(place.program)) ?? '',
     new_sha256: staged.sha256,
-    schema: schema === null ? null : Math.min(schema, newestOf(config)),
+    schema: schema === null ? null : Math.min(schema, NEWEST_SCHEMA),
     backup,
     begun_at: iso(systemClock.now()),
     config: configFile,

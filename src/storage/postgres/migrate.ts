@@ -1,19 +1,12 @@
-import { createHash } from 'node:crypto'
-import { StoreMismatch } from '../errors.ts'
-import schema from '../schema.sql' with { type: 'text' }
+import {
+  checksumOf,
+  type Done,
+  type Migration,
+  NEWEST_SCHEMA,
+  POSTGRES_MIGRATIONS,
+  requireKnown,
+} from '../migrations.ts'
 import { type Connection, Refused } from './connection.ts'
-import tables from './tables.sql' with { type: 'text' }
-
-export interface Migration {
-  name: string
-  sql: string
-  /** True if versions that do not have this step cannot run with it: it waits until every live node has it, and so do the
-   *  steps behind it, so that this version runs without them. Other steps add tables, columns with defaults, or indexes. */
-  isNarrow?: boolean
-}
-
-/** In order; never edited after a release. The number is the position in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001_schema', sql: schema + tables }]
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`
@@ -37,46 +30,31 @@ const RECORD = 'insert into migrations (number, name, checksum, applied_at) valu
 export async function migrate(
   connection: Connection,
   now: number,
-  migrations: readonly Migration[] = MIGRATIONS,
+  migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<string[]> {
   const before = await inTransaction(connection, async () => {
     await connection.query(STEPS)
     return knownSteps(connection, migrations)
   })
   const upgraded: string[] = []
-  for (const [at, { name, sql, isNarrow = false }] of migrations.entries()) {
+  for (const [at, migration] of migrations.entries()) {
     if (at < before) continue
     const done = await inTransaction(connection, async () => {
       if ((await knownSteps(connection, migrations)) > at) return 'by others'
-      if (isNarrow && (await connection.query(IS_OLDER, [at + 1])).length > 0) return 'later'
-      await connection.query(sql, [], STEP_MS)
-      await connection.run(RECORD, [at + 1, name, checksumOf(sql), now])
+      if (migration.isNarrow && (await connection.query(IS_OLDER, [at + 1])).length > 0) return 'later'
+      await connection.query(migration.sql, [], STEP_MS)
+      await connection.run(RECORD, [at + 1, migration.name, checksumOf(migration), now])
       return 'here'
     })
     if (done === 'later') break
-    if (done === 'here' && before > 0) upgraded.push(name)
+    if (done === 'here' && before > 0) upgraded.push(migration.name)
   }
   return upgraded
 }
 
 /** Number of steps, all known to this binary. */
 async function knownSteps(connection: Connection, migrations: readonly Migration[]): Promise<number> {
-  const done = await connection.query<{ number: number; name: string; checksum: string }>(DONE)
-  for (const { number, name, checksum } of done) {
-    const known = migrations[number - 1]
-    if (known !== undefined && checksum !== checksumOf(known.sql)) {
-      throw new StoreMismatch(
-        `schema step ${number} (${name}) of the database differs from the one in this version. Run the version that wrote it.`,
-      )
-    }
-  }
-  const newest = done.at(-1)
-  if (newest !== undefined && newest.number > migrations.length) {
-    throw new StoreMismatch(
-      `a newer Postrider wrote the database (schema ${newest.number} ${newest.name}, this version has ${migrations.length}). Run that version.`,
-    )
-  }
-  return done.length
+  return requireKnown(await connection.query<Done>(DONE), migrations, 'database')
 }
 
 /** Repeats it if a lock is taken. */
@@ -99,9 +77,5 @@ async function inTransaction<T>(connection: Connection, work: () => Promise<T>):
 
 /** True if steps of this version are still to be run. */
 export async function isUpgradePending({ query }: Pick<Connection, 'query'>): Promise<boolean> {
-  return (await query(DONE)).length < MIGRATIONS.length
-}
-
-function checksumOf(sql: string): string {
-  return createHash('sha256').update(sql).digest('hex')
+  return (await query(DONE)).length < NEWEST_SCHEMA
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePrivately } from '../../os/private-file.ts'
 import { isRecord } from '../../os/records.ts'
+import { NEWEST_SCHEMA } from '../migrations.ts'
 import type { Connection } from './connection.ts'
-import { MIGRATIONS } from './migrate.ts'
 import { createPlaces, type Places } from './places.ts'
 import type { Queries } from './transactions.ts'
 
@@ -65,7 +65,7 @@ export async function registerNode(
     const [configuration] = await connection.query<{ version: number }>(LOCK)
     const configurationVersion = configuration?.version ?? 0
     const about = [key, name, hostname, version, keyName]
-    const values = [...about, dataDir !== null, configurationVersion, MIGRATIONS.length, placement]
+    const values = [...about, dataDir !== null, configurationVersion, NEWEST_SCHEMA, placement]
     if (dataDir !== null) await connection.run(REPLACE, [name])
     const { id } = await added(connection, REGISTER, values)
     const registered = {

@@ -1,6 +1,7 @@
+import { SQLITE_MIGRATIONS } from '../migrations.ts'
 import { StoreDamaged } from '../store.ts'
 import { type Connection, connect } from './driver.ts'
-import { MIGRATIONS, migrate, requireKnownSchema } from './migrate.ts'
+import { migrate, requireKnownSchema } from './migrate.ts'
 
 /** Checks that the tables, indexes, triggers and views of an untrusted database are exactly those of this program's
  *  migrations: a foreign trigger would run with every change, a view in place of a table with every query. Reads
@@ -14,7 +15,7 @@ export function requireOwnSchema(db: Connection): void {
     if (steps === undefined || steps !== schemaOf(fresh).get('table migrations')) {
       throw new StoreDamaged('not a Postrider database: the table of schema steps is missing')
     }
-    migrate(fresh, 0, MIGRATIONS.slice(0, requireKnownSchema(db)))
+    migrate(fresh, 0, SQLITE_MIGRATIONS.slice(0, requireKnownSchema(db)))
     const own = schemaOf(fresh)
     for (const [name, text] of found) {
       if (own.get(name) !== text) throw new StoreDamaged(`the database contains an unknown ${name}`)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../../../package.json' with { type: 'json' }
-import { MIGRATIONS } from '../../../src/storage/sqlite/migrate.ts'
+import { NEWEST_SCHEMA } from '../../../src/storage/migrations.ts'
 import { NEXT_VERSION } from '../../support/next-version.ts'
 import {
   makeNextRelease,
@@ -107,7 +107,7 @@ async function faultsOf(
   server: UpgradedServer,
   { isNew, next, kept }: { isNew: boolean; next: { exitCode: number; output: string }; kept: string[] },
 ): Promise<string[]> {
-  const [version, schema] = isNew ? [NEXT_VERSION, MIGRATIONS.length + 1] : [pkg.version, MIGRATIONS.length]
+  const [version, schema] = isNew ? [NEXT_VERSION, NEWEST_SCHEMA + 1] : [pkg.version, NEWEST_SCHEMA]
   const status = await server.postrider('status', '--json', '--config', join(server.folder, 'config.toml'))
   const { running, version: found } = JSON.parse(status.output)
   const lost = missingFrom(kept, new Set(await server.messages()))

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { NEWEST_SCHEMA } from '../../../src/storage/migrations.ts'
 import { connect } from '../../../src/storage/sqlite/driver.ts'
-import { MIGRATIONS } from '../../../src/storage/sqlite/migrate.ts'
 import { until } from '../../support/patience.ts'
 import { exitOf, makeTestInstallation, NeverReady } from '../setup.ts'
 import { readStore, startClients } from './books.ts'
@@ -51,10 +51,7 @@ export const upgrade: Fault = {
           ...unless(code === 0, `${where}: the second attempt ended with ${code}`),
           ...unless(integrity === 'ok' && lost.length === 0, `${where}: ${lost.length} lost, integrity ${integrity}`),
           ...unless(raised === ids.size, `${where}: ${raised} of ${ids.size} upgraded`),
-          ...unless(
-            existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`),
-            `${where}: no copy before the upgrade`,
-          ),
+          ...unless(existsSync(`${copy}.before-schema-${NEWEST_SCHEMA + 1}`), `${where}: no copy before the upgrade`),
         )
       }
       // The program itself, on the store that the newer code left.
@@ -80,15 +77,16 @@ export const upgrade: Fault = {
 
 /** A program that runs the migration on the given database. */
 function writeStep(scratch: string): string[] {
-  const source = join(import.meta.dir, '../../../src/storage/sqlite')
+  const source = join(import.meta.dir, '../../../src/storage')
   const file = join(scratch, 'step.ts')
   writeFileSync(
     file,
-    `import { connect } from ${JSON.stringify(join(source, 'driver.ts'))}
-import { MIGRATIONS, migrate } from ${JSON.stringify(join(source, 'migrate.ts'))}
+    `import { SQLITE_MIGRATIONS } from ${JSON.stringify(join(source, 'migrations.ts'))}
+import { connect } from ${JSON.stringify(join(source, 'sqlite/driver.ts'))}
+import { migrate } from ${JSON.stringify(join(source, 'sqlite/migrate.ts'))}
 const raise = 'alter table messages add column raised integer; update messages set raised = 1;'
 const db = connect(process.argv.at(-1), { busyTimeoutMs: 5000 })
-migrate(db, 1, [...MIGRATIONS, { name: 'raised', sql: raise }])
+migrate(db, 1, [...SQLITE_MIGRATIONS, { name: 'raised', sql: raise }])
 db.close()
 `,
   )

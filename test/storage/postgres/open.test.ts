@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EncryptionKeyUnusable } from '../../../src/storage/encryption.ts'
 import { StoreMismatch } from '../../../src/storage/errors.ts'
-import { MIGRATIONS } from '../../../src/storage/postgres/migrate.ts'
+import { NEWEST_SCHEMA } from '../../../src/storage/migrations.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -55,7 +55,7 @@ describeWithPostgres('opening a store in PostgreSQL', () => {
     await stores[0]!.organizations.create({ id: 'org_1', name: 'Shop', plan: 'pro', createdAt: 1 })
     expect(await stores[1]!.organizations.find('Shop')).toMatchObject({ id: 'org_1' })
     for (const store of stores) await store.close()
-    expect(postgres.psql('select count(*) from migrations', 'twice')).toBe(String(MIGRATIONS.length))
+    expect(postgres.psql('select count(*) from migrations', 'twice')).toBe(String(NEWEST_SCHEMA))
   })
 
   test('a schema of a newer version, and one with another text, are refused without a change', async () => {

@@ -3,9 +3,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { type Migration, NEWEST_SCHEMA, POSTGRES_MIGRATIONS } from '../../../src/storage/migrations.ts'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect } from '../../../src/storage/postgres/connection.ts'
-import { MIGRATIONS, type Migration, migrate } from '../../../src/storage/postgres/migrate.ts'
+import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { postrider, start, testFolder } from '../../cli/command.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -37,9 +38,9 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
   test('a step that older nodes cannot serve waits until they have ended, and what follows waits with it', async () => {
     const one = await connection(await created())
     await migrate(one, 1)
-    const steps = [...MIGRATIONS, NARROW, WIDEN]
+    const steps = [...POSTGRES_MIGRATIONS, NARROW, WIDEN]
     sql(`insert into nodes (key, name, version, handles_mail, passed, configuration_version, schema)
-      values ('a', 'old', '1', true, 0, 0, ${MIGRATIONS.length}), ('b', 'new', '2', true, 0, 0, ${steps.length})`)
+      values ('a', 'old', '1', true, 0, 0, ${NEWEST_SCHEMA}), ('b', 'new', '2', true, 0, 0, ${steps.length})`)
     expect(await migrate(one, 2, steps)).toEqual([])
     sql(`update nodes set ended_at = now() where name = 'old'`)
     expect(await migrate(one, 3, steps)).toEqual(['9002_narrow', '9001_widen'])
@@ -54,7 +55,7 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     undo.push(() => other.close({ timeout: 0 }))
     const holding = await other.reserve()
     await holding.unsafe('begin; lock table messages in access share mode')
-    const migrating = migrate(one, 2, [...MIGRATIONS, WIDEN])
+    const migrating = migrate(one, 2, [...POSTGRES_MIGRATIONS, WIDEN])
     await until('the step to wait', () => sql(`select count(*) from pg_locks where not granted`) === '1')
     await until('it to give way', () => sql(`select count(*) from pg_locks where not granted`) === '0')
     await holding.unsafe('commit')
@@ -107,7 +108,7 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     old.kill('SIGTERM')
     expect((await old.ended).code).toBe(0)
     const restarted = await postrider('serve', '--config', place.file)
-    expect([restarted.code, restarted.stderr]).toEqual([1, expect.stringContaining('Run that version.')])
+    expect([restarted.code, restarted.stderr]).toEqual([1, expect.stringContaining('Run that version')])
   })
 })
 
@@ -119,9 +120,12 @@ function newerVersion(undo: (() => unknown)[]): string {
   for (const name of readdirSync(ROOT).filter((each) => each !== 'src' && each !== '.git')) {
     symlinkSync(join(ROOT, name), join(folder, name))
   }
-  const file = join(folder, 'src/storage/postgres/migrate.ts')
+  const file = join(folder, 'src/storage/migrations.ts')
   const text = readFileSync(file, 'utf8')
   const [name, step] = [JSON.stringify(WIDEN.name), JSON.stringify(WIDEN.sql)]
-  writeFileSync(file, text.replace(/(MIGRATIONS[^=]*= \[[^\]]*?),?\s*\]/, `$1, { name: ${name}, sql: ${step} }]`))
+  writeFileSync(
+    file,
+    text.replace(/(STEPS: [^=]*= \[[^\]]*?),?\s*\]/, `$1, { name: ${name}, both: '', sqlite: '', postgres: ${step} }]`),
+  )
   return join(folder, 'src/main.ts')
 }
