@@ -25,6 +25,8 @@ const DIFFERENT = [
   ],
   ['select id from inbound_deliveries', 'SQLite has another index, which a delivery leaves when it ends'],
   ['with queued as (delete from inbound_queue', 'SQLite has no table of the queue'],
+  ['select coalesce(e.opens, 0) as opens', 'SQLite counts opens and clicks in the delivery'],
+  ['insert into engagement as present', 'the same'],
   ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
   ['select coalesce(e.opens, 0) as opens', 'SQLite counts opens and clicks in the delivery'],
   ['insert into engagement', 'the same'],

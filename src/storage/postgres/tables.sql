@@ -547,56 +547,6 @@ create table inbound_attempts (
   primary key (delivery_id, number)
 );
 
--- Reports received about domains: DMARC aggregate reports and TLS reports. A report counts once.
-create table policy_reports (
-  domain_id text collate "C" not null,
-  kind text collate "C" not null, -- dmarc, tls
-  reporter text collate "C" not null, -- domain that authenticated the mail
-  report_id text collate "C" not null,
-  organization_id text collate "C" not null,
-  received_at bigint not null,
-  received_day bigint not null, -- start of the UTC day
-  messages bigint not null, -- sessions of a TLS report
-  primary key (domain_id, kind, reporter, report_id)
-);
-create index policy_reports_by_day on policy_reports (domain_id, received_day, reporter);
-create index policy_reports_by_age on policy_reports (organization_id, received_at);
-
--- Messages from an address, as reporters counted them.
-create table dmarc_sources (
-  domain_id text collate "C" not null,
-  day bigint not null, -- start of the UTC day in which the report begins
-  source_ip text collate "C" not null, -- '' = the sources beyond the limit together
-  reporter text collate "C" not null,
-  organization_id text collate "C" not null,
-  messages bigint not null,
-  spf_aligned bigint not null,
-  dkim_aligned bigint not null,
-  passed bigint not null,
-  quarantined bigint not null,
-  rejected bigint not null,
-  begins_at bigint not null,
-  ends_at bigint not null,
-  primary key (domain_id, day, source_ip, reporter)
-);
-create index dmarc_sources_by_age on dmarc_sources (organization_id, day);
-
--- TLS sessions of other servers with the hosts of a domain, as reporters counted them.
-create table tls_results (
-  domain_id text collate "C" not null,
-  day bigint not null,
-  reporter text collate "C" not null,
-  policy text collate "C" not null,
-  result text collate "C" not null, -- '' = successful
-  host text collate "C" not null,
-  organization_id text collate "C" not null,
-  sessions bigint not null,
-  begins_at bigint not null,
-  ends_at bigint not null,
-  primary key (domain_id, day, reporter, policy, result, host)
-);
-create index tls_results_by_age on tls_results (organization_id, day);
-
 -- Statistics
 
 -- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
@@ -642,25 +592,3 @@ create table quality_counts (
   primary key (width_ms, domain_id, start, lane_id)
 );
 create index quality_counts_of_lanes on quality_counts (lane_id) where lane_id <> 0;
-
--- The end: erasure of a recipient's data
-
--- Recipients whose data is or was erased. A row stays, so that the organization's suppressions are also compared by
--- hash.
-create table erasures (
-  id text collate "C" primary key,
-  organization_id text not null,
-  address_hash text not null,
-  address bytea, -- encrypted; null once finished
-  created_at bigint not null,
-  finished_at bigint,
-  step int not null,
-  after text not null, -- where the step continues
-  is_waiting boolean not null, -- something could not be erased yet
-  next_at bigint not null,
-  removed text not null, -- counts, JSON
-  remaining text not null default '[]' -- places that still named the address when the erasure ended, JSON
-);
-create index erasures_of_organization on erasures (organization_id, id);
-create index erasures_running on erasures (next_at) where finished_at is null;
-create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;

@@ -424,56 +424,6 @@ create table inbound_attempts (
   primary key (delivery_number, number)
 ) strict, without rowid;
 
--- Reports received about domains: DMARC aggregate reports and TLS reports. A report counts once.
-create table policy_reports (
-  domain_id text not null,
-  kind text not null, -- dmarc, tls
-  reporter text not null, -- domain that authenticated the mail
-  report_id text not null,
-  organization_id text not null,
-  received_at integer not null,
-  received_day integer not null, -- start of the UTC day
-  messages integer not null, -- sessions of a TLS report
-  primary key (domain_id, kind, reporter, report_id)
-) strict;
-create index policy_reports_by_day on policy_reports (domain_id, received_day, reporter);
-create index policy_reports_by_age on policy_reports (organization_id, received_at);
-
--- Messages from an address, as reporters counted them.
-create table dmarc_sources (
-  domain_id text not null,
-  day integer not null, -- start of the UTC day in which the report begins
-  source_ip text not null, -- '' = the sources beyond the limit together
-  reporter text not null,
-  organization_id text not null,
-  messages integer not null,
-  spf_aligned integer not null,
-  dkim_aligned integer not null,
-  passed integer not null,
-  quarantined integer not null,
-  rejected integer not null,
-  begins_at integer not null,
-  ends_at integer not null,
-  primary key (domain_id, day, source_ip, reporter)
-) strict;
-create index dmarc_sources_by_age on dmarc_sources (organization_id, day);
-
--- TLS sessions of other servers with the hosts of a domain, as reporters counted them.
-create table tls_results (
-  domain_id text not null,
-  day integer not null,
-  reporter text not null,
-  policy text not null,
-  result text not null, -- '' = successful
-  host text not null,
-  organization_id text not null,
-  sessions integer not null,
-  begins_at integer not null,
-  ends_at integer not null,
-  primary key (domain_id, day, reporter, policy, result, host)
-) strict;
-create index tls_results_by_age on tls_results (organization_id, day);
-
 -- Statistics
 
 -- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
@@ -516,25 +466,3 @@ create table quality_counts (
   complained integer not null,
   primary key (width_ms, domain_id, start)
 ) strict, without rowid;
-
--- The end: erasure of a recipient's data
-
--- Recipients whose data is or was erased. A row stays, so that the organization's suppressions are also compared by
--- hash.
-create table erasures (
-  id text primary key,
-  organization_id text not null,
-  address_hash text not null,
-  address blob, -- encrypted; null once finished
-  created_at integer not null,
-  finished_at integer,
-  step integer not null,
-  after text not null, -- where the step continues
-  is_waiting integer not null, -- something could not be erased yet
-  next_at integer not null,
-  removed text not null, -- counts, JSON
-  remaining text not null default '[]' -- places that still named the address when the erasure ended, JSON
-) strict, without rowid;
-create index erasures_of_organization on erasures (organization_id, id);
-create index erasures_running on erasures (next_at) where finished_at is null;
-create index erasures_running_of on erasures (organization_id, address_hash) where finished_at is null;

@@ -2,6 +2,10 @@
 const WITH_ROW_ID = [
   'idempotency', // hashes come in no order: responses are appended, and only the index is written everywhere
   'template_versions', // the texts are long: lists of versions read the index
+  // Retention finds them by an index of their age, and removes them by row ID.
+  'policy_reports',
+  'dmarc_sources',
+  'tls_results',
 ]
 
 /** PostgreSQL's text of tables → SQLite's:
