@@ -231,8 +231,6 @@ const TABLES_OF_SQLITE = [
   'message_tags',
   'migrations',
   'search_outdated',
-  'search_state',
-  'search_words',
   'storage_count',
 ]
 

@@ -17,7 +17,7 @@ const MAY_SCAN = [
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
   /from dkim_keys where state = 'pending'/, // the partial index of pending keys, which are few
   /from webhooks where status = 'paused' and disabled_reason/, // the partial index of paused webhooks
-  /search_state|heartbeat/, // one row
+  /heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
   /from users (u )?where \(operator and/, // the partial index of operators, who are few

@@ -66,11 +66,10 @@ test('a store that cannot write can still be read and searched, up to the newest
   other.exec('begin immediate')
   expect(await store.messages.get(late.message.id)).not.toBeNull()
   const list = () => store.messages.list({ ...ALL_MESSAGES, text: 'needle' }, { limit: 9, after: null })
-  const indexed = other.prepare('select last from search_state').pluck()
   const all = [late.message.id, message.id]
-  expect([(await list()).records.map(({ id }) => id), indexed.get()]).toEqual([all, 1])
+  expect((await list()).records.map(({ id }) => id)).toEqual(all)
   other.exec('commit')
-  expect([(await list()).records.map(({ id }) => id), indexed.get()]).toEqual([all, 2])
+  expect((await list()).records.map(({ id }) => id)).toEqual(all)
 })
 
 test('a claim that the disk refused leaves its work to the next one', async () => {

@@ -6,14 +6,9 @@ import { join } from 'node:path'
 import { packContent } from '../../../src/mail/content.ts'
 import { queueOf } from '../../../src/model/delivery.ts'
 import type { Event } from '../../../src/model/event.ts'
-import { contentParts } from '../../../src/storage/sqlite/content-parts.ts'
 import { type Connection, connect } from '../../../src/storage/sqlite/driver.ts'
 import { eventKinds } from '../../../src/storage/sqlite/event-kinds.ts'
-import { shareReads } from '../../../src/storage/sqlite/reading.ts'
-import { searchIndex } from '../../../src/storage/sqlite/search.ts'
-import { searchCleaning } from '../../../src/storage/sqlite/search-cleaning.ts'
-import { createSpace } from '../../../src/storage/sqlite/space.ts'
-import { createWriter } from '../../../src/storage/sqlite/writer.ts'
+import { BATCH, searchIndex } from '../../../src/storage/sqlite/search-index.ts'
 import { run } from '../process.ts'
 import { DAY_MS, DAYS, type Extent, messageFields, noise, recipient, type Sender } from './dataset.ts'
 import { acceptedAt, idAt } from './ids.ts'
@@ -61,7 +56,7 @@ export async function seed(binary: string, folder: string, extent: Extent): Prom
     db.exec(sql)
   }
   db.pragma('journal_mode = wal')
-  await fillSearch(db)
+  fillSearch(db)
   db.pragma('wal_checkpoint(truncate)')
   db.close()
   const seeded: Seeded = {
@@ -376,19 +371,11 @@ function fillStats(db: Connection, senders: Sender[], now: number): void {
   })
 }
 
-/** By the server's own code, which processes them in batches; here this many batches share a commit. */
-export async function fillSearch(db: Connection): Promise<void> {
-  const reading = shareReads(db)
-  const nothing = () => {}
-  const writer = createWriter(db, { beginning: nothing, begun: nothing, ending: nothing, undone: nothing })
-  const space = createSpace(db, { parts: contentParts(db), cleaning: searchCleaning(db), reading })
-  const search = searchIndex(db, writer, nothing)
-  for (let batches = 0; await search.step(); batches++) {
-    if (batches % 500 === 0) {
-      say(`search index: ${batches * 100} messages`)
-      space.copyLog()
-    }
-  }
+/** By the server's own code. */
+export function fillSearch(db: Connection): void {
+  const search = searchIndex(db)
+  while (search.index()) if (search.last() % (100 * BATCH) === 0) say(`search index: ${search.last()} messages`)
+  search.close()
 }
 
 function inChunks(db: Connection, what: string, count: number, write: (n: number) => void): void {

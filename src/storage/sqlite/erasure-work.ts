@@ -11,7 +11,7 @@ import type { RemoveContentInside } from './content-removal.ts'
 import { type Connection, one } from './driver.ts'
 import { native } from './inside.ts'
 import { eventRemoval, inboundRemoval, messageRemoval, SLICE_BYTES } from './retention.ts'
-import type { SearchCleaning } from './search-cleaning.ts'
+import type { Search } from './search.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 
 const MESSAGES_TO = `select distinct message_number from deliveries where address = ? and message_number > ?
@@ -45,7 +45,7 @@ const SET_NOT_FORWARDED = 'update inbound_messages set not_forwarded = ? where n
 interface Inside {
   parts: ContentParts
   storedBytes: StoredBytes
-  cleaning: SearchCleaning
+  search: Search
   removeContent: RemoveContentInside
 }
 
@@ -78,10 +78,10 @@ type RemoveWhole = (
   timeIsUp: () => boolean,
 ) => 'removed' | 'waits' | 'more'
 
-function wholeRemoval(db: Connection, { parts, storedBytes, cleaning }: Inside): RemoveWhole {
+function wholeRemoval(db: Connection, { parts, storedBytes, search }: Inside): RemoveWhole {
   const eventsOf = db.prepare<unknown[], number>(EVENTS_OF).pluck()
   const removeEvent = eventRemoval(db)
-  const removeMessage = messageRemoval(db, { parts, storedBytes, cleaning })
+  const removeMessage = messageRemoval(db, { parts, storedBytes, search })
   return (message, deliveries, timeIsUp) => {
     if (deliveries.some(({ worker }) => worker !== null)) return 'waits'
     const events = eventsOf.all(message.id)
@@ -93,7 +93,7 @@ function wholeRemoval(db: Connection, { parts, storedBytes, cleaning }: Inside):
 }
 
 function messageWork(db: Connection, inside: Inside): NativeWork {
-  const { cleaning, removeContent } = inside
+  const { search, removeContent } = inside
   const messagesTo = db.prepare<unknown[], number>(MESSAGES_TO).pluck()
   const messageOf = db.prepare<unknown[], MessageRow>(MESSAGE)
   const deliveriesOf = db.prepare<unknown[], DeliveryRow>(DELIVERIES)
@@ -117,7 +117,7 @@ function messageWork(db: Connection, inside: Inside): NativeWork {
       number,
     )
     for (const delivery of own) for (const statement of ofDelivery) statement.run(delivery.number)
-    cleaning.note(number)
+    search.note(number)
     return 'shared'
   }
 
@@ -232,10 +232,10 @@ function notForwardedWork(db: Connection): NativeWork {
 }
 
 /** Erases the rest of large contents, and the words of removed and changed messages from the search index. */
-export function eraseSpace({ parts, cleaning }: Pick<Inside, 'parts' | 'cleaning'>): ErasureWork {
+export function eraseSpace({ parts, search }: Pick<Inside, 'parts' | 'search'>): ErasureWork {
   return performed(({ timeIsUp }, after) => {
     if (after !== 'search' && parts.removeSome(timeIsUp)) return { after: 'parts' }
-    return { after: cleaning.clean(timeIsUp) ? 'search' : null }
+    return { after: search.erasureWaits() ? 'search' : null }
   })
 }
 

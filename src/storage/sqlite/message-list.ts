@@ -7,12 +7,10 @@ import type { MessageFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, when } from './page.ts'
-import { searchState } from './search.ts'
+import type { SearchIndex } from './search-index.ts'
 import { createTextTest, searchQuery } from './search-texts.ts'
-import { searchWords } from './search-words.ts'
-import { searched } from './searched.ts'
-import { joined, sliced, type Walk } from './slices.ts'
-import { oneBehindTheOther, unindexed } from './unindexed.ts'
+import { joined, SLICE, sliced, type Walk } from './slices.ts'
+import { unindexed } from './unindexed.ts'
 import { intersection } from './walk-intersection.ts'
 
 const NUMBER = 'select number from messages where id = ?'
@@ -22,6 +20,7 @@ const NUMBER_NEAR = 'select number + 1 from messages where id < ? order by id de
 const NEWEST = 'select max(number) from messages'
 const LAST_BEFORE = 'select number from messages where id < ? order by id desc limit 1'
 const FIRST_SINCE = 'select number from messages where id >= ? order by id limit 1'
+const OUTDATED = 'select 1 from search_outdated where number = ?'
 const OWN_FROM = `select id from messages where organization_id = ? and number >= ? and number < ?
   order by number limit 1`
 
@@ -32,15 +31,15 @@ const FEWEST_NUMBERS = 2_048
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Page<Message>
 
-/** Messages that match every given part of the filter, newest first. The newest are read one by one. If those do not
- *  fill a page, the search index says where to look further; what it does not contain (some fields, and very recent
- *  messages) is read in slices. */
-export function messageList(db: Connection, nowMs: () => number = () => performance.now()): MessageList {
+/** Messages that match every given part of the filter, newest first. */
+export function messageList(
+  db: Connection,
+  search: SearchIndex,
+  nowMs: () => number = () => performance.now(),
+): MessageList {
   // SQLite's own lower() supports ASCII only.
   db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
-  const index = searchWords(db)
-  const state = searchState(db)
-  const hasText = createTextTest(db)
+  const read = createRead(db, search)
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
   const newestOfAll = db.prepare<unknown[], number | null>(NEWEST).pluck()
@@ -62,44 +61,72 @@ export function messageList(db: Connection, nowMs: () => number = () => performa
   }
 
   return (filter, page) => {
-    const { low, high } = boundsOf(filter, page.after)
-    const limit = page.limit + 1
-    const walks = walksOf(filter)
-    const conditions = joined(filterConditions(filter))
-    const marks = marksAsked(filter)
+    const numbers = boundsOf(filter, page.after)
     const rows: MessageRow[] = []
-    let step =
-      walks.length > 1
-        ? intersection(db, walks, MESSAGE_COLUMNS, conditions, low)
-        : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
-    let end: number | null = filter.text === null ? step(rows, high, limit) : high
-    if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
-      const { first, last } = state()
-      const indexed = { low: first, high: last + 1 }
-      const query = searchQuery(filter.text, marks)
-      if (query === null) return { records: [], hasMore: false }
-      const contains = filter.text === null ? () => true : hasText(filter.text)
-      const asked = { query, contains, walk: walks[0]!, conditions }
-      const between = searched(db, index, { ...asked, low: Math.max(low, indexed.low) })
-      // The oldest only after an upgrade, until they are indexed.
-      const older = unindexed(db, { ...asked, low })
-      const below = low < indexed.low ? oneBehindTheOther(between, indexed.low, older) : between
-      const newest = unindexed(db, { ...asked, low: Math.max(low, indexed.high) })
-      step = oneBehindTheOther(newest, indexed.high, below)
-    }
-    for (let spentMs = 0; end !== null && rows.length < limit; ) {
-      if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {
-        // Only the organization's own, since an index may also contain those of others.
-        const next = ownFrom.get(filter.organizationId, end, high)
-        if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
-      }
-      const beganAt = nowMs()
-      end = step(rows, end, limit)
-      spentMs += nowMs() - beganAt
+    const asked = { filter, limit: page.limit + 1, ...numbers }
+    const beganAt = nowMs()
+    for (const end of read(rows, asked)) {
+      if (rows.length === asked.limit) break
+      if (numbers.high - end < FEWEST_NUMBERS || nowMs() - beganAt < ENOUGH_MS) continue
+      // Only the organization's own, since an index may also contain those of others.
+      const next = ownFrom.get(filter.organizationId, end, numbers.high)
+      if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
     }
     return toPage(rows, page, toMessage)
   }
 }
+
+interface Asked extends Numbers {
+  filter: MessageFilter
+  limit: number
+}
+
+/** → What adds the messages to `rows`, newest first, until there are `limit`; it yields the number down to which it has
+ *  read. The newest are read one by one. If those do not fill the page, the search index says where to look further;
+ *  what it does not contain yet is read in slices. */
+function createRead(db: Connection, search: SearchIndex) {
+  const hasText = createTextTest(db)
+  const outdated = db.prepare(OUTDATED)
+  return function* (rows: MessageRow[], { filter, limit, low, high }: Asked): Generator<number, void> {
+    const walks = walksOf(filter)
+    const conditions = joined(filterConditions(filter))
+    const marks = marksAsked(filter)
+    const isPlain = filter.text === null && marks.length === 0
+    let end = high
+    if (filter.text === null) {
+      const step = stepOf(db, { walks, conditions, low })
+      for (let next = step(rows, high, limit); ; next = step(rows, next, limit)) {
+        if (next === null || rows.length === limit) return
+        yield next
+        end = next
+        if (!isPlain) break
+      }
+    }
+    const query = searchQuery(filter.organizationId, filter.text, marks)
+    if (query === null) return
+    const contains = filter.text === null ? () => true : hasText(filter.text)
+    const border = search.last() + 1
+    const newest = unindexed(db, { contains, walk: walks[0]!, conditions, low: Math.max(low, border) })
+    for (let next: number | null = end; next !== null && next > border; ) {
+      next = newest(rows, next, limit)
+      yield next ?? border
+    }
+    const message = db.prepare<unknown[], MessageRow>(
+      `select ${MESSAGE_COLUMNS} from messages m where m.number = ? and ${conditions.sql}`,
+    )
+    let looks = 0
+    for (const number of search.matches(query, { low, high: Math.min(end, border) })) {
+      const row = message.get(number, ...conditions.values)
+      if (row !== undefined && (outdated.get(number) === undefined || contains(number))) rows.push(row)
+      if (++looks % SLICE === 0 || rows.length === limit) yield number
+    }
+  }
+}
+
+const stepOf = (db: Connection, { walks, conditions, low }: { walks: Walk[]; conditions: Condition; low: number }) =>
+  walks.length > 1
+    ? intersection(db, walks, MESSAGE_COLUMNS, conditions, low)
+    : sliced<MessageRow, number>(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
 
 /** Indexes that match a filter, usually the narrowest first. By itself SQLite would use the organization's, which
  *  also has the order of the page. */

@@ -21,7 +21,7 @@ import {
   toMessage,
 } from './message-row.ts'
 import type { Reader } from './reader.ts'
-import type { SearchIndex } from './search.ts'
+import type { Search } from './search.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
@@ -53,7 +53,7 @@ export function sqliteMessages(
     /** Writer for new messages. */
     taking: Writer
     reader: Reader
-    search: SearchIndex
+    search: Search
     parts: ContentParts
     large: LargeContents
     addMessage: AddMessageInside

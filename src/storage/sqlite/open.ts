@@ -72,8 +72,7 @@ import { type Reader, type ReadingThread, readerOn, threadReader } from './reade
 import { type Reading, shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
-import { searchIndex } from './search.ts'
-import { type SearchCleaning, searchCleaning } from './search-cleaning.ts'
+import { createSearch } from './search.ts'
 import { blockedLinkCache, domainCache, keyCache, organizationCache, qualityAlertCache } from './settings.ts'
 import { sqliteSnapshot } from './snapshot.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
@@ -165,7 +164,7 @@ export function storeOn(
     reading,
     foreign,
     commitReports,
-    later: () => ({ fanOut, late, cleaning }),
+    later: () => ({ fanOut, late }),
   })
   const writer = createWriter(db, memory, { accompany: accompanying(db, action), lockPatienceMs })
   const database = sqliteDatabase(db, writer, { reading, forget: forgetting(caches) })
@@ -177,10 +176,9 @@ export function storeOn(
   }
   const parts = contentParts(db, (bytes) => late.writing(bytes))
   const large = createLargeContents(parts, { taking, writer })
-  const cleaning = searchCleaning(db)
-  const space = createSpace(db, { parts, cleaning, reading })
+  const search = createSearch(db, writer, reader)
+  const space = createSpace(db, { parts, search, reading })
   const late = createLateCopy(db, space.copyLog)
-  const search = searchIndex(db, writer, space.copyLog)
 
   const addAttempt = addAttemptInside(db)
   const fanOut = createFanOut(db, { webhooks, dueIndex: due.webhookDeliveries, counters, kinds, foreign })
@@ -305,12 +303,12 @@ export function storeOn(
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
     policyReports: policyReportRecords(database),
-    retention: sqliteRetention(db, writer, { parts, space, cleaning, kinds, storedBytes }),
+    retention: sqliteRetention(db, writer, { parts, space, search, kinds, storedBytes }),
     idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, action),
     erasures: erasureRecords(database, inside, {
-      mail: eraseMail(db, { parts, cleaning, storedBytes, removeContent }),
-      space: eraseSpace({ parts, cleaning }),
+      mail: eraseMail(db, { parts, search, storedBytes, removeContent }),
+      space: eraseSpace({ parts, search }),
       encryption,
       key: erasureKey,
       afterStep: space.afterErasure,
@@ -380,7 +378,7 @@ function memoryOf(
     reading: Reading
     foreign: ForeignChanges
     commitReports: ReturnType<typeof createCommitReports>
-    later: () => { fanOut: FanOut; late: LateCopy; cleaning: SearchCleaning }
+    later: () => { fanOut: FanOut; late: LateCopy }
   },
 ): Memory {
   const { reading, foreign, commitReports, later } = parts
@@ -401,8 +399,8 @@ function memoryOf(
       later().late.committed()
     },
     undone: () => {
-      const { fanOut, late, cleaning } = later()
-      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds, cleaning]) each.drop()
+      const { fanOut, late } = later()
+      for (const each of [counters, usage, storedBytes, fanOut, commitReports, kinds]) each.drop()
       for (const each of [organizations, keys, domains, blocked, alerts, webhooks, routes, erased]) each.drop()
       late.undone()
     },

@@ -38,7 +38,7 @@ export function readerOn(db: Connection, reading: Reading): Reader {
       reading.begin()
       return performRead(reads, name, args)
     },
-    close: async () => {},
+    close: async () => reads.closeSearch(),
   }
 }
 

@@ -3,22 +3,25 @@ import { eventLists } from './event-list.ts'
 import { inboundList } from './inbound-list.ts'
 import { messageList } from './message-list.ts'
 import { countWaiting } from './queues.ts'
+import { searchIndex } from './search-index.ts'
 import { statsReads } from './stats.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
 
-/** Reads of many records, by name: lists, searches, counts. Each is a function of plain data, so that it can run in
+/** Reads of many records, by name: lists, searches, counts; and the search index, which is written where it is read. Each is a function of plain data, so that it can run in
  *  another thread (reader.ts). SQLite cannot interrupt a statement, so each ends by itself:
  *
  *  messages     reads slices of an index until a limit of time (message-list.ts)
  *  events       reads an index of the matches, or at most one range of event-kinds.ts for each event of the page
  *  deliveries   (of a webhook) and `inbound` read slices of the narrowest index to its end
  *  waiting      reads the due indexes, which contain only what waits
- *  statistics   look up one row for each hour or day, and tag or domain */
+ *  statistics   look up one row for each hour or day, and tag or domain
+ *  search       indexes or renews a batch, or merges some pages */
 export function readsOn(db: Connection) {
   const events = eventLists(db)
+  const search = searchIndex(db)
   const stats = statsReads(db)
   return {
-    messages: messageList(db),
+    messages: messageList(db, search),
     events: events.list,
     feed: events.feed,
     follow: events.follow,
@@ -28,6 +31,10 @@ export function readsOn(db: Connection) {
     hours: stats.hours,
     days: stats.days,
     groups: stats.groups,
+    indexSearch: search.index,
+    renewSearch: search.renew,
+    purgeSearch: search.purge,
+    closeSearch: search.close,
   }
 }
 

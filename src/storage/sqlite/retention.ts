@@ -6,7 +6,7 @@ import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { EventKinds } from './event-kinds.ts'
 import { nextTurn } from './page.ts'
-import type { SearchCleaning } from './search-cleaning.ts'
+import type { Search } from './search.ts'
 import type { Space } from './space.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
@@ -75,13 +75,13 @@ export function sqliteRetention(
   {
     parts,
     space,
-    cleaning,
+    search,
     kinds,
     storedBytes,
   }: {
     parts: ContentParts
     space: Space
-    cleaning: SearchCleaning
+    search: Search
     kinds: EventKinds
     storedBytes: StoredBytes
   },
@@ -91,16 +91,13 @@ export function sqliteRetention(
   /** Position of the current pass over an organization; kinds follow the order of the walks. */
   const places = new Map<string, Place>()
 
-  const walks = createWalks(db, { parts, cleaning, kinds, storedBytes })
+  const walks = createWalks(db, { parts, search, kinds, storedBytes })
 
   /** Removes some records from `place` on → where to continue; null if the organization is done. */
   const step = (request: Request, place: Place): Place | null => {
     if (parts.removeSome(request.timeIsUp)) return place
     const read = walks[place.walk]
-    if (read === undefined) {
-      // Once a pass, whose last organization this is: a range of the index has messages of all of them.
-      return request.organizationId === INSTALLATION && cleaning.clean(request.timeIsUp) ? place : null
-    }
+    if (read === undefined) return null
     let { walk, after, young } = place
     let bytes = 0
     for (let looks = 0; ; ) {
@@ -125,8 +122,10 @@ export function sqliteRetention(
       })
       await nextTurn()
       space.copyLog()
-      if (next === null) places.delete(request.organizationId)
-      else places.set(request.organizationId, next)
+      if (next !== null) places.set(request.organizationId, next)
+      else places.delete(request.organizationId)
+      // Once a pass, whose last organization this is: a part of the index has messages of all of them.
+      while (next === null && request.organizationId === INSTALLATION && (await search.clean()));
       return next !== null
     },
     pruneUnsubscribables: (before, limit) => writer.write(() => pruneUnsubscribables.run(before, limit).changes),
@@ -138,7 +137,7 @@ interface Kept {
   parts: ContentParts
   kinds: EventKinds
   storedBytes: StoredBytes
-  cleaning: SearchCleaning
+  search: Search
 }
 
 /** The walks of one pass, in order. */
@@ -170,14 +169,14 @@ function createMessageWalk(db: Connection, kept: Kept): Walk {
 }
 
 /** → What removes a message with everything that belongs to it, except its events, inside a change. */
-export function messageRemoval(db: Connection, { parts, storedBytes, cleaning }: Omit<Kept, 'kinds'>) {
+export function messageRemoval(db: Connection, { parts, storedBytes, search }: Omit<Kept, 'kinds'>) {
   const untag = db.prepare(UNTAG)
   const removeMessage = db.prepare(REMOVE_MESSAGE)
   return (message: { number: number; organizationId: string; tags: string; storedBytes: number }): void => {
     const { number, organizationId, tags } = message
     const ownTags: string[] = JSON.parse(tags)
     for (const tag of ownTags) untag.run(organizationId, tag, number)
-    cleaning.note(number)
+    search.note(number)
     parts.letGo('content', number)
     removeMessage.run(number)
     storedBytes.change('messages', number, organizationId, -message.storedBytes)

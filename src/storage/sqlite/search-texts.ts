@@ -1,5 +1,5 @@
 import { phrasesIn, wordsIn } from '../search-text.ts'
-import { type Markable, marksOf } from '../search-tokens.ts'
+import { type Markable, mark, marksOf } from '../search-tokens.ts'
 import { type Connection, one } from './driver.ts'
 
 const TEXTS = `m.number, m.subject, m.sender as sender,
@@ -7,36 +7,23 @@ const TEXTS = `m.number, m.subject, m.sender as sender,
 const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
 /** Columns of messages `m` that the search index contains. */
 export const INDEXED = `${TEXTS}, m.sender_address as senderAddress, m.template_id as templateId,
-  m.domain_id as domainId, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader`
+  m.domain_id as domainId, m.organization_id as organizationId, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader`
 
-/** What a search asks for: words as typed, and search tokens. */
-export interface SearchQuery {
-  /** Words that the index contains for each match, tokens among them. */
-  words: readonly string[]
-  /** Begins another word of each match; null = none. */
-  prefix: string | null
-  /** Phrases of more than one word, so that a match in the index must be read. */
-  hasPhrases: boolean
-}
-
-/** Words as typed (null = none) and tokens (search-tokens.ts) → what a search asks for; null if nothing has that. The last
- *  word may be a prefix. */
-export function searchQuery(text: string | null, marks: readonly string[]): SearchQuery | null {
+/** Organization, words as typed (null = none) and tokens (search-tokens.ts) → the query for the index; null if nothing has
+ *  that. The last word may be a prefix. */
+export function searchQuery(organizationId: string, text: string | null, marks: readonly string[]): string | null {
   const phrases = text === null ? [] : phrasesIn(text)
   // An empty search finds nothing, rather than everything.
   if (text !== null && phrases.length === 0) return null
-  const words = phrases.flat()
-  const prefix = words.pop() ?? null
-  return {
-    words: [...new Set([...marks.map(asWord), ...words])],
-    prefix,
-    hasPhrases: phrases.some(({ length }) => length > 1),
-  }
+  const asked = [mark('organization', organizationId), ...marks].map((each) => `"${asWord(each)}"`)
+  for (const words of phrases) asked.push(`"${words.join(' ')}"`)
+  return text === null ? asked.join(' ') : `${asked.join(' ')} *`
 }
 
-/** Row of a message → its different words in the index. */
-export function wordsOf(row: Indexed): Set<string> {
-  return new Set([...marksOf(row).map(asWord), ...wordsIn(textOf(row))])
+/** Row of a message → its words in the index, in order. */
+export function wordsOf(row: Indexed): string[] {
+  const marks = [mark('organization', row.organizationId), ...marksOf(row)]
+  return [...marks.map(asWord), ...wordsIn(textOf(row))]
 }
 
 /** Words as typed → a test of the message with a number, indexed or not: true if it contains them. */
@@ -62,6 +49,6 @@ interface Texts {
   sender: string
   emails: string | null
 }
-export type Indexed = Markable & Texts
+export type Indexed = Markable & Texts & { organizationId: string }
 
 const textOf = ({ subject, sender, emails }: Texts) => `${subject} ${sender} ${emails ?? ''}`

@@ -1,88 +1,77 @@
-import { StoreUnavailable } from '../store.ts'
-import { type Connection, one } from './driver.ts'
-import type { Numbers } from './page.ts'
-import { INDEXED, type Indexed, wordsOf } from './search-texts.ts'
-import { note, type Postings, searchWords } from './search-words.ts'
+import { INSTALLATION } from '../../model/organization.ts'
+import type { Connection } from './driver.ts'
+import type { Reader } from './reader.ts'
+import { PART, partOf } from './search-index.ts'
 import type { Writer } from './writer.ts'
 
-const STATE = 'select first, last from search_state'
-const NEWEST = 'select max(number) from messages'
-const NEWER = `select ${INDEXED} from messages m where m.number > ? order by m.number limit ?`
-const OLDER = `select ${INDEXED} from messages m where m.number < ? order by m.number desc limit ?`
-const SET_LAST = 'update search_state set last = ?'
-const SET_FIRST = 'update search_state set first = ?'
+const NOTE = 'insert into search_outdated (number) values (?) on conflict do nothing'
+const NEXT = 'select number from search_outdated order by number limit 1'
+const OUTDATED = 'select number from search_outdated where number >= ? and number < ? order by number'
+const DONE = 'delete from search_outdated where number in (select value from json_each(?))'
 
-/** Messages indexed at once: three milliseconds of the writing thread. */
-const BATCH = 64
-/** Messages indexed before a search; newer ones are searched without the index. Tests change it. */
-export const CATCH_UP = 16 * BATCH
-/** Words after which a batch ends, if it has messages to many recipients: about the same time. */
-const WORDS_MAX = 1_500
+/** Messages that leave the index, or the list of outdated ones, at once: some milliseconds. */
+const AT_ONCE = 256
 
-/** Full text over subject and addresses. Indexing costs a good part of accepting a message, so it runs later:
- *  periodically in small batches, and before a search, which reads even newer messages without it.
- *
- *  A table of words, whose every change and removal is as small as its slice. The FTS5 index that it replaced merged
- *  segments, and stepped over deleted rows without a stop: 150 ms for a hundredth of 1.7 million messages. */
-export interface SearchIndex {
-  /** Indexes the next batch, the newest messages first; true while more is waiting. */
-  step(): Promise<boolean>
-  /** Indexes some of what is waiting, if the store can write → the numbers in the index. */
-  catchUp(): Promise<Numbers>
+/** Keeps the search index, which the reading thread writes (search-index.ts), in line with the messages. */
+export interface Search {
+  /** Inside the change that removes a message or changes its texts. Until its words have left the index, a search compares
+   *  them with the message. */
+  note(number: number): void
+  /** Inside a change: true while the index has such words. The next cleanForErasure erases them. */
+  erasureWaits(): boolean
+  /** Erases all of them if an erasure waits for it. */
+  cleanForErasure(): Promise<void>
+  /** Indexes the next batch; true while more is waiting. */
+  index(): Promise<boolean>
+  /** Indexes a batch before a search, if the index can be written. What is newer is searched without it. */
+  catchUp(): Promise<void>
+  /** Erases the outdated words of one part of the index from its file; true while there are more. A stop in between begins
+   *  the part again, which is harmless. */
+  clean(): Promise<boolean>
 }
 
-/** `copyLog` is called after each batch, so that its pages burden no other change. */
-export function searchIndex(db: Connection, writer: Writer, copyLog: () => void): SearchIndex {
-  const state = searchState(db)
-  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
-  const newer = db.prepare<unknown[], Indexed>(NEWER)
-  const older = db.prepare<unknown[], Indexed>(OLDER)
-  const setLast = db.prepare(SET_LAST)
-  const setFirst = db.prepare(SET_FIRST)
-  const words = searchWords(db)
-
-  const isBehind = () => state().last < (newest.get() ?? 0)
-  /** Adds rows until the batch has enough words → the number of the last one. */
-  const add = (rows: Iterable<Indexed>): number | null => {
-    const postings: Postings = new Map()
-    let count = 0
-    let end: number | null = null
-    for (const row of rows) {
-      const own = wordsOf(row)
-      note(postings, row.number, own)
-      end = row.number
-      count += own.size
-      if (count >= WORDS_MAX) break
+export function createSearch(db: Connection, writer: Writer, reader: Reader): Search {
+  const note = db.prepare(NOTE)
+  const next = db.prepare<unknown[], number>(NEXT).pluck()
+  const outdated = db.prepare<unknown[], number>(OUTDATED).pluck()
+  const done = db.prepare(DONE)
+  const isOutdated = () => next.get() !== undefined
+  let isAwaited = false
+  const index = () => reader.ask('indexSearch', INSTALLATION)
+  const clean = async () => {
+    const first = next.get()
+    if (first === undefined) return false
+    const part = partOf(first)
+    const numbers = outdated.all(part * PART, (part + 1) * PART)
+    const slices = Array.from({ length: Math.ceil(numbers.length / AT_ONCE) }, (_, at) =>
+      numbers.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+    )
+    for (const slice of slices) await reader.ask('renewSearch', INSTALLATION, part, slice)
+    while (await reader.ask('purgeSearch', INSTALLATION, part));
+    for (const slice of slices) {
+      await writer.write(() => {
+        done.run(JSON.stringify(slice))
+      })
     }
-    words.add(postings)
-    return end
-  }
-  const step = async () => {
-    if (!isBehind() && state().first === 0) return false
-    await writer.write(() => {
-      const { first, last } = state()
-      if (isBehind()) setLast.run(add(newer.all(last, BATCH)))
-      else setFirst.run(add(older.all(first, BATCH)) ?? 0)
-    })
-    copyLog()
-    return isBehind() || state().first > 0
+    return isOutdated()
   }
   return {
-    step,
-    catchUp: async () => {
-      try {
-        for (let indexed = 0; indexed < CATCH_UP && isBehind(); indexed += BATCH) await step()
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error
-      }
-      const { first, last } = state()
-      return { low: first, high: last + 1 }
+    note: (number) => {
+      note.run(number)
     },
+    erasureWaits: () => {
+      isAwaited = isOutdated()
+      return isAwaited
+    },
+    cleanForErasure: async () => {
+      if (!isAwaited) return
+      while (await clean());
+      isAwaited = false
+    },
+    index,
+    catchUp: async () => {
+      await index().catch(() => {})
+    },
+    clean,
   }
-}
-
-/** → the first and last number in the index. */
-export function searchState(db: Connection): () => { first: number; last: number } {
-  const state = db.prepare<unknown[], { first: number; last: number }>(STATE)
-  return () => one(state)
 }

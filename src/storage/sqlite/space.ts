@@ -2,7 +2,7 @@ import type { ContentParts } from './content-parts.ts'
 import { type Connection, one } from './driver.ts'
 import { nextTurn } from './page.ts'
 import type { Reading } from './reading.ts'
-import type { SearchCleaning } from './search-cleaning.ts'
+import type { Search } from './search.ts'
 
 const PAGES = 'pragma page_count'
 const FREE_PAGES = 'pragma freelist_count'
@@ -14,8 +14,8 @@ const SPARE_PAGES = 256
 
 /** Returns the disk space of removed data. */
 export interface Space {
-  /** Inside a transaction: removes outdated words from the search index, then moves the last pages of the file into
-   *  its gaps, until the time is up; true while there is more. */
+  /** Inside a transaction: moves the last pages of the file into its gaps, until the time is up; true while there is
+   *  more. */
   giveBack(timeIsUp: () => boolean): boolean
   /** Outside a transaction: copies the log into the file, ten milliseconds per thousand pages. By itself SQLite
    *  would do that inside some later change. Never throws. */
@@ -29,7 +29,7 @@ export interface Space {
 
 export function createSpace(
   db: Connection,
-  { parts, cleaning, reading }: { parts: ContentParts; cleaning: SearchCleaning; reading: Reading },
+  { parts, search, reading }: { parts: ContentParts; search: Search; reading: Reading },
 ): Space {
   const pages = db.prepare<unknown[], number>(PAGES).pluck()
   const freePages = db.prepare<unknown[], number>(FREE_PAGES).pluck()
@@ -58,7 +58,6 @@ export function createSpace(
   return {
     giveBack: (timeIsUp) => {
       if (parts.removeSome(timeIsUp)) return true
-      if (cleaning.clean(timeIsUp)) return true
       while (hasExcess()) {
         db.exec(GIVE_BACK) // a prepared one would do a page and stop
         if (timeIsUp()) return true
@@ -69,6 +68,7 @@ export function createSpace(
     truncateLog,
     afterErasure: async (isLast) => {
       await nextTurn()
+      await search.cleanForErasure()
       if (isLast) truncateLog()
       else copyLog()
     },

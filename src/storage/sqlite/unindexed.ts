@@ -23,8 +23,3 @@ export function unindexed(db: Connection, { contains, walk, conditions, low }: A
     return end
   }
 }
-
-/** Steps above the border, then those below it. */
-export function oneBehindTheOther(above: Step, border: number, below: Step): Step {
-  return (rows, high, limit) => (high > border ? (above(rows, high, limit) ?? border) : below(rows, high, limit))
-}

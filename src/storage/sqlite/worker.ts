@@ -8,7 +8,10 @@ import { type Reads, readsOn } from './reads.ts'
 serveThread((post) => {
   let open: { db: Connection; reads: Reads } | null = null
   return servePool<ReadJob, unknown>(post, (job, _context, settings) => {
-    if (job.name === 'close') return open?.db.close()
+    if (job.name === 'close') {
+      open?.reads.closeSearch()
+      return open?.db.close()
+    }
     if (open === null) {
       const { file } = settings as ReadingSettings // from the pool's owner
       const db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS, readonly: true })
