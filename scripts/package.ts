@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { writeArchives } from './package/archives.ts'
-import { packedProgram } from './package/compressed.ts'
 import { writeDebian } from './package/debian.ts'
 import { commitTime } from './package/run.ts'
 
@@ -36,8 +35,7 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(work, { recursive: true })
 for (const target of targets) {
   const program = values.program ?? programOf(target)
-  const packed = await packedProgram(program, target, values.quick)
-  const about = { program, packed, version: pkg.version, time: commitTime(), work, out }
+  const about = { program, version: pkg.version, time: commitTime(), work, out, isQuick: values.quick }
   await Promise.all([writeDebian({ ...about, architecture: TARGETS[target] }), writeArchives({ ...about, target })])
   tell(`program ${target}`, program)
 }

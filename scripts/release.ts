@@ -8,7 +8,7 @@
  *  - `--check-twice` builds a second time in a clone in another folder, and fails if a file differs.
  *
  *  Two builds of one commit have the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names are
- *  sorted. On idle cores the compression takes most of the time: xz needs 90 s of CPU time for each processor. */
+ *  sorted. On idle cores the compression takes most of the time: xz compresses each program twice. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,12 +16,11 @@ import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { publicKeysIn } from '../src/upgrade/verify.ts'
 import { writeArchives } from './package/archives.ts'
-import { packedProgram } from './package/compressed.ts'
 import { writeDebian } from './package/debian.ts'
 import { commitTime } from './package/run.ts'
 import { type Built, buildPrograms, PROCESSORS, type Target } from './release-files/build.ts'
 import { changedFiles, changelog, obstacle, revision } from './release-files/checks.ts'
-import { phpArchive, pythonWheel } from './release-files/clients.ts'
+import { writePhpArchive, writePythonWheel } from './release-files/clients.ts'
 import { componentsOf } from './release-files/components.ts'
 import { writeImage } from './release-files/image.ts'
 import { installerWith } from './release-files/installer.ts'
@@ -98,8 +97,7 @@ async function programs(): Promise<Built> {
 
 async function packages(target: Target): Promise<void> {
   const program = built.programs[target]!
-  const packed = await packedProgram(program, target, values.quick)
-  const about = { program, packed, version, time, work, out }
+  const about = { program, version, time, work, out, isQuick: values.quick }
   const architecture = target === 'x64' ? 'amd64' : target
   await writeDebian({ ...about, architecture })
   await writeArchives({ ...about, target })
@@ -109,8 +107,8 @@ function clients(): void {
   execFileSync(process.execPath, ['scripts/client.ts'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
   const packed = join(ROOT, `dist/client/postrider-${version}.tgz`)
   copyFileSync(packed, join(out, `postrider-client-${version}.tgz`))
-  writeFileSync(join(out, `postrider-${version}-py3-none-any.whl`), pythonWheel(version, time))
-  writeFileSync(join(out, `postrider-php-${version}.zip`), phpArchive(time))
+  writePythonWheel(join(out, `postrider-${version}-py3-none-any.whl`), version, time)
+  writePhpArchive(join(out, `postrider-php-${version}.zip`), time)
 }
 
 /** Builds the commit in another folder, with the installed packages of this one. */

@@ -1,13 +1,12 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { xzOf } from './compressed.ts'
 import { completions, manual, source, unit } from './contents.ts'
 import { GZIP } from './gzip.ts'
-import { type Making, run } from './run.ts'
+import { type Making, run, XZ_THREADS } from './run.ts'
 
 /** One folder with everything → postrider-<version>-linux-<target>.tar.xz and .tar.gz. */
 export async function writeArchives(making: Making & { target: string }): Promise<void> {
-  const { program, packed, version, target, time, work, out } = making
+  const { program, version, target, time, work, out, isQuick } = making
   const name = `postrider-${version}-linux-${target}`
   const folder = join(work, name)
   const files: Record<string, string> = {
@@ -29,11 +28,10 @@ export async function writeArchives(making: Making & { target: string }): Promis
 
   const tar = join(work, `${name}.tar`)
   await run('tar', [...TAR, `--mtime=@${time}`, '-cf', tar, name], { cwd: work, time })
-  const archive = readFileSync(tar)
-  writeFileSync(join(out, `${name}.tar.xz`), await xzOf(archive, packed))
-  writeFileSync(join(out, `${name}.tar.gz`), Bun.gzipSync(archive, GZIP))
+  writeFileSync(join(out, `${name}.tar.gz`), Bun.gzipSync(readFileSync(tar), GZIP))
+  await run('xz', [`-T${XZ_THREADS}`, isQuick ? '-0' : '-6', tar], { time })
+  renameSync(`${tar}.xz`, join(out, `${name}.tar.xz`))
   rmSync(folder, { recursive: true })
-  rmSync(tar)
 }
 
 const TAR = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX', '--format=gnu']

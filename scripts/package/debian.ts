@@ -1,13 +1,11 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readAr, writeAr } from './ar.ts'
-import { type PackedProgram, xzOf, xzOfAll } from './compressed.ts'
 import { completions, gzip, manual, source, unit } from './contents.ts'
-import { type Making, run } from './run.ts'
+import { type Making, run, XZ_THREADS } from './run.ts'
 
 /** Program and texts → postrider_<version>_<architecture>.deb. */
 export async function writeDebian(making: Making & { architecture: string }): Promise<void> {
-  const { program, packed, version, architecture, time, work, out } = making
+  const { program, version, architecture, time, work, out, isQuick } = making
   const folder = join(work, `debian-${architecture}`)
   const shells = completions()
   const pages = manual()
@@ -43,19 +41,9 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
 
   const deb = join(out, `postrider_${version}_${architecture}.deb`)
   await run('chmod', ['-R', 'u=rwX,go=rX', folder], { time })
-  await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', folder, deb], { time })
-  writeFileSync(deb, await compressed(readFileSync(deb), packed, time))
+  const xz = ['-Zxz', isQuick ? '-z0' : '-z6', `--threads-max=${XZ_THREADS}`]
+  await run('dpkg-deb', ['--root-owner-group', ...xz, '--build', folder, deb], { time })
   rmSync(folder, { recursive: true })
-}
-
-/** The package with its two archives compressed. */
-async function compressed(deb: Buffer, packed: PackedProgram, time: number): Promise<Buffer> {
-  const members = readAr(deb).map(async ({ name, content }) => {
-    if (name === 'control.tar') return { name: `${name}.xz`, content: await xzOfAll(content, packed.options) }
-    if (name === 'data.tar') return { name: `${name}.xz`, content: await xzOf(Buffer.from(content), packed) }
-    return { name, content }
-  })
-  return writeAr(await Promise.all(members), time)
 }
 
 /** No conffile: `postrider init` creates the config, which belongs to the operator. */

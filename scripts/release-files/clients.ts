@@ -1,14 +1,17 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { PACKAGES } from '../client/write.ts'
-import { type ZipFile, zipOf } from './zip.ts'
+
+type PackedFile = readonly [path: string, content: Uint8Array]
 
 /** The Python client → a wheel, which pip installs without a build. Source: PyPA's specifications "Binary distribution format"
  *  and "Core metadata". */
-export function pythonWheel(version: string, time: number): Buffer {
+export function writePythonWheel(file: string, version: string, time: number): void {
   const info = `postrider-${version}.dist-info`
-  const files: ZipFile[] = [
+  const files: PackedFile[] = [
     ...pythonModules(),
     [`${info}/METADATA`, Buffer.from(metadata(version))],
     [
@@ -22,20 +25,21 @@ export function pythonWheel(version: string, time: number): Buffer {
     return `${path},sha256=${sum},${content.length}\n`
   })
   const record = `${info}/RECORD`
-  return zipOf([...files, [record, Buffer.from(`${lines.join('')}${record},,\n`)]], time)
+  writeZip(file, [...files, [record, Buffer.from(`${lines.join('')}${record},,\n`)]], time)
 }
 
 /** The PHP client → an archive for Composer's repository type `artifact`. */
-export function phpArchive(time: number): Buffer {
+export function writePhpArchive(file: string, time: number): void {
   const paths = readdirSync(join(PACKAGES, 'php'), { recursive: true, encoding: 'utf8' })
   const files = paths.filter((path) => /\.(php|json|md)$|^LICENSE$/.test(path)).sort()
-  return zipOf(
-    files.map((path): ZipFile => [path, fileOf(`php/${path}`)]),
+  writeZip(
+    file,
+    files.map((path): PackedFile => [path, fileOf(`php/${path}`)]),
     time,
   )
 }
 
-function pythonModules(): ZipFile[] {
+function pythonModules(): PackedFile[] {
   const names = readdirSync(join(PACKAGES, 'python/postrider')).filter((name) => /\.py$|^py\.typed$/.test(name))
   return names.sort().map((name) => [`postrider/${name}`, fileOf(`python/postrider/${name}`)])
 }
@@ -61,3 +65,22 @@ function metadata(version: string): string {
 }
 
 const fileOf = (path: string) => readFileSync(join(PACKAGES, path))
+
+/** Files → a ZIP archive in their order, each with one time in seconds since 1970. Without extra fields, which have the time
+ *  of reading and the user. */
+function writeZip(file: string, files: readonly PackedFile[], time: number): void {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-zip-'))
+  try {
+    for (const [path, content] of files) {
+      const copy = join(folder, path)
+      mkdirSync(dirname(copy), { recursive: true })
+      writeFileSync(copy, content, { mode: 0o644 })
+      utimesSync(copy, time, time)
+    }
+    const names = files.map(([path]) => path).join('\n')
+    const env = { ...process.env, TZ: 'UTC' }
+    execFileSync('zip', ['--quiet', '-X', '-9', file, '-@'], { cwd: folder, input: names, env })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { BounceClass } from '../../../mail/bounce-rules.ts'
 import { EVENT_FACTS, type EventFacts, type EventType } from '../../../model/event-types.ts'
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
@@ -258,7 +259,7 @@ const CAUSES: Record<string, string> = {
   tls: 'TLS error',
   protocol: 'protocol error',
   unknown: 'unknown reason',
-}
+} satisfies Record<BounceClass, string>
 
 /** Labels of reports by kind. */
 const REPORTS: Record<string, string> = {
