@@ -29,7 +29,14 @@ import type { Random } from '../os/random.ts'
 import { createPreparer } from '../outbound/prepare.ts'
 import { parsingHere } from '../parsing/parsing.ts'
 import { openCanaries } from '../server/canary.ts'
-import { createOperations, openCanaryMail, openRemoteAttachments, openSubmission } from '../server/operations.ts'
+import { createOperations, type OperationContext, withoutDelivery } from '../server/operations.ts'
+import {
+  openCanaryMail,
+  openForwarding,
+  openRemoteAttachments,
+  openSubmission,
+  openUserMail,
+} from '../server/submission.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 import { VERSION } from '../version.ts'
@@ -97,15 +104,14 @@ export function createOperator(deps: {
         })
       : asked
   const preparer = createPreparer()
-  const parsing = parsingHere()
-  const operationsDeps = {
+  const context: OperationContext = {
+    ...parsingHere(),
     config,
     store,
     clock,
     random,
     mintId,
-    freshResolver: resolver,
-    parsing,
+    resolver,
     compose: async (
       content: Uint8Array,
       signingKeys: SigningKey[],
@@ -137,16 +143,18 @@ export function createOperator(deps: {
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),
     wait: async () => {},
     notify: onQueued,
-    mtaStsOf: async (domain: string) => policyAt(await store.mtaSts.get(domain), clock.now()),
-    destinationState: () => null,
+    delivery: withoutDelivery(config, {
+      find: async (domain) => policyAt(await store.mtaSts.get(domain), clock.now()),
+    }),
   }
-  const submission = openSubmission(operationsDeps)
-  const canaries = openCanaries(config, {
-    ...operationsDeps,
-    userMail: openCanaryMail(operationsDeps, submission),
-    log,
+  const submission = openSubmission(context)
+  const canaries = openCanaries(config, { ...context, userMail: openCanaryMail(context, submission), log })
+  const operations = createOperations(context, {
+    submission,
+    forwarding: openForwarding(context, submission),
+    userMail: openUserMail(context, submission),
+    canaries,
   })
-  const operations = createOperations({ ...operationsDeps, runCanaries: canaries?.run ?? null }, submission)
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import type { Config } from '../config/load.ts'
 import { toALabel } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
 import { derivedHosts } from '../model/domain-names.ts'
@@ -11,6 +12,15 @@ export function serverNames(settings: { hostname: string; publicUrl: string; nam
     .filter((name) => isIP(name.replace(/^\[|\]$/g, '')) === 0)
     .flatMap((name) => toALabel(name.replace(/\.$/, '')) ?? [])
   return [...new Set(names)]
+}
+
+/** Config → its serverNames. No tenant may claim them. */
+export function serverNamesOf({ hostname, http, tls, dns }: Config): string[] {
+  return serverNames({
+    hostname,
+    publicUrl: http.publicUrl,
+    names: [...tls.names, ...(dns.zone === null ? [] : [dns.zone])],
+  })
 }
 
 /** Whether the domain, or one of its hosts, is a name of this server. `isOwnName`: the operator added a server name

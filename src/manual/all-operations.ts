@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Operation } from '../api/operation.ts'
+import { makeConfig } from '../config/load.ts'
 
 const ROUTES = join(import.meta.dir, '../api/routes')
 
@@ -12,11 +13,13 @@ export async function allOperations(): Promise<Operation[]> {
     const exported: Record<string, unknown> = await import(join(ROUTES, file))
     for (const [name, make] of Object.entries(exported)) {
       if (!name.endsWith('Operations') || typeof make !== 'function') continue
-      for (const operation of make(anything, anything)) byName.set(`${operation.path} ${operation.method}`, operation)
+      for (const operation of make(parts, parts)) byName.set(`${operation.path} ${operation.method}`, operation)
     }
   }
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
 }
 
-/** Placeholder for the dependencies of operations, which must not be called. */
+/** Placeholder for what operations use, which must not be called. Some read the config when they are made. */
 const anything: object = new Proxy(() => {}, { get: () => anything })
+const config = makeConfig({ hostname: 'mail.example.com' })
+const parts: object = new Proxy(() => {}, { get: (_, name) => (name === 'config' ? config : anything) })

@@ -9,29 +9,27 @@ import { type AlertWatch, createAlertWatch } from '../alerts/watch.ts'
 import { namesOf } from '../canary/canary.ts'
 import { type AlertChannel, type Config, configuredSources, nodeName, readSecretFile } from '../config/load.ts'
 import { createSourceNames } from '../domains/source-names.ts'
-import type { HealthWatch } from '../health/watch.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { WallClock } from '../os/clock.ts'
-import type { MintId } from '../os/ids.ts'
-import type { Log } from '../os/log.ts'
-import type { Random } from '../os/random.ts'
-import type { ThreadDeath } from '../os/thread-deaths.ts'
-import type { Store } from '../storage/store.ts'
+import type { UserMail } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
-import type { Engines } from './engines.ts'
+import type { Core } from './core.ts'
 
 /** The configured channels, each with how to tell it. */
 export function alertChannels(
   config: Config,
-  deps: Pick<ChannelDeps, 'post' | 'userMail' | 'resolver' | 'now'> & { publicUrl: () => string },
+  parts: { postAlert: Post; userMail: UserMail; resolver: Resolver; clock: WallClock; publicUrl: () => string },
 ): (SenderChannel & Pick<AlertChannel, 'type'>)[] {
-  const { publicUrl, ...rest } = deps
   const means: ChannelDeps = {
-    ...rest,
+    post: parts.postAlert,
+    userMail: parts.userMail,
+    resolver: parts.resolver,
+    now: parts.clock.now,
     readSecret: readSecretFile,
     readFile: (path) => readFileSync(path, 'utf8'),
     mailFrom: config.users.mailFrom,
-    about: { hostname: config.hostname, publicUrl },
+    about: { hostname: config.hostname, publicUrl: parts.publicUrl },
     userAgent: `Postrider/${VERSION}`,
   }
   return config.alerts.channels.map((channel) => {
@@ -43,20 +41,11 @@ export function alertChannels(
 /** Alerts of the running server; null without channels, then nothing looks. */
 export function openAlerts(
   config: Config,
-  deps: {
-    store: Store
-    channels: readonly SenderChannel[]
-    health: HealthWatch
-    deaths: () => readonly ThreadDeath[]
-    outbound: Pick<Engines['outbound'], 'addresses'>
-    resolver: Resolver
-    clock: WallClock
-    random: Random
-    mintId: MintId
-    log: Log
-  },
+  core: Core,
+  channels: readonly SenderChannel[],
 ): (AlertWatch & AlertSender) | null {
-  const { store, channels, health, outbound, clock, random, log } = deps
+  const { health, engines, clock, random, log, metrics } = core
+  const { store, freshResolver: resolver } = core.resources
   if (channels.length === 0) return null
   const { leads } = store.leases
   const node = config.database.url === '' ? '' : nodeName(config)
@@ -68,17 +57,17 @@ export function openAlerts(
   const sources = [
     checkSource({ health, runQuick, leads, node }),
     ...installationSources({ store, leads, channels: channels.map(({ name }) => name) }),
-    addressSource(node, () => outbound.addresses()),
-    threadSource(node, deps.deaths),
+    addressSource(node, () => engines.queue.addresses()),
+    threadSource(node, metrics.pools.deaths),
     canarySource({ store, leads, mailboxes: config.canary.everyMinutes === 0 ? [] : namesOf(config.canary) }),
     strangerSource({
       store,
-      sourceNames: createSourceNames({ resolver: deps.resolver, clock: clock.steady }),
+      sourceNames: createSourceNames({ resolver, clock: clock.steady }),
       leads,
       own: configuredSources(config),
     }),
   ]
-  const watch = createAlertWatch({ alerts: store.alerts, sources, mintId: () => deps.mintId('alr'), log })
+  const watch = createAlertWatch({ alerts: store.alerts, sources, mintId: () => core.mintId('alr'), log })
   const sender = createAlertSender({
     alerts: store.alerts,
     channels,

@@ -1,129 +1,90 @@
 import { type Config, nodeName } from '../config/load.ts'
-import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
-import type { StoredMail } from '../mail/shown-content.ts'
-import type { Verp } from '../mail/verp.ts'
-import type { PoolMetrics } from '../metrics/pools.ts'
-import { createResolver, type Resolver, type ResolverOptions } from '../net/dns/resolver.ts'
-import type { Ask } from '../net/https/requests.ts'
-import type { WallClock } from '../os/clock.ts'
-import type { MintId } from '../os/ids.ts'
-import type { Log } from '../os/log.ts'
-import type { MailLog } from '../os/mail-log.ts'
-import type { Memory } from '../os/memory.ts'
-import type { Notify } from '../os/notifier.ts'
-import type { Random } from '../os/random.ts'
+import { createResolver, type Resolver } from '../net/dns/resolver.ts'
+import { askBy } from '../net/https/requests.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { Attempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
+import type { DeliveryContext } from '../outbound/context.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { DeliveryQueue } from '../outbound/queue.ts'
+import type { RelayLogins } from '../outbound/relays/relay.ts'
 import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
 import type { AdmissionSources } from '../outbound/schedule/open-admission.ts'
 import { openKeptRests } from '../outbound/senders/kept-rests.ts'
-import { createPools, type PoolOf } from '../outbound/senders/pools.ts'
+import { createPools } from '../outbound/senders/pools.ts'
 import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
 import { DeliveryThreads } from '../outbound/workers.ts'
-import type { Store } from '../storage/store.ts'
+import type { Parsing } from '../parsing/parsing.ts'
 import type { Compose } from '../submission/signing.ts'
 import { startComposingThread, startDeliveryThread } from '../threads.ts'
-import { createTlsCounters } from '../tls-policy/counters.ts'
+import { createTlsCounters, type TlsCounters } from '../tls-policy/counters.ts'
 import { createFetchPolicy } from '../tls-policy/fetch-policy.ts'
 import { createMtaStsPolicies, type MtaStsPolicies } from '../tls-policy/mta-sts.ts'
-import type { ResourceLimits } from './limits.ts'
+import type { Base } from './base.ts'
+import type { Https } from './https-clients.ts'
 import { openRelayLogins, type RelaysWithLogins } from './relay-logins.ts'
 import { relaySettingsOf } from './relays.ts'
+import type { Resources } from './resources.ts'
 
-/** Outbound delivery: the queue that schedules attempts, the threads that make them, TLS policies of destinations, and TLS
- *  counters for reports. */
+/** Outbound delivery: the queue that schedules attempts, the threads that make them, TLS policies of destinations, and
+ *  counters. */
 export interface DeliveryEngine {
   queue: DeliveryQueue
   compose: Compose
-  mtaStsOf: MtaStsPolicies['find']
-  /** Starts fetching MTA-STS policies again before they expire. */
-  refreshPolicies(now: number): void
-  /** Stores the TLS sessions counted since the last call. */
-  flushTls: () => Promise<void>
+  /** MTA-STS policies of receiving domains. */
+  policies: MtaStsPolicies
+  /** TLS sessions, for reports. */
+  tlsCounters: TlsCounters
   /** Attempts through each relay. */
-  relays: RelayCounters
-  /** Reads the passwords of relays again. Never throws. */
-  refreshLogins(): void
+  relayCounters: RelayCounters
+  logins: RelayLogins
   /** Call after the queue has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
   close(withinMs: number): Promise<void>
 }
 
-export interface DeliveryEngineDeps {
-  store: Store
-  clock: WallClock
-  random: Random
-  mintId: MintId
-  verp: Verp
-  recipientParts: RecipientPartsOf
-  workerId: string
-  lookups: ResolverOptions
-  limits: Pick<ResourceLimits, 'deliveries' | 'idleSessions'>
-  /** Fetches MTA-STS policy files. */
-  askPolicyHost: Ask
-  notify: Notify
-  log: Log
-  mailLog: MailLog
-  memory: Memory
-  pools: PoolMetrics
-  storedMail: Pick<StoredMail, 'part'>
-  isPort25Blocked: () => Promise<boolean>
-  /** Owner in the name of a queue → its own addresses. */
-  dedicatedOf: (owner: string) => readonly string[]
-  /** Overrides how long a job may occupy its thread. */
-  computeMs?: number
+/** What it uses beside Base. */
+export interface DeliveryParts {
+  resources: Resources
+  https: Https
+  parsing: Parsing
 }
 
 /** Creates the DeliveryEngine with its threads running; the queue is not started yet. If the threads do not start, stops
  *  them and rejects. */
-export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDeps): Promise<DeliveryEngine> {
-  const { store, clock, lookups, log, pools } = deps
+export async function openDeliveryEngine(config: Config, base: Base, parts: DeliveryParts): Promise<DeliveryEngine> {
+  const { clock, log, metrics } = base
+  const { pools } = metrics
+  const { store, lookups } = parts.resources
   const hasAddresses = config.sending.addresses.length > 0
   const keptRests = hasAddresses ? await openKeptRests({ store, clock, log }, RESTS) : undefined
   // Separate resolvers: a backlog of domains whose DNS does not answer must not delay other lookups.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
-  const counters = createTlsCounters({ store, clock })
+  const tlsCounters = createTlsCounters({ store, clock })
   const relayCounters = createRelayCounters({ store, clock })
-  const countTls: typeof counters.count = config.reports.from === '' ? () => {} : counters.count
+  const countsTls = config.reports.from !== ''
   const policies = createMtaStsPolicies({
     store,
     resolver: policyResolver,
-    fetchPolicy: createFetchPolicy({ ask: deps.askPolicyHost, clock }),
+    fetchPolicy: createFetchPolicy({ ask: askBy(parts.https.policies), clock }),
     clock,
-    onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
-  })
-  const tlsCounters = config.reports.from === '' ? undefined : counters
-  const attempts = new Attempts({ clock, policies, tlsCounters })
-  const logins = openRelayLogins(config, log, (relays) => threads.useRelays(relays))
-  const threads = new DeliveryThreads(
-    {
-      spawn: startDeliveryThread,
-      count: config.delivery.workers,
-      settings: workerSettings(config, logins, deps),
-      clock,
-      log,
-      onEvent: pools.onEvent,
-      computeMs: deps.computeMs,
+    onFailure: (domain, { failure }) => {
+      if (countsTls) tlsCounters.count(domain, { policy: 'mta_sts', ...NO_HOST, failure })
     },
-    attempts,
-  )
+  })
+  const attempts = new Attempts({ clock, policies, tlsCounters: countsTls ? tlsCounters : undefined })
+  const logins = openRelayLogins(config, log, (relays) => threads.useRelays(relays))
+  const threads = openThreads(config, base, { resources: parts.resources, logins, attempts })
   attempts.useThreads(threads)
-  pools.add('delivery', () => threads.state())
-  const composing = createComposingPool(config, deps)
-  const queue = new DeliveryQueue(
-    { ...deps, settings: queueSettings(config, deps), onEvent: pools.onEvent },
-    { ...sourcesOf(config, deps), resolver: withPolicies(mxResolver, policies), keptRests },
-    { attempts, logins, relayCounters },
-  )
+  const composing = createComposingPool(config, base)
+  const sources = { ...sourcesOf(config, base, parts), resolver: withPolicies(mxResolver, policies), keptRests }
+  const queue = new DeliveryQueue(contextOf(config, base, parts), sources, { attempts, logins, relayCounters })
 
   const close = async (withinMs: number) => {
     await composing.stop()
     await threads.stop(withinMs)
-    await counters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
+    await tlsCounters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
     await relayCounters.flush().catch((error) => log.warn('relay counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
@@ -132,24 +93,22 @@ export async function openDeliveryEngine(config: Config, deps: DeliveryEngineDep
     await close(0)
     throw error
   })
-  return {
-    queue,
-    compose: createComposer(composing),
-    mtaStsOf: policies.find,
-    refreshPolicies: (now) => {
-      policies.refresh(now).catch((error) => log.error('MTA-STS policies not refreshed', { error }))
-    },
-    flushTls: counters.flush,
-    relays: relayCounters,
-    refreshLogins: logins.refresh,
-    close,
-  }
+  pools.add('delivery', () => threads.state())
+  return { queue, compose: createComposer(composing), policies, tlsCounters, relayCounters, logins, close }
 }
 
-function workerSettings(config: Config, logins: RelaysWithLogins, deps: DeliveryEngineDeps) {
+/** The threads that make attempts and report to `attempts`. */
+function openThreads(
+  config: Config,
+  { clock, log, metrics, limits, computeMs }: Base,
+  {
+    resources: { lookups, workerId },
+    logins,
+    attempts,
+  }: { resources: Resources; logins: RelaysWithLogins; attempts: Attempts },
+): DeliveryThreads {
   const { delivery } = config
-  const { lookups, limits, workerId } = deps
-  return {
+  const settings = {
     hostname: config.hostname,
     dnsServers: lookups.servers,
     trustedDnsServers: config.dns.trustedResolvers,
@@ -161,10 +120,13 @@ function workerSettings(config: Config, logins: RelaysWithLogins, deps: Delivery
     longestWaitMs: delivery.longestWaitSeconds * 1000,
     journal: { folder: journalFolder(config.dataDir), worker: workerId },
   }
+  const { onEvent } = metrics.pools
+  const spawn = startDeliveryThread
+  return new DeliveryThreads({ spawn, count: delivery.workers, settings, clock, log, onEvent, computeMs }, attempts)
 }
 
 /** Separate threads from delivery: a request whose mail takes long to compose must not delay deliveries. */
-function createComposingPool(config: Config, { clock, log, pools, computeMs }: DeliveryEngineDeps) {
+function createComposingPool(config: Config, { clock, log, metrics: { pools }, computeMs }: Base) {
   const pool = createThreadPool<ComposeJob, Uint8Array>({
     name: 'compose',
     start: threadRunner(startComposingThread),
@@ -180,25 +142,48 @@ function createComposingPool(config: Config, { clock, log, pools, computeMs }: D
   return pool
 }
 
-function queueSettings(config: Config, { limits }: DeliveryEngineDeps) {
+function contextOf(config: Config, base: Base, { resources, parsing }: DeliveryParts): DeliveryContext {
   const { delivery, sending } = config
   return {
-    retryScheduleSeconds: delivery.retryScheduleSeconds,
-    maxAgeSeconds: delivery.maxAgeSeconds,
-    requireVerified: sending.requireVerifiedDomain,
-    hardBounces: sending.hardBounces,
-    maxInFlight: limits.deliveries,
-    maxPerDestination: delivery.maxPerDestination,
-    destinations: delivery.sites,
+    ...base,
+    store: resources.store,
+    verp: resources.verp,
+    recipientParts: resources.recipientParts,
+    workerId: resources.workerId,
+    storedMail: parsing.storedMail,
+    notify: base.notifier.notify,
+    onEvent: base.metrics.pools.onEvent,
+    settings: {
+      retryScheduleSeconds: delivery.retryScheduleSeconds,
+      maxAgeSeconds: delivery.maxAgeSeconds,
+      requireVerified: sending.requireVerifiedDomain,
+      hardBounces: sending.hardBounces,
+      maxInFlight: base.limits.deliveries,
+      maxPerDestination: delivery.maxPerDestination,
+      destinations: delivery.sites,
+    },
   }
 }
 
-function sourcesOf(config: Config, deps: DeliveryEngineDeps): Omit<AdmissionSources, 'resolver' | 'keptRests'> {
+function sourcesOf(
+  config: Config,
+  { clock, random }: Base,
+  { resources }: DeliveryParts,
+): Omit<AdmissionSources, 'resolver' | 'keptRests'> {
+  const { addresses, streams } = config.sending
+  const node = nodeName(config)
+  const dedicatedOf = resources.ownAddresses.of
   return {
     relays: relaySettingsOf(config),
-    isPort25Blocked: deps.isPort25Blocked,
-    poolOf: poolsOf(config, deps),
-    warmups: warmingOn(config),
+    isPort25Blocked: async () => (await import('../checkup/port-25.ts')).isPort25Blocked(config, { clock, random }),
+    // Without configured addresses, the system chooses.
+    poolOf:
+      addresses.length === 0
+        ? undefined
+        : createPools({ addresses, streams, hostname: config.hostname, node, dedicatedOf }),
+    warmups: addresses.flatMap(({ address, node: only, warmup }) =>
+      warmup === null || (only !== null && only !== node) ? [] : [{ address, warmup }],
+    ),
   }
 }
 
@@ -212,19 +197,6 @@ function withPolicies(resolver: Resolver, policies: MtaStsPolicies): AdmissionSo
     },
   }
 }
-
-/** Absent without configured addresses: the system chooses. */
-function poolsOf(config: Config, { dedicatedOf }: Pick<DeliveryEngineDeps, 'dedicatedOf'>): PoolOf | undefined {
-  const { addresses, streams } = config.sending
-  if (addresses.length === 0) return undefined
-  return createPools({ addresses, streams, hostname: config.hostname, node: nodeName(config), dedicatedOf })
-}
-
-/** The addresses in warm-up that this node may send from. */
-const warmingOn = (config: Config) =>
-  config.sending.addresses.flatMap(({ address, node, warmup }) =>
-    warmup === null || (node !== null && node !== nodeName(config)) ? [] : [{ address, warmup }],
-  )
 
 const NO_HOST = { host: null, address: null, source: null }
 /** The largest message is composed and signed in less than a second; a thread may hold several. */

@@ -2,17 +2,9 @@ import { resendBody } from '../compat/resend/events.ts'
 import type { Config } from '../config/load.ts'
 import { createFeedback, type Feedback } from '../feedback/feedback.ts'
 import { createReaders, type Readers } from '../inbound/readers.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import { createResolver } from '../net/dns/resolver.ts'
-import { askBy, type Post, postBy } from '../net/https/requests.ts'
-import type { WallClock } from '../os/clock.ts'
-import type { MintId } from '../os/ids.ts'
-import type { Log } from '../os/log.ts'
+import { type Post, postBy } from '../net/https/requests.ts'
 import { stuckEngine } from '../os/loop.ts'
-import type { MailLog } from '../os/mail-log.ts'
-import type { Memory } from '../os/memory.ts'
-import type { Notify } from '../os/notifier.ts'
-import type { Random } from '../os/random.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { lateBounce } from '../outbound/outcome.ts'
 import type { DeliveryQueue } from '../outbound/queue.ts'
@@ -23,17 +15,16 @@ import { startParsingThread } from '../threads.ts'
 import type { DeliveryLoop } from '../webhooks/delivery-loop.ts'
 import { createInboundLoop } from '../webhooks/inbound-loop.ts'
 import { createWebhookLoop } from '../webhooks/loop.ts'
+import type { Base } from './base.ts'
 import { type DeliveryEngine, openDeliveryEngine } from './delivery-engine.ts'
 import type { Https } from './https-clients.ts'
 import { createReaderStarter, logSeparation } from './inbound-readers.ts'
-import type { ResourceLimits } from './limits.ts'
 import type { Resources } from './resources.ts'
-import type { Rollback } from './rollback.ts'
 
 /** The background loops (delivery, webhook posts, inbound posts) and the threads they use. */
 export interface Engines {
   delivery: DeliveryEngine
-  outbound: DeliveryQueue
+  queue: DeliveryQueue
   webhooks: DeliveryLoop
   inbound: DeliveryLoop
   readers: Readers
@@ -48,91 +39,46 @@ export interface Engines {
   stop(leftMs: () => number): Promise<void>
 }
 
-export interface EnginesDeps {
-  resources: Pick<Resources, 'store' | 'ownAddresses' | 'workerId' | 'verp' | 'recipientParts' | 'lookups'>
-  clock: WallClock
-  random: Random
-  mintId: MintId
-  metrics: Metrics
-  limits: ResourceLimits
-  userAgent: string
+/** What the engines use beside Base. */
+export interface EngineParts {
+  resources: Resources
   https: Https
-  notify: Notify
-  log: Log
-  mailLog: MailLog
-  memory: Memory
-  /** Overrides how long a job may occupy its thread. */
-  computeMs?: number
-  /** Receives the steps that stop the engines, also if opening fails. */
-  rollback: Rollback
+  userAgent: string
 }
 
 /** Creates the Engines; `start` starts them. */
-export async function openEngines(config: Config, deps: EnginesDeps): Promise<Engines> {
-  const { resources, clock, metrics, https, rollback } = deps
-  const webhooks = createWebhooks(config, deps)
-  const parsingPool = createParsingPool(deps)
+export async function openEngines(config: Config, base: Base, parts: EngineParts): Promise<Engines> {
+  const { clock, rollback } = base
+  const { resources, https } = parts
+  const webhooks = createWebhooks(config, base, parts)
+  const parsingPool = createParsingPool(base)
   rollback.push(() => parsingPool.stop())
   const parsing = parsingIn(parsingPool)
-  const delivery = await openDeliveryEngine(config, {
-    store: resources.store,
-    clock,
-    random: deps.random,
-    mintId: deps.mintId,
-    verp: resources.verp,
-    recipientParts: resources.recipientParts,
-    workerId: resources.workerId,
-    lookups: resources.lookups,
-    limits: deps.limits,
-    askPolicyHost: askBy(https.policies),
-    notify: deps.notify,
-    log: deps.log,
-    mailLog: deps.mailLog,
-    memory: deps.memory,
-    pools: metrics.pools,
-    storedMail: parsing.storedMail,
-    dedicatedOf: resources.ownAddresses.of,
-    isPort25Blocked: async () => (await import('../checkup/port-25.ts')).isPort25Blocked(config, deps),
-    computeMs: deps.computeMs,
-  })
+  const delivery = await openDeliveryEngine(config, base, { resources, https, parsing })
   rollback.push(() => delivery.close(0))
-  const reading = openReading(config, deps)
+  const reading = openReading(config, base, resources)
   rollback.push(reading.stop)
-  const inbound = createInboundPosts(config, deps, reading.readers)
-  const feedback = createFeedback({
-    store: resources.store,
-    verp: resources.verp,
-    mintId: deps.mintId,
-    judge: (reply) => lateBounce(reply, config.sending.hardBounces),
-    complaintScope: config.sending.complaintScope,
-    onComplaint: createComplaintCounter(
-      resources.store,
-      config.sending.addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address])),
-    ),
-    log: deps.log,
-    mailLog: deps.mailLog,
-    notify: deps.notify,
-  })
-  const outbound = delivery.queue
+  const inbound = createInboundPosts(config, base, { ...parts, readers: reading.readers })
+  const { queue } = delivery
 
   return {
     delivery,
-    outbound,
+    queue,
     webhooks,
     inbound,
     readers: reading.readers,
     parsing,
-    feedback,
+    feedback: createServerFeedback(config, base, resources),
     postReport: postBy(https.reports, clock.steady),
     start: () => {
-      outbound.start()
+      queue.start()
       webhooks.start()
       inbound.start()
       reading.start()
     },
-    whyStuck: () => stuckEngine({ delivery: outbound, webhook: webhooks, inbound }),
+    whyStuck: () => stuckEngine({ delivery: queue, webhook: webhooks, inbound }),
     stop: async (leftMs) => {
-      await outbound.stop(leftMs())
+      await queue.stop(leftMs())
       await webhooks.stop(leftMs())
       await inbound.stop(leftMs())
       await reading.stop()
@@ -142,19 +88,36 @@ export async function openEngines(config: Config, deps: EnginesDeps): Promise<En
   }
 }
 
-function createWebhooks(config: Config, deps: EnginesDeps): DeliveryLoop {
-  const { store, workerId } = deps.resources
-  const { clock, random, log, userAgent, metrics } = deps
+function createServerFeedback({ sending }: Config, base: Base, { store, verp }: Resources): Feedback {
+  return createFeedback({
+    store,
+    verp,
+    mintId: base.mintId,
+    judge: (reply) => lateBounce(reply, sending.hardBounces),
+    complaintScope: sending.complaintScope,
+    onComplaint: createComplaintCounter(
+      store,
+      sending.addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address])),
+    ),
+    log: base.log,
+    mailLog: base.mailLog,
+    notify: base.notifier.notify,
+  })
+}
+
+function createWebhooks(config: Config, base: Base, { resources, https, userAgent }: EngineParts): DeliveryLoop {
+  const { store, workerId } = resources
+  const { clock, random, log, metrics } = base
   return createWebhookLoop({
     store,
-    post: postBy(deps.https.endpoints, clock.steady, metrics.posts('webhook')),
+    post: postBy(https.endpoints, clock.steady, metrics.posts('webhook')),
     clock,
     random,
     log,
     settings: {
       scheduleSeconds: config.webhooks.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: deps.limits.posts,
+      maxInFlight: base.limits.posts,
       maxPerWebhook: config.webhooks.maxPerWebhook,
     },
     workerId,
@@ -167,7 +130,7 @@ function createWebhooks(config: Config, deps: EnginesDeps): DeliveryLoop {
 }
 
 /** Threads that parse what tenants wrote: templates, stored mail, lists, submitted mail. */
-function createParsingPool({ clock, log, metrics, computeMs }: EnginesDeps) {
+function createParsingPool({ clock, log, metrics, computeMs }: Base) {
   const pool = createThreadPool<ParsingJob, ParsingAnswer>({
     name: 'parsing',
     start: threadRunner(startParsingThread),
@@ -187,18 +150,17 @@ function createParsingPool({ clock, log, metrics, computeMs }: EnginesDeps) {
 }
 
 /** The isolated processes that read inbound mail, with the resolver for SPF, DKIM and DMARC. */
-function openReading(config: Config, deps: EnginesDeps) {
-  const { log, metrics, computeMs } = deps
+function openReading(config: Config, { clock, log, metrics, computeMs }: Base, { lookups }: Resources) {
   const starter = createReaderStarter({
     onSeparation: (kind, landlock, why) => logSeparation(log, kind, landlock, why),
   })
-  const resolver = createResolver(deps.resources.lookups)
+  const resolver = createResolver(lookups)
   const readers = createReaders({
     start: starter.start,
     count: 1,
     settings: { hostname: config.hostname, authenticationMs: AUTHENTICATION_MS },
     resolver,
-    clock: deps.clock.steady,
+    clock: clock.steady,
     log,
     onEvent: metrics.pools.onEvent,
     ...(computeMs === undefined ? {} : { limits: { computeMs } }),
@@ -218,12 +180,16 @@ function openReading(config: Config, deps: EnginesDeps) {
   }
 }
 
-function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers): DeliveryLoop {
-  const { store, workerId } = deps.resources
-  const { clock, random, log, memory, userAgent, metrics } = deps
+function createInboundPosts(
+  config: Config,
+  base: Base,
+  { resources, https, userAgent, readers }: EngineParts & { readers: Readers },
+): DeliveryLoop {
+  const { store, workerId } = resources
+  const { clock, random, log, memory, metrics } = base
   return createInboundLoop({
     store,
-    post: postBy(deps.https.endpoints, clock.steady, metrics.posts('inbound')),
+    post: postBy(https.endpoints, clock.steady, metrics.posts('inbound')),
     makeBody: readers.makeBody,
     clock,
     random,
@@ -232,7 +198,7 @@ function createInboundPosts(config: Config, deps: EnginesDeps, readers: Readers)
     settings: {
       scheduleSeconds: config.inbound.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: deps.limits.posts,
+      maxInFlight: base.limits.posts,
       maxPerRoute: config.webhooks.maxPerWebhook,
       largeBodyBytes: INBOUND_BODIES_BYTES,
     },

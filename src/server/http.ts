@@ -11,10 +11,9 @@ import type { Config, Endpoint } from '../config/load.ts'
 import { dashboardFiles } from '../dashboard/files.ts'
 import { dashboardPages } from '../dashboard/pages.ts'
 import { mtaStsPage, publishedMtaSts } from '../domains/mta-sts.ts'
-import type { DownloadLinks } from '../mail/download-link.ts'
+import { serverNamesOf } from '../domains/server-names.ts'
 import { manualFiles } from '../manual/files.ts'
 import { manualPages } from '../manual/pages.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import type { MetricsPage } from '../metrics/page.ts'
 import { type ClientAddress, createClientAddress } from '../net/client-address.ts'
 import { watchClientConnections } from '../net/client-connections.ts'
@@ -24,17 +23,16 @@ import { createNetworks } from '../net/ip.ts'
 import { createRequestHost } from '../net/request-host.ts'
 import { type Descriptors, type Supply, watchDescriptors } from '../os/descriptors.ts'
 import type { Log } from '../os/log.ts'
-import type { Memory } from '../os/memory.ts'
 import { referenceFiles } from '../reference/files.ts'
 import { referencePages } from '../reference/pages.ts'
+import type { HeavyWork } from '../submission/heavy-work.ts'
 import type { UserMail } from '../submission/user-mail.ts'
 import { forwardPages } from '../tracking/forward-pages.ts'
 import { trackingPages } from '../tracking/pages.ts'
 import type { Certificates } from './certificates.ts'
+import type { Core } from './core.ts'
 import { createCompatApi } from './external-api.ts'
-import type { Https } from './https-clients.ts'
 import { ListenFailure } from './listeners.ts'
-import { type OperationsDeps, serverNamesOf } from './operations.ts'
 import { singleSignOnOptions } from './single-sign-on.ts'
 
 /** Programs on this machine are exempt from connection limits per client, and so are trusted proxies. */
@@ -57,30 +55,20 @@ export interface Web {
 
 export type WebListening = Record<'http' | 'https' | 'httpRedirect', Endpoint | null>
 
-export interface WebDeps
-  extends Pick<
-    OperationsDeps,
-    'store' | 'clock' | 'random' | 'mintId' | 'heavyWork' | 'streams' | 'forwardLinks' | 'publicUrl' | 'notify'
-  > {
+/** What the Web serves beside the core. */
+export interface WebParts {
   operations: Operation[]
   userMail: UserMail
-  metrics: Metrics
+  heavyWork: HeavyWork
   plainPages: PlainPages
-  trackingSecret: Uint8Array
-  downloadLinks: DownloadLinks
-  /** Raw received mail → its attachments in order, or null. */
-  attachments: (raw: Uint8Array) => Promise<Uint8Array[] | null>
-  descriptors: Descriptors
-  memory: Memory
-  https: Pick<Https, 'signOn'>
   isReady: () => string | null
-  manual: () => Promise<Uint8Array>
-  log: Log
 }
 
 /** Creates the Web; `open` binds its listeners. */
-export function createWeb(config: Config, deps: WebDeps): Web {
-  const { operations, metrics, publicUrl, descriptors } = deps
+export function createWeb(config: Config, core: Core, parts: WebParts): Web {
+  const { metrics, publicUrl, descriptors, clock, random, mintId, memory, streams, log } = core
+  const { store, downloadLinks } = core.resources
+  const { operations, userMail, heavyWork, isReady } = parts
   const { http } = config
   const isTrusted = createNetworks(http.trustedProxies)
   const clientAddress = createClientAddress(isTrusted)
@@ -96,15 +84,15 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     operations,
     compatApis: [
       createCompatApi(resend, operations, {
-        downloadUrl: (download, until) => publicUrl() + deps.downloadLinks.make(download, until),
-        signingSecret: async (id) => (await deps.store.webhooks.secrets(id))?.secret ?? null,
+        downloadUrl: (download, until) => publicUrl() + downloadLinks.make(download, until),
+        signingSecret: async (id) => (await store.webhooks.secrets(id))?.secret ?? null,
       }),
     ],
-    pages: publicPages(config, deps, { isTrusted, clientAddress, isKnownHost, metricsPages }),
-    store: deps.store,
-    clock: deps.clock,
-    random: deps.random,
-    mintId: deps.mintId,
+    pages: publicPages(config, core, { isTrusted, clientAddress, isKnownHost, metricsPages }),
+    store,
+    clock,
+    random,
+    mintId,
     plans: (name) => config.plans[name],
     // A body of base64 attachments is a third larger than the message it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
@@ -113,20 +101,20 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     ...(http.behindProxy && { plaintextGuard: createPlaintextGuard({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
     hasMcp: http.mcp,
-    userMail: deps.userMail,
-    singleSignOn: singleSignOnOptions(config, askBy(deps.https.signOn), publicUrl),
+    userMail,
+    singleSignOn: singleSignOnOptions(config, askBy(core.https.signOn), publicUrl),
     origin: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
-    log: deps.log,
+    log,
     hstsSeconds: http.hstsSeconds,
     watchDescriptors: watch,
-    memory: deps.memory,
-    heavyWork: deps.heavyWork,
+    memory,
+    heavyWork,
     answered: metrics.answered,
-    streams: deps.streams,
-    isReady: deps.isReady,
+    streams,
+    isReady,
   })
   const plain = createListener({
-    fetch: deps.plainPages.fetch,
+    fetch: parts.plainPages.fetch,
     maxBodyBytes: 65_536,
     idleSeconds: 10,
     watch,
@@ -141,7 +129,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
     stopWatching: () => stopWatching(),
     open: async (certificates) => {
       const listening = await bindAll(config, { api, plain, certificates })
-      stopWatching = limitConnections(listening, { descriptors, isTrusted, log: deps.log })
+      stopWatching = limitConnections(listening, { descriptors, isTrusted, log })
       return listening
     },
   }
@@ -150,7 +138,7 @@ export function createWeb(config: Config, deps: WebDeps): Web {
 /** Pages outside /v1 that need no API key. */
 function publicPages(
   config: Config,
-  deps: WebDeps,
+  core: Core,
   options: {
     isTrusted: (ip: string) => boolean
     clientAddress: ClientAddress
@@ -158,33 +146,34 @@ function publicPages(
     metricsPages: MetricsPage[]
   },
 ): Page[] {
-  const { store, clock, mintId, log, publicUrl, notify, forwardLinks } = deps
+  const { clock, mintId, log, publicUrl, notifier, memory } = core
+  const { store, trackingSecret, forwardLinks, downloadLinks } = core.resources
   const { isTrusted, clientAddress, isKnownHost, metricsPages } = options
   const mtaSts = publishedMtaSts(config)
   return [
     ...trackingPages({
       store,
-      secret: deps.trackingSecret,
+      secret: trackingSecret,
       publicUrl,
       serverNames: serverNamesOf(config),
       hostOf: createRequestHost(isTrusted),
       clock,
       mintId,
       log,
-      notify,
+      notify: notifier.notify,
       clientAddress,
     }),
-    ...forwardPages({ store, clock, links: forwardLinks }),
+    ...forwardPages({ store, clock, links: () => forwardLinks }),
     ...downloadPages({
       store,
       clock,
-      links: () => deps.downloadLinks,
-      attachments: deps.attachments,
-      large: createLargeResponses({ clock, memory: deps.memory }),
+      links: () => downloadLinks,
+      attachments: core.engines.readers.attachments,
+      large: createLargeResponses({ clock, memory }),
     }),
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
-    ...manualPages(async () => manualFiles(await deps.manual())),
+    ...manualPages(async () => manualFiles(await core.manual())),
     ...referencePages(referenceFiles, dashboardFiles),
     ...(mtaSts === null
       ? []

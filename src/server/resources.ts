@@ -5,14 +5,8 @@ import { createDownloadLinks, type DownloadLinks } from '../mail/download-link.t
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import { createResolver, type Resolver, type ResolverOptions, systemServers } from '../net/dns/resolver.ts'
-import type { WallClock } from '../os/clock.ts'
-import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
-import type { MailLog } from '../os/mail-log.ts'
-import type { Notifier } from '../os/notifier.ts'
-import type { Random } from '../os/random.ts'
 import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../outbound/journal/record-delivered.ts'
 import { destinationOfHost } from '../outbound/schedule/destination.ts'
@@ -24,9 +18,9 @@ import { withForwardLinks } from '../submission/forward-mail.ts'
 import { createUserLinks } from '../submission/user-links.ts'
 import { userLinkSecret } from '../submission/user-mail.ts'
 import { VERSION } from '../version.ts'
+import type { Base } from './base.ts'
 import { createOwnAddresses, dedicatedIn, type OwnAddresses } from './dedicated-addresses.ts'
 import { openReadingThread } from './reading-thread.ts'
-import type { Rollback } from './rollback.ts'
 
 /** The open store, the secrets kept in it, and DNS resolvers: what every other part of the server uses. */
 export interface Resources {
@@ -51,39 +45,12 @@ export interface Resources {
   freshResolver: Resolver
 }
 
-export interface ResourcesDeps {
-  notifier: Notifier
-  clock: WallClock
-  random: Random
-  mintId: MintId
-  metrics: Metrics
-  /** Public URL at the time of the call. Links in mail start with it. */
-  publicUrl: () => string
-  log: Log
-  mailLog: MailLog
-  /** Receives the steps that close the resources, also if opening fails. */
-  rollback: Rollback
-  /** Another node ended this one: the process must end at once. */
-  onReplaced: () => void
-  /** The database's time, as NodeOptions.onTime. */
-  onTime: (time: number, tookMs: number) => void
-}
-
 /** Opens the store, recovers what a stop or crash left unfinished, and creates secrets and resolvers. Rejects with the
  *  store's error. */
-export async function openResources(config: Config, deps: ResourcesDeps): Promise<Resources> {
-  const { notifier, clock, random, mintId, metrics, publicUrl, log, mailLog, rollback, onReplaced, onTime } = deps
+export async function openResources(config: Config, base: Base): Promise<Resources> {
+  const { clock, random, mintId, publicUrl, log, mailLog, rollback } = base
   const ownAddresses = createOwnAddresses()
-  const { store, eventStream } = await openStoreWithEvents(config, {
-    ownAddresses,
-    notifier,
-    clock,
-    metrics,
-    log,
-    rollback,
-    onReplaced,
-    onTime,
-  })
+  const { store, eventStream } = await openStoreWithEvents(config, base, ownAddresses)
   if (dedicatedIn(config).length > 0) await ownAddresses.refresh(store)
   const workerId = randomUUID()
   await recordDelivered(journalFolder(config.dataDir), {
@@ -132,18 +99,8 @@ export async function openResources(config: Config, deps: ResourcesDeps): Promis
 /** Opens the store and the event stream, which is notified after each commit. Logs upgrades and held deliveries. */
 async function openStoreWithEvents(
   config: Config,
-  {
-    ownAddresses,
-    notifier,
-    clock,
-    metrics,
-    log,
-    rollback,
-    onReplaced,
-    onTime,
-  }: Pick<ResourcesDeps, 'notifier' | 'clock' | 'metrics' | 'log' | 'rollback' | 'onReplaced' | 'onTime'> & {
-    ownAddresses: OwnAddresses
-  },
+  { notifier, clock, metrics, log, rollback, onReplaced, onTime }: Base,
+  ownAddresses: OwnAddresses,
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
   const store = await openStore({
@@ -174,7 +131,7 @@ async function openStoreWithEvents(
         ofAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
         areOfNode: config.delivery.share === 'node',
       },
-      placement: placementOf(config, { ownAddresses, log }),
+      placement: placementOf(config, ownAddresses, log),
       onEnded: (reason) => {
         log.error('node ended', { name: nodeName(config), reason })
         onReplaced()
@@ -195,7 +152,7 @@ async function openStoreWithEvents(
 }
 
 /** How this node agrees with others on which of them sends from which address. */
-function placementOf({ sending }: Config, { ownAddresses, log }: { ownAddresses: OwnAddresses; log: Log }) {
+function placementOf({ sending }: Config, ownAddresses: OwnAddresses, log: Log) {
   return {
     published: publishedPlacement(sending),
     read: (published: string) => readPlacement(published, ownAddresses.of),

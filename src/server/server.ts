@@ -1,8 +1,8 @@
 import type { Operation } from '../api/operation.ts'
 import { createPlainPages, type PlainPages } from '../certificates/plain-pages.ts'
-import { type Config, formatEndpoint, publicUrlAt } from '../config/load.ts'
+import { type Config, formatEndpoint } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
-import { createNetworkLimits } from '../inbound/network-limits.ts'
+import { createNetworkLimits, type NetworkLimits } from '../inbound/network-limits.ts'
 import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { parseMailbox } from '../mail/address.ts'
 import type { NameServer } from '../name-server/name-server.ts'
@@ -13,32 +13,23 @@ import type { WallClock } from '../os/clock.ts'
 import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 import type { Store } from '../storage/store.ts'
-import type { Submission } from '../submission/accept.ts'
-import type { Forwarding } from '../submission/forwarding.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
-import type { UserMail } from '../submission/user-mail.ts'
-import { openAlerts } from './alerts.ts'
+import { alertChannels, openAlerts } from './alerts.ts'
+import type { StartOptions } from './base.ts'
 import { lateAfterMs, type OpenCanaries, openCanaries } from './canary.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
-import { type Core, openCore, type StartOptions } from './core.ts'
+import { type Core, openCore } from './core.ts'
 import { WORKERS_MS } from './engines.ts'
 import { createWeb, type Web } from './http.ts'
 import { openSmtpListeners, type SmtpListeners } from './listeners.ts'
 import { gaugesOf, openMaintenance } from './maintenance.ts'
 import { type MetricsListener, openMetricsListener } from './metrics-listener.ts'
 import { listeningText, openZoneListener } from './name-server.ts'
-import {
-  alertChannelsOf,
-  createOperations,
-  openCanaryMail,
-  openForwarding,
-  openRemoteAttachments,
-  openSubmission,
-  openUserMail,
-} from './operations.ts'
+import { createOperations, type OperationContext, type Services } from './operations.ts'
 import { createManage, type Manage } from './operator-commands.ts'
 import { type Rollback, runRollback } from './rollback.ts'
 import { createSmtpLogin } from './smtp-login.ts'
+import { openCanaryMail, openForwarding, openRemoteAttachments, openSubmission, openUserMail } from './submission.ts'
 
 /** The running server. */
 export interface Server {
@@ -92,35 +83,22 @@ async function assemble(
   { options, rollback, unlock }: { options: StartOptions; rollback: Rollback; unlock: () => void },
 ): Promise<Server> {
   const core = await openCore(config, options, rollback)
-  const { metrics, resources, engines, clock, publicUrl } = core
-  const { store } = resources
+  const { metrics, engines, clock, publicUrl } = core
+  const { store } = core.resources
   const application = createApplication(config, core)
-  rollback.push(() => application.canaries?.stop())
+  const { canaries, alerts } = application
+  rollback.push(() => canaries?.stop())
   const readiness = { whyNot: (): string | null => 'this server is starting' }
-  const plainPages = createPlainPages(publicUrl.current, store.certificates)
-  const web = createServerWeb(config, core, { application, plainPages, isReady: () => readiness.whyNot() })
+  const plainPages = createPlainPages(publicUrl, store.certificates)
+  const web = createWeb(config, core, { ...application, plainPages, isReady: () => readiness.whyNot() })
   const shown = { present: () => {} }
   const certificates = await openServerCertificates(config, core, { plainPages, onChange: () => shown.present() })
   rollback.push(() => certificates?.stop())
-  const maintenance = openMaintenance(config, {
-    resources,
-    engines,
-    submission: application.submission,
-    api: web.api,
-    health: core.health,
-    alerts: application.alerts,
-    canaries: application.canaries,
-    certificates,
-    clock,
-    random: core.random,
-    mintId: core.mintId,
-    log: core.log,
-    notify: core.notifier.notify,
-  })
-  const listeners = await openListeners(config, core, { application, web, certificates, rollback })
+  const maintenance = openMaintenance(config, core, { ...application, api: web.api, certificates })
+  const listeners = await openListeners(config, core, { application, web, certificates })
   metrics.certificates(() => certificates?.terms() ?? [])
-  metrics.alerts(application.alerts?.firing ?? null)
-  metrics.canaries(application.canaries?.latest ?? (() => []))
+  metrics.alerts(alerts?.firing ?? null)
+  metrics.canaries(canaries?.latest ?? (() => []))
   shown.present = () => {
     if (certificates === null) return
     web.api.useCertificate(certificates.https())
@@ -133,42 +111,43 @@ async function assemble(
   return {
     store,
     listening: listeners.listening,
-    publicUrl: publicUrl.current(),
+    publicUrl: publicUrl(),
     reloadFiles: async () => {
-      engines.delivery.refreshLogins()
+      engines.delivery.logins.refresh()
       await certificates?.reload()
       shown.present()
     },
     manage: createManage({ store, clock, mintId: core.mintId, log: core.log }),
-    stop: () => stopServer({ core, canaries: application.canaries, certificates, web, listeners, maintenance, unlock }),
+    stop: () => stopServer({ core, canaries, certificates, web, listeners, maintenance, unlock }),
   }
 }
 
 /** What HTTP and SMTP requests do: accept messages, forward mail, run operations. */
-interface Application {
+interface Application extends Services {
   heavyWork: HeavyWork
-  submission: Submission
-  forwarding: Forwarding
-  userMail: UserMail
   operations: Operation[]
   alerts: ReturnType<typeof openAlerts>
   canaries: OpenCanaries | null
 }
 
 function createApplication(config: Config, core: Core): Application {
-  const { resources, engines, notifier, clock, random, mintId, publicUrl } = core
-  const { store, freshResolver, recipientParts, forwardLinks, eventStream } = resources
-  const { delivery, outbound, parsing } = engines
+  const { resources, engines, notifier, clock } = core
+  const { store, freshResolver: resolver, recipientParts, forwardLinks, eventStream } = resources
+  const { delivery } = engines
   const heavyWork = createHeavyWork(clock.steady)
-  const deps = {
+  const context: OperationContext = {
+    ...engines.parsing,
     config,
     settings: core.settings,
-    publicUrl: publicUrl.current,
     store,
     clock,
-    random,
-    mintId,
-    freshResolver,
+    random: core.random,
+    mintId: core.mintId,
+    mailLog: core.mailLog,
+    publicUrl: core.publicUrl,
+    streams: core.streams,
+    health: core.health,
+    resolver,
     compose: delivery.compose,
     remoteAttachments: openRemoteAttachments(config, {
       download: downloadBy(core.https.files, clock.steady.now),
@@ -176,81 +155,26 @@ function createApplication(config: Config, core: Core): Application {
       clock: clock.steady,
     }),
     heavyWork,
-    mailLog: core.mailLog,
-    parsing,
     recipientParts: () => recipientParts,
     forwardLinks: () => forwardLinks,
     eventStream,
-    streams: core.streams,
-    health: core.health,
     postAlert: postBy(core.https.alerts, clock.steady),
     wait: notifier.wait,
     notify: notifier.notify,
-    mtaStsOf: delivery.mtaStsOf,
-    destinationState: (destination: string, queue: string) => outbound.stateOf(destination, queue),
-    addressStates: () => outbound.addresses(),
-    chosenRoute: (queue: string, destination: string | null) => outbound.chosen(queue, destination),
-    flushRelays: core.engines.delivery.relays.flush,
+    delivery,
   }
-  const submission = openSubmission(deps)
-  const forwarding = openForwarding(deps, submission)
-  const userMail = openUserMail(deps, submission)
+  const submission = openSubmission(context)
   const canaries = openCanaries(config, {
-    store,
-    userMail: openCanaryMail(deps, submission),
-    random,
-    mintId,
-    publicUrl: publicUrl.current,
+    ...context,
+    userMail: openCanaryMail(context, submission),
     log: core.log,
     looks: { clock: clock.steady, metrics: core.metrics },
   })
-  const operations = createOperations({ ...deps, runCanaries: canaries?.run ?? null }, submission, forwarding, userMail)
-  const alerts = openAlerts(config, {
-    store,
-    channels: alertChannelsOf(deps, userMail),
-    health: core.health,
-    deaths: core.metrics.pools.deaths,
-    outbound,
-    resolver: freshResolver,
-    clock,
-    random,
-    mintId,
-    log: core.log,
-  })
-  return { heavyWork, submission, forwarding, userMail, operations, alerts, canaries }
-}
-
-function createServerWeb(
-  config: Config,
-  core: Core,
-  options: { application: Application; plainPages: PlainPages; isReady: () => string | null },
-): Web {
-  const { resources, metrics, clock, random, mintId, publicUrl } = core
-  const { operations, heavyWork, userMail } = options.application
-  return createWeb(config, {
-    operations,
-    userMail,
-    metrics,
-    plainPages: options.plainPages,
-    trackingSecret: resources.trackingSecret,
-    forwardLinks: () => resources.forwardLinks,
-    downloadLinks: resources.downloadLinks,
-    attachments: core.engines.readers.attachments,
-    descriptors: core.descriptors,
-    memory: core.memory,
-    https: core.https,
-    manual: core.manual,
-    publicUrl: publicUrl.current,
-    isReady: options.isReady,
-    log: core.log,
-    store: resources.store,
-    clock,
-    random,
-    mintId,
-    heavyWork,
-    streams: core.streams,
-    notify: core.notifier.notify,
-  })
+  const userMail = openUserMail(context, submission)
+  const services = { submission, forwarding: openForwarding(context, submission), userMail, canaries }
+  const operations = createOperations(context, services)
+  const alerts = openAlerts(config, core, alertChannels(config, { ...context, userMail }))
+  return { ...services, heavyWork, operations, alerts }
 }
 
 function openServerCertificates(
@@ -285,41 +209,22 @@ interface Listeners {
 async function openListeners(
   config: Config,
   core: Core,
-  options: { application: Application; web: Web; certificates: Certificates | null; rollback: Rollback },
+  { application, web, certificates }: { application: Application; web: Web; certificates: Certificates | null },
 ): Promise<Listeners> {
-  const { metrics, clock, resources, engines } = core
-  const { application, web, certificates, rollback } = options
+  const { metrics, clock, resources, rollback } = core
   rollback.push(() => web.api.stop(0))
   rollback.push(() => web.plain.cut())
   rollback.push(web.stopWatching)
   const bound = await web.open(certificates)
-  core.publicUrl.set(publicUrlAt(config, { listen: bound.http, listenTls: bound.https }))
+  core.setListening({ listen: bound.http, listenTls: bound.https })
   const networkLimits = createServerNetworkLimits(config, clock)
-  const canaryWords = await application.canaries?.words()
   const smtp = await openSmtpListeners(config, {
     maxConnections: core.limits.smtpConnections,
     certificate: certificates?.smtp() ?? null,
-    inbound: createInboundHandler({
-      store: resources.store,
-      feedback: engines.feedback,
-      forwarding: application.forwarding,
-      forwardLinks: resources.forwardLinks,
-      readers: engines.readers,
-      networkLimits,
-      clock,
-      mintId: core.mintId,
-      mailLog: core.mailLog,
-      loopTag: resources.loopTag,
-      hostname: config.hostname,
-      requireVerified: config.sending.requireVerifiedDomain,
-      userMailSender: parseMailbox(config.users.mailFrom),
-      canaryOf: canaryWords?.decode ?? null,
-      canaryLateAfterMs: lateAfterMs(config.canary),
-      notify: core.notifier.notify,
-    }),
+    inbound: await inboundHandler(config, core, { application, networkLimits }),
     submission: createSubmissionHandler({
       submission: application.submission,
-      readAuthor: engines.parsing.readAuthor,
+      readAuthor: core.engines.parsing.readAuthor,
       idempotencyKeys: web.api.idempotencyKeys,
       clock,
       login: createSmtpLogin(web.api),
@@ -331,21 +236,11 @@ async function openListeners(
     memory: core.memory,
   })
   rollback.push(() => smtp.stop(0))
-  const names = await openZoneListener(config, {
-    store: resources.store,
-    log: core.log,
-    onEvent: metrics.pools.onEvent,
-  })
+  const { onEvent } = metrics.pools
+  const names = await openZoneListener(config, { store: resources.store, log: core.log, onEvent })
   rollback.push(() => names?.stop())
   if (names !== null) core.notifier.on('domains', () => names.changed())
-  const gauges = gaugesOf({
-    engines,
-    api: web.api,
-    streams: core.streams,
-    smtpListeners: smtp,
-    networkLimits,
-    names,
-  })
+  const gauges = gaugesOf(core, { api: web.api, smtpListeners: smtp, networkLimits, names })
   metrics.watch(gauges, resources.store, core.health, clock.now)
   rollback.push(metrics.stop)
   const { metricsPages: pages, watchDescriptors } = web
@@ -364,6 +259,32 @@ async function openListeners(
       metrics: metricsListener && formatEndpoint(metricsListener.listening),
     },
   }
+}
+
+async function inboundHandler(
+  config: Config,
+  { resources, engines, clock, mintId, mailLog, notifier }: Core,
+  { application, networkLimits }: { application: Application; networkLimits: NetworkLimits },
+) {
+  const canaryWords = await application.canaries?.words()
+  return createInboundHandler({
+    store: resources.store,
+    feedback: engines.feedback,
+    forwarding: application.forwarding,
+    forwardLinks: resources.forwardLinks,
+    readers: engines.readers,
+    networkLimits,
+    clock,
+    mintId,
+    mailLog,
+    loopTag: resources.loopTag,
+    hostname: config.hostname,
+    requireVerified: config.sending.requireVerifiedDomain,
+    userMailSender: parseMailbox(config.users.mailFrom),
+    canaryOf: canaryWords?.decode ?? null,
+    canaryLateAfterMs: lateAfterMs(config.canary),
+    notify: notifier.notify,
+  })
 }
 
 function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClock) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { analyzeOperations } from '../../src/api/routes/messages-analyze.ts'
 import { invalid, Refusal } from '../../src/model/refusal.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
+import { NO_SENDING_CONFIG } from '../../src/submission/streams.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { noRemoteAttachments } from '../support/api-assembly.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
@@ -18,12 +19,15 @@ beforeAll(async () => {
         store,
         clock,
         remoteAttachments: noRemoteAttachments,
-        render: async ({ organizationId }, { idOrAlias, variables: { name } }) => {
-          if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
-            throw invalid([{ field: 'template_id', message: 'template_id does not match any template' }])
-          if (name === undefined)
-            throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })
-          return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the server of tea is open to you.` }
+        config: { sending: NO_SENDING_CONFIG },
+        submission: {
+          render: async ({ organizationId }, { idOrAlias, variables: { name } }) => {
+            if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
+              throw invalid([{ field: 'template_id', message: 'template_id does not match any template' }])
+            if (name === undefined)
+              throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })
+            return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the server of tea is open to you.` }
+          },
         },
       }),
   })

@@ -41,17 +41,19 @@ export async function startContractServer() {
     ],
     clientAddress: (peer) => peer ?? '',
     // No engine runs, so nothing is sent.
-    runCanaries: async (now) => [
-      {
-        id: 'cnr_01m7yzmhg0g753y2zpdsmybdn5',
-        mailbox: OWN_LISTENER,
-        dueAt: now,
-        sentAt: now,
-        result: 'pending',
-        arrivedAt: null,
-        detail: null,
-      },
-    ],
+    canaries: {
+      run: async (now) => [
+        {
+          id: 'cnr_01m7yzmhg0g753y2zpdsmybdn5',
+          mailbox: OWN_LISTENER,
+          dueAt: now,
+          sentAt: now,
+          result: 'pending',
+          arrivedAt: null,
+          detail: null,
+        },
+      ],
+    },
     health: createHealthWatch({ run: async () => HEALTH, now: () => START, log: silentLog }),
   })
   const { api, clock, operations, random, store, mintId } = assembled

@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 async function start(settings: Partial<typeof SETTINGS> = {}) {
   const quality = { ...SETTINGS, ...settings }
-  const api = await createTestApi({ operations: ({ store }) => qualityOperations({ store, quality }) })
+  const api = await createTestApi({ operations: ({ store }) => qualityOperations({ store, config: { quality } }) })
   open.push(api)
   const { store, mintId, clock } = api
   const key = api.own.keys.read

@@ -17,7 +17,7 @@ beforeAll(async () => {
       const counters = createRelayCounters({ store, clock: { now: () => START } as never })
       for (let n = 0; n < 25; n++) counters.count('provider', DELIVERED)
       counters.count('provider', { ...failure, cause: { class: 'busy', rule: 'busy' } })
-      return relayOperations({ store, relays, flushRelays: counters.flush })
+      return relayOperations({ store, config: { relays }, delivery: { relayCounters: counters } })
     },
   })
 })

@@ -19,13 +19,8 @@ import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
 import type { Random } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
-import {
-  createOperations,
-  type OperationsDeps,
-  openRemoteAttachments,
-  openSubmission,
-  openUserMail,
-} from '../../src/server/operations.ts'
+import { createOperations, type OperationContext, type Services, withoutDelivery } from '../../src/server/operations.ts'
+import { openForwarding, openRemoteAttachments, openSubmission, openUserMail } from '../../src/server/submission.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Submission } from '../../src/submission/accept.ts'
@@ -82,7 +77,7 @@ export interface AssemblyOptions
   postAlert?: Post
   /** Downloads files; without it no host is reachable. */
   download?: Download
-  runCanaries?: OperationsDeps['runCanaries']
+  canaries?: Services['canaries']
   streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   /** Called after each commit with events, with the organizations concerned. */
   onEvents?: (organizationIds: ReadonlySet<string>) => void
@@ -136,37 +131,37 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
   on('deliveries', () => void woken.outbound++)
   on('webhook deliveries', () => void woken.webhooks++)
   on('inbound deliveries', () => void woken.inbound++)
-  const deps = {
+  const context: OperationContext = {
+    ...parsingHere(),
     config,
     settings: () => options.settings ?? [],
     store: seen,
     clock,
     random,
     mintId,
-    freshResolver: options.resolver ?? silentResolver,
+    resolver: options.resolver ?? silentResolver,
     compose: composeHere(),
     remoteAttachments: openRemoteAttachments(config, {
       download: options.download ?? noDownload,
       memory: options.memory ?? ampleMemory,
       clock: clock.steady,
     }),
-    parsing: parsingHere(),
     recipientParts: () => recipientParts,
     publicUrl: () => PUBLIC_URL,
     forwardLinks: () => createForwardLinks(new Uint8Array(32)),
     eventStream,
     streams,
     health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
-    runCanaries: options.runCanaries ?? null,
     postAlert: options.postAlert ?? (async () => ({ kind: 'no_answer', error: 'no network', durationMs: 0 })),
     wait: notifier.wait,
     notify: notifier.notify,
-    mtaStsOf: () => null,
-    destinationState: () => null,
+    delivery: withoutDelivery(config, { find: () => null }),
   }
-  const submission = openSubmission(deps)
-  const userMail = openUserMail(deps, submission)
-  const operations = options.operations?.(deps) ?? createOperations(deps, submission, options.forwarding, userMail)
+  const submission = openSubmission(context)
+  const userMail = openUserMail(context, submission)
+  const { forwarding = openForwarding(context, submission), canaries = null } = options
+  const services = { submission, forwarding, userMail, canaries }
+  const operations = options.operations?.({ store: seen, clock, mintId }) ?? createOperations(context, services)
   const api = createApi({
     ...apiOptionsOf(options),
     ...{ operations, userMail, store: seen, clock, random, mintId, streams },

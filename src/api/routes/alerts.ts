@@ -21,11 +21,12 @@ const MOST_ENDED = 50
 /** The operations of `/v1/alerts`: problems of the installation, and the channels that get them. For the operator
  *  only. Without channels, nothing looks for problems, and the list is empty. */
 export function alertOperations(deps: {
-  alerts: Store['alerts']
-  channels: readonly Channel[]
+  store: Pick<Store, 'alerts'>
+  alertChannels: readonly Channel[]
   mintId: MintId
 }): Operation[] {
-  const { alerts, channels, mintId } = deps
+  const { alertChannels: channels, mintId } = deps
+  const { alerts } = deps.store
   return [
     operation({
       id: 'alerts_list',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../../config/load.ts'
 import type { ApiKey } from '../../model/api-key.ts'
 import { iso } from '../../model/event.ts'
 import { dayOf, monthOf, nextDay, nextMonth } from '../../model/limits.ts'
@@ -12,8 +13,7 @@ import { planRecord } from './plan-record.ts'
 
 const patchBody = z.strictObject({ plan: z.string() })
 
-/** The operations of `/v1/usage` and `/v1/billing`: plan limits and usage. `selfService` lists the plans that an
- *  organization can select itself. */
+/** The operations of `/v1/usage` and `/v1/billing`: plan limits and usage. */
 export function billingOperations(deps: {
   store: Pick<
     Store,
@@ -27,10 +27,11 @@ export function billingOperations(deps: {
     | 'templates'
     | 'apiKeys'
   >
-  plans: (name: string) => Plan | undefined
-  selfService: readonly string[]
+  config: Pick<Config, 'plans' | 'billing'>
 }): Operation[] {
-  const { store, plans, selfService } = deps
+  const { store, config } = deps
+  /** The plans that an organization can select itself. */
+  const selfService = config.billing.selfServicePlans
 
   /** Plan and usage of this month. For a test key, counts of live mail are 0. */
   const usageOf = async ({ id, plan }: Organization, now: number, key: ApiKey) => {
@@ -56,7 +57,7 @@ export function billingOperations(deps: {
     }
     const own = (await store.dedicatedAddresses.list()).filter(({ organizationId }) => organizationId === id)
     const addresses = own.map(({ address }) => address)
-    return { organization_id: id, plan, limits: limitsOf(plans(plan)), usage, dedicated_addresses: addresses }
+    return { organization_id: id, plan, limits: limitsOf(config.plans[plan]), usage, dedicated_addresses: addresses }
   }
   const billingOf = async (organization: Organization, now: number, key: ApiKey) => {
     const present = monthOf(now)
@@ -65,7 +66,7 @@ export function billingOperations(deps: {
     return {
       ...(await usageOf(organization, now, key)),
       past_months: past.map(({ month, accepted }) => ({ month, messages: accepted })),
-      self_service_plans: selfService.map((name) => ({ plan: name, limits: limitsOf(plans(name)) })),
+      self_service_plans: selfService.map((name) => ({ plan: name, limits: limitsOf(config.plans[name]) })),
     }
   }
   /** Rejects with an Error if the organization does not exist, which cannot happen: organizations are never deleted. */
@@ -117,7 +118,7 @@ export function billingOperations(deps: {
       example: { plan: 'starter' },
       body: patchBody,
       async handle({ key, organizationId, now, body }) {
-        if (plans(body.plan) === undefined)
+        if (config.plans[body.plan] === undefined)
           throw invalid([{ field: 'plan', message: 'plan does not match any configured plan' }])
         if (!selfService.includes(body.plan)) {
           throw new Refusal('forbidden', 'Only the operator of this server can change to this plan.', { field: 'plan' })

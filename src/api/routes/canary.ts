@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../../config/load.ts'
 import { type Canary, OWN_LISTENER } from '../../model/canary.ts'
 import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -11,11 +12,12 @@ const MOST_OF_MAILBOX = 100
 /** The operations of `/v1/canary`: mails that the server sends to learn whether its mail arrives. For the operator only. */
 export function canaryOperations(deps: {
   store: Pick<Store, 'canaries'>
-  settings: { everyMinutes: number; lateAfterMinutes: number; mailboxes: readonly { name: string; address: string }[] }
-  /** Sends one to every mailbox; null if canaries are off. */
-  run: ((now: number) => Promise<Canary[]>) | null
+  config: Pick<Config, 'canary'>
+  /** Null if canaries are off. `run` sends one to every mailbox. */
+  canaries: { run: (now: number) => Promise<Canary[]> } | null
 }): Operation[] {
-  const { store, settings, run } = deps
+  const { store, canaries } = deps
+  const settings = deps.config.canary
   return [
     operation({
       id: 'canary_list',
@@ -28,7 +30,7 @@ export function canaryOperations(deps: {
       responses: async () => (await import('../responses/canary.ts')).canaryListResponses,
       async handle() {
         const data = await Promise.all(
-          (run === null ? [] : [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]).map(
+          (canaries === null ? [] : [{ name: OWN_LISTENER, address: null }, ...settings.mailboxes]).map(
             async ({ name, address }) => ({
               mailbox: name,
               address,
@@ -55,10 +57,10 @@ export function canaryOperations(deps: {
       bodyOptional: true,
       refusals: ['invalid_state'],
       async handle({ now }) {
-        if (run === null) {
+        if (canaries === null) {
           throw new Refusal('invalid_state', 'Canary messages are off: set canary.every_minutes in the configuration.')
         }
-        return { status: 200, body: { data: (await run(now)).map(canaryRecord) } }
+        return { status: 200, body: { data: (await canaries.run(now)).map(canaryRecord) } }
       },
     }),
   ]

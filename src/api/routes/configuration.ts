@@ -1,5 +1,4 @@
-import type { Setting } from '../../config/load.ts'
-import type { Plan } from '../../model/organization.ts'
+import type { Config, Setting } from '../../config/load.ts'
 import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { planRecord } from './plan-record.ts'
@@ -7,7 +6,7 @@ import { planRecord } from './plan-record.ts'
 /** The operations of `/v1/configuration` and `/v1/plans`: the effective configuration. For the operator only. */
 export function configurationOperations(deps: {
   settings: () => readonly Setting[]
-  plans: Readonly<Record<string, Plan>>
+  config: Pick<Config, 'plans'>
 }): Operation[] {
   return [
     operation({
@@ -37,7 +36,7 @@ export function configurationOperations(deps: {
       handle: async () => ({
         status: 200,
         body: {
-          data: Object.entries(deps.plans).map(([plan, limits]) => ({
+          data: Object.entries(deps.config.plans).map(([plan, limits]) => ({
             plan,
             ...planRecord(limits),
           })),

@@ -1,19 +1,22 @@
 import { z } from 'zod'
+import type { Config } from '../../config/load.ts'
 import { isInZone } from '../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../domains/dns-host.ts'
 import { newDomain } from '../../domains/keys.ts'
-import type { OwnMtaSts } from '../../domains/mta-sts.ts'
+import { publishedMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
-import type { Survey } from '../../domains/publication.ts'
-import { isServerName } from '../../domains/server-names.ts'
+import { isServerName, serverNamesOf } from '../../domains/server-names.ts'
+import { surveyOf } from '../../domains/survey.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import { type Domain, isOwned } from '../../model/domain.ts'
 import { limitRefusal } from '../../model/limits.ts'
-import { type Plan, UNLIMITED } from '../../model/organization.ts'
+import { UNLIMITED } from '../../model/organization.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
+import type { WallClock } from '../../os/clock.ts'
 import type { MintId } from '../../os/ids.ts'
+import type { Notify } from '../../os/notifier.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { rule } from '../access.ts'
@@ -47,54 +50,36 @@ const createBody = z.strictObject({
 })
 const patchBody = z.strictObject({ tracking: trackingField })
 const noBody = z.strictObject({})
+const DAY_MS = 86_400_000
 const LIMIT_WITHOUT_PLAN = 1 // if the plan is no longer configured: the smallest limit of the default plans
 
 /** The operations of `/v1/domains`: sending domains and their DNS records. `resolver` must not cache, because `verify`
- *  returns the current records. `hostname` is this server's name. */
+ *  returns the current records. */
 export function domainOperations(deps: {
   store: Pick<Store, 'domains' | 'organizations'>
   random: Random
   mintId: MintId
-  plans: (name: string) => Plan | undefined
+  clock: WallClock
   resolver: Resolver
-  hostname: string
-  /** Configured addresses that mail is sent from. */
-  sendingAddresses?: readonly string[]
-  /** The zone delegated to this server; null or absent if none. */
-  zone?: string | null
-  /** Asks all DNS servers before keys behind CNAME records sign; absent without a zone. */
-  survey?: Survey | undefined
-  /** Interval of DKIM rotation (ms); 0 = never by itself. */
-  rotateEveryMs?: number
-  /** Maximum age of a message (ms). */
-  maxAgeMs: number
-  /** Called after a change of a domain. */
-  onChange?: () => void
-  /** Host names of this server, which no domain may use (domains/server-names.ts). */
-  serverNames: readonly string[]
-  /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
-  requireVerified: boolean
-  /** The MTA-STS policy that this server publishes; null or absent if none. */
-  mtaSts?: OwnMtaSts | null
+  notify: Notify
+  config: Config
 }): Operation[] {
-  const {
-    store,
-    random,
-    mintId,
-    resolver,
+  const { store, random, mintId, clock, resolver, config } = deps
+  const { hostname } = config
+  const { zone } = config.dns
+  const serverNames = serverNamesOf(config)
+  /** If false, unverified domains count as verified. */
+  const requireVerified = config.sending.requireVerifiedDomain
+  const survey = surveyOf(config, { resolver, clock: clock.steady, random })
+  const published = {
     hostname,
-    serverNames,
-    requireVerified,
-    mtaSts = null,
-    sendingAddresses = [],
-    zone = null,
-    onChange = () => {},
-    survey,
-    rotateEveryMs = 0,
-    maxAgeMs,
-  } = deps
-  const published = { hostname, mtaSts, sendingAddresses, zone, rotateEveryMs: zone === null ? 0 : rotateEveryMs }
-  const dkim = domainKeys({ store, random, zone, maxAgeMs })
+    mtaSts: publishedMtaSts(config),
+    sendingAddresses: config.sending.addresses.map(({ address }) => address),
+    zone,
+    rotateEveryMs: zone === null ? 0 : config.dkim.rotateEveryDays * DAY_MS,
+  }
+  const dkim = domainKeys({ store, random, zone, maxAgeMs: 1000 * config.delivery.maxAgeSeconds })
+  const onChange = () => deps.notify('domains')
   const load = async (call: Call) =>
     requireOwned(await store.domains.get(pathParameter(call, 'domain_id')), call.organizationId, 'domain')
   /** The domain in the path, to change it. Requires a key of this domain or one with `admin`. A domain that was never
@@ -307,7 +292,7 @@ export function domainOperations(deps: {
   /** Resolves with the number of domains that the plan allows. Rejects with `quota_exceeded` if it is reached. */
   async function requireDomainQuota(organizationId: string, now: number): Promise<number> {
     const organization = await store.organizations.get(organizationId)
-    const plan = organization === null ? undefined : deps.plans(organization.plan)
+    const plan = organization === null ? undefined : config.plans[organization.plan]
     const limit = plan?.domains ?? LIMIT_WITHOUT_PLAN
     if (limit === UNLIMITED) return limit
     const used = await store.domains.count(organizationId)

@@ -41,10 +41,10 @@ const query = z.strictObject({
 /** The operation of `/v1/events/stream`: live events, resuming after the last one that the client received. */
 export function eventStreamOperation(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
-  feed: EventStream
+  eventStream: EventStream
   streams: Streams
 }): Operation {
-  const { store, feed, streams } = deps
+  const { store, eventStream, streams } = deps
 
   /** The event to start after: `Last-Event-ID`, else `after`, else the newest event. `Last-Event-ID` takes precedence,
    *  because a browser that reconnects repeats its original query. Rejects with `validation_error` for an unknown
@@ -92,7 +92,7 @@ export function eventStreamOperation(deps: {
         organizationId,
         isKeyValid: call.isKeyValid,
         signal: call.signal,
-        follow: () => feed.follow(wanted, from),
+        follow: () => eventStream.follow(wanted, from),
       })
       return { status: 200, body, contentType: 'text/event-stream', headers: STREAM_HEADERS }
     },

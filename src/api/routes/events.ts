@@ -28,7 +28,7 @@ const listQuery = z.strictObject({
 /** The operations of `/v1/events`: all events, in the same envelopes as in webhooks, and their stream. */
 export function eventOperations(deps: {
   store: Pick<Store, 'events' | 'messages' | 'domains'>
-  feed: EventStream
+  eventStream: EventStream
   streams: Streams
 }): Operation[] {
   const { events } = deps.store

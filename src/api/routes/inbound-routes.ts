@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../../config/load.ts'
 import { parseMailbox } from '../../mail/address.ts'
 import { isOwned } from '../../model/domain.ts'
 import { iso } from '../../model/event.ts'
@@ -45,14 +46,15 @@ export interface InboundRouteDeps {
   /** Returns why the URL is rejected, or null (checkWebhookUrl in net/webhook-url.ts). */
   checkUrl: (url: string) => string | null
   notify: Notify
-  /** Setting `sending.require_verified_domain`. If false, unverified domains count as verified. */
-  requireVerified: boolean
+  config: Pick<Config, 'sending'>
   forwarding: Pick<Forwarding, 'statusOf' | 'ask'>
 }
 
 /** The operations of `/v1/inbound-routes`: routes for mail to the organization's domains. */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
-  const { store, random, mintId, notify, requireVerified, forwarding } = deps
+  const { store, random, mintId, notify, forwarding } = deps
+  /** If false, unverified domains count as verified. */
+  const requireVerified = deps.config.sending.requireVerifiedDomain
   const toWire = async (route: InboundRoute) => {
     const targets = await targetsOf(route)
     return routeRecord(route, (email) => targets.get(email) ?? 'pending')

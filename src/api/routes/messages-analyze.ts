@@ -11,7 +11,7 @@ import type { RemoteAttachments } from '../../submission/remote-attachments.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
-import { NO_SENDING_CONFIG, requireStream, type SendingConfig } from '../../submission/streams.ts'
+import { requireStream, type SendingConfig } from '../../submission/streams.ts'
 import { rule } from '../access.ts'
 import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -30,10 +30,9 @@ export interface AnalyzeDeps {
   store: Pick<Store, 'domains'>
   clock: Clock
   /** Template (ID or alias) of the sender's organization, and variables → rendered content. Rejects as a send does. */
-  render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
+  submission: { render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered> }
   analyze: Analyze
-  /** Streams; by default those without configuration. */
-  sending?: Pick<SendingConfig, 'streams'>
+  config: { sending: Pick<SendingConfig, 'streams'> }
   remoteAttachments: RemoteAttachments
   /** Limits requests that wait for downloads. Default: one with the default limits. */
   whileDownloading?: WhileDownloading
@@ -41,11 +40,11 @@ export interface AnalyzeDeps {
 
 /** The operation of `/v1/messages/analyze`: analyzes a message without sending it. */
 export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
-  const { store, clock, render, analyze, sending = NO_SENDING_CONFIG } = deps
+  const { store, clock, submission, analyze, config } = deps
   const { remoteAttachments, whileDownloading = createDownloading() } = deps
   const analyzeRequest = (request: SubmissionRequest, domain: Domain, now: number) => {
     const { status, findings, tracking, organizationId } = domain
-    const stream = requireStream(request.stream, sending)
+    const stream = requireStream(request.stream, config.sending)
     const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
     const input = {
       from: request.from.mailbox,
@@ -87,7 +86,7 @@ export function analyzeOperations(deps: AnalyzeDeps): Operation[] {
         const analyzeComplete = async (complete: SubmissionRequest) => {
           const { template } = complete
           const isNamed = template !== null && 'idOrAlias' in template
-          const request = isNamed ? filled(complete, await render(key, template)) : complete
+          const request = isNamed ? filled(complete, await submission.render(key, template)) : complete
           return { status: 200, body: await analyzeRequest(request, domain, now) }
         }
         return whileDownloading(call, [given], () =>

@@ -1,3 +1,4 @@
+import type { Clock } from '../../os/clock.ts'
 import type { DatabaseFacts, Store } from '../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -7,11 +8,11 @@ import { nodeRecord } from './node-record.ts'
 const FRESH_MS = 10_000
 
 /** The operation of `/v1/nodes`: the nodes of the installation, and its database. For the operator only. `now`: ms UTC. */
-export function nodeOperations({ store, now }: { store: Pick<Store, 'nodes'>; now: () => number }): Operation[] {
+export function nodeOperations({ store, clock }: { store: Pick<Store, 'nodes'>; clock: Clock }): Operation[] {
   let facts: { at: number; found: Promise<DatabaseFacts | null> } | undefined
   const database = (at: number) => {
     if (facts !== undefined && Math.abs(at - facts.at) < FRESH_MS) return facts.found
-    const found = store.nodes.database(now)
+    const found = store.nodes.database(clock.now)
     found.catch(() => {
       facts = undefined
     })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../../config/load.ts'
 import { iso } from '../../model/event.ts'
 import type { Organization } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
@@ -18,9 +19,10 @@ const patchBody = z.strictObject({ name: name.optional(), plan: z.string().optio
 export function organizationOperations(deps: {
   store: Pick<Store, 'organizations'>
   mintId: MintId
-  plans: readonly string[]
+  config: Pick<Config, 'plans'>
 }): Operation[] {
-  const { store, mintId, plans } = deps
+  const { store, mintId } = deps
+  const plans = Object.keys(deps.config.plans)
 
   const requirePlan = (plan: string | undefined) => {
     if (plan === undefined || plans.includes(plan)) return

@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import { type Config, configuredSources } from '../../config/load.ts'
 import { dmarcAdvice, type NamedSource } from '../../domains/dmarc-advice.ts'
 import { senderOf } from '../../domains/known-senders.ts'
 import { requestsReports } from '../../domains/report-records.ts'
-import type { SourceNames } from '../../domains/source-names.ts'
+import { createSourceNames } from '../../domains/source-names.ts'
 import type { Disposition } from '../../mail/aggregate-report.ts'
 import type { Domain } from '../../model/domain.ts'
 import { iso } from '../../model/event.ts'
 import { type DmarcSource, dayStart, type ReportedCounts, type TlsResultSum } from '../../model/policy-report.ts'
 import { invalid } from '../../model/refusal.ts'
+import type { Resolver } from '../../net/dns/resolver.ts'
 import { canonicalIp } from '../../net/ip.ts'
 import { pathParameter } from '../../net/path-parameter.ts'
+import type { Clock } from '../../os/clock.ts'
 import type { ReportPeriod, Store } from '../../storage/store.ts'
 import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -32,13 +35,14 @@ const PERIOD =
 /** The operations that show what other servers report about a domain: DMARC sources with their names, and TLS results. */
 export function policyReportOperations(deps: {
   store: Pick<Store, 'domains' | 'policyReports'>
-  sourceNames: SourceNames
-  hostname: string
-  /** Configured addresses that mail is sent from; [] = the system chooses. */
-  sendingAddresses: readonly string[]
+  resolver: Resolver
+  clock: Clock
+  config: Pick<Config, 'hostname' | 'sending' | 'delivery'>
 }): Operation[] {
-  const { store, sourceNames, hostname } = deps
-  const configured = new Set(deps.sendingAddresses.map((address) => canonicalIp(address) ?? address))
+  const { store, config } = deps
+  const { hostname } = config
+  const sourceNames = createSourceNames(deps)
+  const configured = new Set(configuredSources(config).map((address) => canonicalIp(address) ?? address))
 
   const load = async (call: Call): Promise<Domain> => {
     const domain = await store.domains.get(pathParameter(call, 'domain_id'))

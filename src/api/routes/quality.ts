@@ -21,9 +21,10 @@ const MOST_ALERTS = 20
  *  without mail. */
 export function qualityOperations(deps: {
   store: Pick<Store, 'snapshot' | 'quality' | 'domains'>
-  quality: QualityThresholds & { windowHours: number; stopSending: boolean }
+  config: { quality: QualityThresholds & { windowHours: number; stopSending: boolean } }
 }): Operation[] {
-  const { store, quality: settings } = deps
+  const { store } = deps
+  const settings = deps.config.quality
 
   const recordOf = async (domain: Domain, now: number) => {
     const [figures, alerts] = await Promise.all([

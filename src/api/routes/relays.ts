@@ -1,15 +1,15 @@
 import { iso } from '../../model/event.ts'
 import { monthOf } from '../../model/limits.ts'
 import type { RelayCount } from '../../model/relay.ts'
+import type { RelayCounters } from '../../outbound/relays/relay-counters.ts'
 import type { Store } from '../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface RelayDeps {
   store: Pick<Store, 'relays'>
-  relays: readonly ConfiguredRelay[]
-  /** Stores the counts of this process that are not stored yet. */
-  flushRelays: () => Promise<void>
+  config: { relays: readonly ConfiguredRelay[] }
+  delivery: { relayCounters: Pick<RelayCounters, 'flush'> }
 }
 
 /** A configured relay, without its login. */
@@ -22,7 +22,7 @@ interface ConfiguredRelay {
 }
 
 /** The operation of `/v1/relays`: the relays that mail is sent through. For the operator only. */
-export function relayOperations({ store, relays, flushRelays }: RelayDeps): Operation[] {
+export function relayOperations({ store, config: { relays }, delivery }: RelayDeps): Operation[] {
   return [
     operation({
       id: 'relays_list',
@@ -35,7 +35,7 @@ export function relayOperations({ store, relays, flushRelays }: RelayDeps): Oper
         'Configured relays with their use in the current calendar month (UTC). With several nodes, the counts of the other nodes are up to a minute old. Without configured relays, the list is empty.',
       responses: async () => (await import('../responses/relays.ts')).relayResponses,
       async handle({ now }) {
-        await flushRelays()
+        await delivery.relayCounters.flush()
         const month = monthOf(now)
         const counts = new Map((await store.relays.counts(month)).map((count) => [count.relay, count]))
         return { status: 200, body: { data: relays.map((each) => relayRecord(each, month, counts.get(each.name))) } }

@@ -50,9 +50,9 @@ export function suppressionListOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   random: Random
   readList: ReadList
-  sending: Pick<SendingConfig, 'streams'>
+  config: { sending: Pick<SendingConfig, 'streams'> }
 }): Operation[] {
-  const { store, random, readList, sending } = deps
+  const { store, random, readList, config } = deps
   return [
     operation({
       id: 'suppressions_export',
@@ -89,7 +89,7 @@ export function suppressionListOperations(deps: {
       textField: { contentType: 'text/csv', field: 'csv' },
       async handle({ key, organizationId, now, body }) {
         const { csv, suppressions, from = null, reason = null, stream = null, dry_run: isDryRun } = body
-        if (stream !== null) requireStream(stream, sending)
+        if (stream !== null) requireStream(stream, config.sending)
         const text = csv ?? JSON.stringify(suppressions)
         const format = { provider: from, kind: reason, stream }
         const { readings, leftOut } = await readList(text, format, MOST_ERRORS, organizationId)
@@ -101,7 +101,7 @@ export function suppressionListOperations(deps: {
         }
         const { domainId } = await withoutOnlyDomain(scopeOf(key), store)
         const mode = modeOfRecords(key)
-        const streams = Object.keys(sending.streams)
+        const streams = Object.keys(config.sending.streams)
         const means = { organizationId, mode, domainId, streams, store, random, now, isDryRun, onLine }
         const result = await importReadings(inPieces(readings), means)
         const { added, alreadyThere, passedOver, bad, limit } = result

@@ -43,9 +43,9 @@ const createBody = z.strictObject({
 export function suppressionOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   mintId: MintId
-  sending: Pick<SendingConfig, 'streams'>
+  config: { sending: Pick<SendingConfig, 'streams'> }
 }): Operation[] {
-  const { store, mintId, sending } = deps
+  const { store, mintId, config } = deps
   /** The suppressions in the path that the key can read: those of its domain and of the whole organization. Rejects
    *  with `not_found` if there are none, and with `forbidden` for the ID of another organization's or domain's
    *  suppression. */
@@ -129,7 +129,7 @@ export function suppressionOperations(deps: {
           })
         }
         const { stream = null } = body
-        if (stream !== null) requireStream(stream, sending)
+        if (stream !== null) requireStream(stream, config.sending)
         const suppression: Suppression = {
           id: mintId('sup'),
           organizationId,

@@ -19,26 +19,26 @@ export type RouteShown = { destination: string } & (
 )
 
 /** Mail domain and queue → the current route of its mail and the TLS requirements of the first host, by the same rules as an
- *  attempt but without a connection. Rejects only if `mtaStsOf` does. */
+ *  attempt but without a connection. Rejects only if `policies` do. */
 export async function findRoute(
-  { domain, queue }: { domain: string; queue: string },
+  { domain, queue: ofQueue }: { domain: string; queue: string },
   deps: {
     resolver: Resolver
     random: Random
     deliveryPort: number
     relays: readonly Relay[]
-    /** Destination null: only if the choice does not depend on it. */
-    chosen: (queue: string, destination: string | null) => Chosen | null
-    mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
+    /** As DeliveryQueue; destination null: only if the choice does not depend on it. */
+    queue: { chosen(queue: string, destination: string | null): Chosen | null }
+    policies: { find(domain: string): MtaSts | null | Promise<MtaSts | null> }
   },
 ): Promise<RouteShown> {
-  const { resolver, random, relays, chosen } = deps
-  const byRule = relayRoute(chosen(queue, null), relays)
+  const { resolver, random, relays, queue, policies } = deps
+  const byRule = relayRoute(queue.chosen(ofQueue, null), relays)
   if (byRule !== null) return byRule
   const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
-  const [mx, mtaSts] = await Promise.all([asked, deps.mtaStsOf(domain)])
+  const [mx, mtaSts] = await Promise.all([asked, policies.find(domain)])
   const destination = destinationFor(domain, mx)
-  const choice = chosen(queue, destination)
+  const choice = queue.chosen(ofQueue, destination)
   const relayed = relayRoute(choice, relays)
   if (relayed !== null) return relayed
   const route = mx === null ? await findHosts(domain, resolver, random) : routeOf(domain, mx, random)

@@ -1,6 +1,6 @@
 import type { Config } from '../config/load.ts'
-import { createSurvey, type Survey, type SurveyDeps } from '../domains/publication.ts'
 import { createAddressGuard } from '../net/ip.ts'
+import { createSurvey, type Survey, type SurveyDeps } from './publication.ts'
 
 /** The survey of DNS servers before DKIM keys behind CNAME records sign; undefined without a zone. */
 export function surveyOf(
