@@ -1,6 +1,6 @@
 import type { StoredRest } from '../../model/address-rest.ts'
 import { setNewest } from '../../os/set-newest.ts'
-import type { KeptRests } from './kept-rests.ts'
+import type { KeptRests } from './stored-rests.ts'
 
 /** An address that a destination blocks, until when mail to it prefers other addresses, and why. */
 export interface Rest {

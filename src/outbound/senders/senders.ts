@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
-import type { KeptRests } from './kept-rests.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
 import { createRests, type Rest, type Rests, SYSTEM_ADDRESS } from './rests.ts'
+import type { KeptRests } from './stored-rests.ts'
 import type { WarmupLimits, WarmupState } from './warmups.ts'
 
 /** What one attempt is sent from: one address of each family that the pool has, IPv4 first. The first one names the
