@@ -202,17 +202,17 @@ async function tryHosts(
 
 /** Offers the mail; if the server lacks 8BITMIME, then in its 7-bit form, signed for it. */
 async function offer(
-  asked: Omit<Offer, 'onCommit'>,
+  request: Omit<Offer, 'onCommit'>,
   { job, marks, tools, transcript }: AttemptContext,
 ): Promise<Offered> {
   const onCommit = marks.committing
-  const offered = await tools.transport.offer({ ...asked, onCommit })
+  const offered = await tools.transport.offer({ ...request, onCommit })
   if (!needsSevenBit(offered.answer)) return offered
   transcript.note('the server does not support 8-bit mail (8BITMIME)')
   const { parts, changes } = await tools.preparer.prepare({ ...job, isSevenBit: true }, marks.working)
   if (changes !== null) transcript.note(changes)
-  const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
-  const again = await tools.transport.offer({ ...asked, mail: toWire(parts, true), budgetMs, onCommit })
+  const budgetMs = request.budgetMs - (nowMs() - offered.startedMs)
+  const again = await tools.transport.offer({ ...request, mail: toWire(parts, true), budgetMs, onCommit })
   const { tlsTrouble = again.tlsTrouble } = offered
   return { ...again, startedMs: offered.startedMs, ...(tlsTrouble && { tlsTrouble }) }
 }

@@ -11,7 +11,7 @@ import { createLargeContents, type LargeContents } from './large-contents.ts'
 import { internalFault } from './outcome.ts'
 import { PoisonMessages } from './poison-messages.ts'
 import type { Tried } from './record.ts'
-import { keptRoute } from './relays/earlier-route.ts'
+import { earlierRoute } from './relays/earlier-route.ts'
 import type { RelayLogins } from './relays/relay.ts'
 import type { RelayCounters } from './relays/relay-counters.ts'
 import { Results } from './results.ts'
@@ -28,10 +28,10 @@ interface NotNow {
   waitMs: number
 }
 
-/** The route of an attempt. `isKept`: that of an earlier one. */
+/** The route of an attempt. `keepsRoute`: that of an earlier one. */
 interface SettledRoute {
   grant: Grant
-  isKept: boolean
+  keepsRoute: boolean
 }
 
 /** Wait after the store could not read or write. */
@@ -143,19 +143,19 @@ export class Deliverer {
    *  else the granted one. A route through a relay is stored before the attempt, so that the death of this process does not
    *  hide it. Null: the store could not say or write it, and the claim is due again later. Never rejects. */
   async #settleRoute(claim: ClaimedDelivery, granted: Grant): Promise<SettledRoute | null> {
-    if (granted.failOver === null) return { grant: granted, isKept: false }
+    if (granted.failOver === null) return { grant: granted, keepsRoute: false }
     const { store, clock, log } = this.#context
     const { delivery } = claim
     let grant = granted
     try {
-      const kept = await keptRoute(delivery, store)
-      const isOther = kept !== null && kept.relay !== (granted.relay?.name ?? null)
-      if (isOther) grant = this.#parts.admission.rerouted(granted, kept.relay)
+      const earlier = await earlierRoute(delivery, store)
+      const isOther = earlier !== null && earlier.relay !== (granted.relay?.name ?? null)
+      if (isOther) grant = this.#parts.admission.rerouted(granted, earlier.relay)
       const relay = grant.relay?.name
       if (relay !== undefined) {
         await store.relays.begin(delivery.id, { attempt: delivery.attempts, relay, now: clock.now() })
       }
-      return { grant, isKept: kept !== null }
+      return { grant, keepsRoute: earlier !== null }
     } catch (error) {
       log.error('route of a delivery not stored, attempt postponed', { delivery_id: delivery.id, error })
       await this.#release(claim, grant, 'reserved', UNAVAILABLE_MS)
@@ -164,11 +164,11 @@ export class Deliverer {
   }
 
   /** Counts the mail for the warm-up of its address, before anything is sent. If its allowance is used up, the mail is due
-   *  again at once and waits for the next part, another address or a relay. A mail that must keep its route (`isKept`) waits
-   *  for the address alone, until it is too old. While the store cannot count, it waits. */
+   *  again at once and waits for the next part, another address or a relay. A mail that `keepsRoute` waits for the
+   *  address alone, until it is too old. While the store cannot count, it waits. */
   async #countForWarmup(
     claim: ClaimedDelivery,
-    { grant, isKept }: SettledRoute,
+    { grant, keepsRoute }: SettledRoute,
   ): Promise<WarmupKey | 'not counted' | 'too old'> {
     const counted = await this.#parts.admission.count(grant).catch((error) => {
       this.#context.log.error('mail not counted for the warm-up of its address', {
@@ -178,8 +178,8 @@ export class Deliverer {
       return undefined
     })
     if (counted) return counted
-    if (counted === null && isKept && this.#isTooOld(claim)) return 'too old'
-    const waitMs = counted === undefined ? UNAVAILABLE_MS : isKept ? USED_UP_MS : 0
+    if (counted === null && keepsRoute && this.#isTooOld(claim)) return 'too old'
+    const waitMs = counted === undefined ? UNAVAILABLE_MS : keepsRoute ? USED_UP_MS : 0
     await this.#release(claim, grant, null, waitMs)
     return 'not counted'
   }
@@ -271,8 +271,8 @@ export class Deliverer {
   }
 
   /** What follows at once if the destination blocks the address `source`; null: nothing else can send the mail there. */
-  #anotherWay(claim: ClaimedDelivery, { grant, isKept }: SettledRoute, tried: Tried, source: string) {
-    const alternative = this.#parts.admission.alternative(grant, source, !isKept)
+  #anotherWay(claim: ClaimedDelivery, { grant, keepsRoute }: SettledRoute, tried: Tried, source: string) {
+    const alternative = this.#parts.admission.alternative(grant, source, !keepsRoute)
     if (alternative === null) return null
     const next = alternative === 'address' ? 'another address' : `the relay ${grant.failOver}`
     const { outcome } = tried

@@ -34,7 +34,7 @@ export function createPreparer(
   now = () => performance.now(),
 ): Preparer {
   const keys = new Map<string, KeyObject>()
-  const lanes = new Map<string, Lane>()
+  const queues = new Map<string, DomainQueue>()
   const sharedMailOf = createSharedMails()
   let isTurning = false
   const signKey = signRsa && ((input: Uint8Array, { privateKey }: DkimKey) => signRsa(input, privateKey))
@@ -51,17 +51,17 @@ export function createPreparer(
     const withKeys = signingKeys.map(({ privateKeyPem, ...key }) => ({ ...key, privateKey: keyOf(privateKeyPem) }))
     return { parts: [signDkim(mail, withKeys, signedAt, signKey), mail], changes }
   }
-  const laneOf = (domain: string): Lane => {
-    const known = lanes.get(domain)
+  const queueOf = (domain: string): DomainQueue => {
+    const known = queues.get(domain)
     if (known !== undefined) return known
-    // A new lane starts at the time of the next lane in line, so that idle time gives it no advantage.
-    const lane: Lane = { domain, spentMs: nextOf(lanes)?.spentMs ?? 0, waiting: new Fifo() }
-    lanes.set(domain, lane)
-    return lane
+    // A new queue starts at the time of the next one, so that idle time gives it no advantage.
+    const queue: DomainQueue = { domain, spentMs: nextOf(queues)?.spentMs ?? 0, waiting: new Fifo() }
+    queues.set(domain, queue)
+    return queue
   }
   /** Runs a step of a mail and counts its time; null if it failed. */
   const step = <T>(waiting: Waiting, work: () => T): T | null => {
-    const { lane, onTurn, reject } = waiting
+    const { queue, onTurn, reject } = waiting
     const beganAt = now()
     onTurn?.()
     try {
@@ -71,23 +71,23 @@ export function createPreparer(
       return null
     } finally {
       const ms = now() - beganAt
-      lane.spentMs += ms
+      queue.spentMs += ms
       waiting.spentMs += ms
     }
   }
-  const end = ({ lane, spentMs }: Waiting) => onCost?.(lane.domain, spentMs)
+  const end = ({ queue, spentMs }: Waiting) => onCost?.(queue.domain, spentMs)
   const composeSome = () => {
     const composed: { waiting: Waiting; shared: SharedMail; mail: Composed }[] = []
     const endsAt = now() + COMPOSE_MS
     do {
-      const lane = nextOf(lanes)
-      const waiting = lane?.waiting.take()
+      const queue = nextOf(queues)
+      const waiting = queue?.waiting.take()
       if (waiting === undefined) break
       const shared = sharedMailOf(waiting.job)
       const mail = step(waiting, () => shared.composed(() => mailOf(waiting.job)))
       if (mail === null) end(waiting)
       else composed.push({ waiting, shared, mail })
-      if (waiting.lane.waiting.size === 0) lanes.delete(waiting.lane.domain)
+      if (waiting.queue.waiting.size === 0) queues.delete(waiting.queue.domain)
     } while (composed.length < MOST && now() < endsAt)
     return composed
   }
@@ -97,15 +97,15 @@ export function createPreparer(
       if (prepared !== null) waiting.resolve(prepared)
       end(waiting)
     }
-    isTurning = lanes.size > 0
+    isTurning = queues.size > 0
     if (isTurning) setImmediate(turn)
   }
   return {
     prepareNow: (job) => sign(mailOf(job), job),
     prepare: (job, onTurn) =>
       new Promise((resolve, reject) => {
-        const lane = laneOf(job.signingKeys[0]?.domain ?? '')
-        lane.waiting.push({ job, lane, spentMs: 0, onTurn, resolve, reject })
+        const queue = queueOf(job.signingKeys[0]?.domain ?? '')
+        queue.waiting.push({ job, queue, spentMs: 0, onTurn, resolve, reject })
         if (!isTurning) setImmediate(turn)
         isTurning = true
       }),
@@ -119,7 +119,7 @@ const COMPOSE_MS = 1
 const MAX_KEYS = 10_000
 
 /** Mails of one sending domain that wait for preparation. */
-interface Lane {
+interface DomainQueue {
   domain: string
   /** CPU time in ms, as counted against other domains. */
   spentMs: number
@@ -129,17 +129,17 @@ interface Lane {
 /** A mail to prepare, and its promise. */
 interface Waiting {
   job: Unprepared
-  lane: Lane
+  queue: DomainQueue
   spentMs: number
   onTurn: (() => void) | undefined
   resolve: (prepared: Prepared) => void
   reject: (error: unknown) => void
 }
 
-/** The lane with the least CPU time, the newest among equals; null without lanes. */
-function nextOf(lanes: ReadonlyMap<string, Lane>): Lane | null {
-  let next: Lane | null = null
-  for (const lane of lanes.values()) if (next === null || lane.spentMs <= next.spentMs) next = lane
+/** The queue with the least CPU time, the newest among equals; null without queues. */
+function nextOf(queues: ReadonlyMap<string, DomainQueue>): DomainQueue | null {
+  let next: DomainQueue | null = null
+  for (const queue of queues.values()) if (next === null || queue.spentMs <= next.spentMs) next = queue
   return next
 }
 

@@ -116,7 +116,7 @@ export class DeliveryQueue {
     await within(clock, graceMs, this.#slots.drained())
     this.#deliverer.stopRecording()
     await this.#senders?.warmups?.flush().catch((error) => log.warn('results of warm-up not stored', { error }))
-    await this.#sources.keptRests?.settled()
+    await this.#sources.storedRests?.settled()
   }
 
   /** Returns the time of the next work, ms UTC; null: unknown. */

@@ -1,10 +1,11 @@
+import { messageEvent, suppressedEvent } from '../model/event.ts'
+import { suppressionKey } from '../model/suppression.ts'
 import type { ClaimedDelivery, DeliveryRecord } from '../storage/store.ts'
 import type { Attempts } from './attempts.ts'
 import type { DeliveryContext } from './context.ts'
 import { publish, recordOf, type Tried } from './record.ts'
 import type { RelayCounters } from './relays/relay-counters.ts'
 import type { Verdict } from './schedule/verdict.ts'
-import { suppressedSince } from './suppressed-since.ts'
 
 /** Interval of tries to record a result while the store cannot write. */
 const RECORD_AGAIN_MS = 1_000
@@ -61,13 +62,18 @@ export class Results {
     }
   }
 
-  /** Ends a claim whose recipient is suppressed by now → true: no attempt follows. Rejects if the store cannot say or write
-   *  it. */
+  /** Ends a claim whose recipient was suppressed after the message was accepted → true: no attempt follows. Rejects if the
+   *  store cannot say or write it. */
   async endSuppressed(claim: ClaimedDelivery): Promise<boolean> {
     const { store, clock, mintId, mailLog, notify } = this.#context
     const { delivery, message, worker } = claim
-    const event = await suppressedSince(claim, store, mintId, clock.now())
-    if (event === null) return false
+    const key = suppressionKey(delivery.email)
+    // Stores answer calls of one turn together.
+    const why = (await store.suppressions.among(message, [key])).get(key)
+    if (why === undefined) return false
+    const now = clock.now()
+    const { type, fields } = suppressedEvent(now, why)
+    const event = messageEvent(mintId('evt'), type, message, delivery.email, now, fields)
     const state = await store.deliveries.recordSuppressed(
       { id: delivery.id, attempt: delivery.attempts, worker },
       event,

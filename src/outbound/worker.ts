@@ -17,7 +17,7 @@ import { createSignRsa } from './system-rsa.ts'
 
 /** A delivery thread: jobs in, results out in batches. Runs many deliveries at once, but per destination only as many
  *  as have connections, plus a few that wait composed and signed. An accepted mail is noted in the journal at once
- *  (journal/delivered-journal.ts). If that fails, the mail keeps its place until the store has it, so that few are sent
+ *  (journal/delivered-journal.ts). If that fails, the mail keeps its slot until the store has it, so that few are sent
  *  twice after a kill. Each delivery marks its work in shared memory in case this thread ends during it. A bug in a job
  *  defers that job; any other ends the thread (os/job-isolation.ts), and the main thread starts another (workers.ts).
  *  `attempt` before `start` throws. */
@@ -73,9 +73,9 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
       costs.set(domain, { ms: cost.ms + ms, mails: cost.mails + 1 })
     },
   )
-  const lanes = createKeyedSemaphore()
-  const letGo = createGcTrigger(LOOSE_BYTES)
-  /** Deliveries that hold a place at their destination. */
+  const slots = createKeyedSemaphore()
+  const noteGarbage = createGcTrigger(LOOSE_BYTES)
+  /** Deliveries that keep a slot of their destination. */
   const held = new Map<string, string>()
   const journal = createDeliveredJournalAt(settings.journalFile)
   const marks = createWorkMarks(board, () => {})
@@ -115,9 +115,9 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
     outcome.kind !== 'delivered' || sandbox || journal.note({ deliveryId, outcome, attempt })
   const run = async (job: SentJob) => {
     marks.begin()
-    const { destination: lane, connections } = job.route
-    const place = lanes.enter(lane, connections + AHEAD)
-    if (place !== undefined) await place
+    const { destination, connections } = job.route
+    const free = slots.enter(destination, connections + AHEAD)
+    if (free !== undefined) await free
     const sizeBytes = job.content.byteLength
     const result = await attempt(job, {
       working: () => marks.working(job.slot + 1),
@@ -125,9 +125,9 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
         sent[job.slot] = 1
       },
     })
-    if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
-    if (isSafe(job, result)) lanes.leave(lane)
-    else held.set(job.deliveryId, lane)
+    if (sizeBytes >= LARGE_BYTES) noteGarbage(sizeBytes)
+    if (isSafe(job, result)) slots.leave(destination)
+    else held.set(job.deliveryId, destination)
     results.push(result)
     underWay--
     marks.finish()
@@ -142,8 +142,8 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
     written(deliveryIds: readonly string[]) {
       journal.settle(deliveryIds)
       for (const id of deliveryIds) {
-        const lane = held.get(id)
-        if (lane !== undefined && held.delete(id)) lanes.leave(lane)
+        const destination = held.get(id)
+        if (destination !== undefined && held.delete(id)) slots.leave(destination)
       }
     },
     closeIdle(destination: string) {

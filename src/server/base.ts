@@ -11,7 +11,13 @@ import { memoryLimit } from '../os/memory-limit.ts'
 import { createNotifier, type Notifier } from '../os/notifier.ts'
 import { type Random, systemRandom } from '../os/random.ts'
 import { type ResourceLimits, resourceLimits } from './limits.ts'
-import type { Rollback } from './rollback.ts'
+
+/** Steps that undo what was opened so far, in the order of opening. A failed start runs them last to first. */
+export type Rollback = (() => unknown)[]
+
+export async function runRollback(rollback: Rollback): Promise<void> {
+  for (const step of rollback.reverse()) await step()
+}
 
 export interface StartOptions {
   log: Log

@@ -2,12 +2,11 @@ import { createStreams, type Streams } from '../api/streams.ts'
 import type { Config } from '../config/load.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import { VERSION } from '../version.ts'
-import { type Base, createBase, type StartOptions } from './base.ts'
+import { type Base, createBase, type Rollback, type StartOptions } from './base.ts'
 import { type Engines, openEngines } from './engines.ts'
 import { watchHealth } from './health.ts'
 import { type Https, openHttps } from './https-clients.ts'
 import { openResources, type Resources } from './resources.ts'
-import type { Rollback } from './rollback.ts'
 
 /** Everything below the listeners. */
 export interface Core extends Base {

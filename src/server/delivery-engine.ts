@@ -12,7 +12,7 @@ import { createRelayCounters, type RelayCounters } from '../outbound/relays/rela
 import type { AdmissionSources } from '../outbound/schedule/open-admission.ts'
 import { createPools } from '../outbound/senders/pools.ts'
 import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
-import { openKeptRests } from '../outbound/senders/stored-rests.ts'
+import { openStoredRests } from '../outbound/senders/stored-rests.ts'
 import { DeliveryThreads } from '../outbound/workers.ts'
 import type { Parsing } from '../parsing/parsing.ts'
 import type { Compose } from '../submission/signing.ts'
@@ -57,7 +57,7 @@ export async function openDeliveryEngine(config: Config, base: Base, parts: Deli
   const { pools } = metrics
   const { store, lookups } = parts.resources
   const hasAddresses = config.sending.addresses.length > 0
-  const keptRests = hasAddresses ? await openKeptRests({ store, clock, log }, RESTS) : undefined
+  const storedRests = hasAddresses ? await openStoredRests({ store, clock, log }, RESTS) : undefined
   // Separate resolvers: a backlog of domains whose DNS does not answer must not delay other lookups.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
@@ -78,7 +78,7 @@ export async function openDeliveryEngine(config: Config, base: Base, parts: Deli
   const threads = openThreads(config, base, { resources: parts.resources, logins, attempts })
   attempts.useThreads(threads)
   const composing = createComposingPool(config, base)
-  const sources = { ...sourcesOf(config, base, parts), resolver: withPolicies(mxResolver, policies), keptRests }
+  const sources = { ...sourcesOf(config, base, parts), resolver: withPolicies(mxResolver, policies), storedRests }
   const queue = new DeliveryQueue(contextOf(config, base, parts), sources, { attempts, logins, relayCounters })
 
   const close = async (withinMs: number) => {
@@ -169,7 +169,7 @@ function sourcesOf(
   config: Config,
   { clock, random }: Base,
   { resources }: DeliveryParts,
-): Omit<AdmissionSources, 'resolver' | 'keptRests'> {
+): Omit<AdmissionSources, 'resolver' | 'storedRests'> {
   const { addresses, streams } = config.sending
   const node = nodeName(config)
   const dedicatedOf = resources.ownAddresses.of

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
-import { keptRoute } from '../../src/outbound/relays/earlier-route.ts'
+import { earlierRoute } from '../../src/outbound/relays/earlier-route.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, attempt, claim, createRecords, found, recordOf, START, WORKER } from '../storage/records.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
@@ -29,18 +29,18 @@ async function open() {
 async function next(relay: string | null, outcome: Outcome | null) {
   now += HOUR
   const [claimed] = await claim(store, { now })
-  const kept = await keptRoute(claimed!.delivery, store)
+  const earlier = await earlierRoute(claimed!.delivery, store)
   const { id, attempts: number } = claimed!.delivery
   if (relay !== null) await store.relays.begin(id, { attempt: number, relay, now })
   if (outcome === null) {
     await store.deliveries.endLeases(WORKER, new Set(), now)
-    return kept
+    return earlier
   }
   const use: Pick<Attempt, 'relay'> =
     relay === null ? {} : { relay: { name: relay, rule: 1, because: 'direct_failing' } }
   const made = attempt({ number, outcome: outcome.kind, ...use })
   await store.deliveries.record(recordOf(claimed!, outcome, { attempt: made, nextAttemptAt: now }))
-  return kept
+  return earlier
 }
 
 test('an attempt through a relay that left no record keeps that relay, whatever later attempts through it showed', async () => {

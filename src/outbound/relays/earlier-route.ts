@@ -4,7 +4,7 @@ import type { Store } from '../../storage/store.ts'
 /** The route of the earliest attempt that the server may have accepted, and that a delivery must keep: another route could
  *  deliver the mail a second time without a server that sees both. `relay` null: direct. Null: no such attempt. An attempt
  *  that was counted and left no record, because the process ended, counts as such. */
-export async function keptRoute(
+export async function earlierRoute(
   { id, messageId, email, attempts: current }: Delivery,
   store: Pick<Store, 'messages' | 'relays'>,
 ): Promise<{ relay: string | null } | null> {

@@ -8,7 +8,7 @@ import { createRelayChoice, type RelayChoice, type RelaySettings } from '../rela
 import { createSharedLimits, type SharedLimits } from '../relays/shared-limits.ts'
 import type { PoolOf } from '../senders/pools.ts'
 import { createSenders, type Senders } from '../senders/senders.ts'
-import type { KeptRests } from '../senders/stored-rests.ts'
+import type { StoredRests } from '../senders/stored-rests.ts'
 import { createWarmupLimits } from '../senders/warmups.ts'
 import { Admission } from './admission.ts'
 import { createTermsOf, type DestinationTerms } from './destination-limits.ts'
@@ -27,7 +27,7 @@ export interface AdmissionSources {
   /** Those of them in warm-up. */
   warmups?: readonly { address: string; warmup: Warmup }[]
   /** Rests of these addresses; absent: none is known, and none is kept. */
-  keptRests?: KeptRests | undefined
+  storedRests?: StoredRests | undefined
 }
 
 export interface OpenAdmission {
@@ -69,7 +69,7 @@ export function openAdmission(
 }
 
 function sendersOf({ store, clock, log }: DeliveryContext, sources: AdmissionSources): Senders | undefined {
-  const { relays, keptRests: kept, warmups: addresses = [] } = sources
+  const { relays, storedRests: kept, warmups: addresses = [] } = sources
   const poolOf = sources.poolOf ?? (hasFailOver(relays) ? () => [] : undefined)
   if (poolOf === undefined) return undefined
   const onError = (error: unknown) => log.warn('counts of warm-up not stored or read, will retry', { error })

@@ -35,8 +35,8 @@ export async function findRoute(
   const { resolver, random, relays, queue, policies } = deps
   const byRule = relayRoute(queue.chosen(ofQueue, null), relays)
   if (byRule !== null) return byRule
-  const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
-  const [mx, mtaSts] = await Promise.all([asked, policies.find(domain)])
+  const lookup = isAddressLiteral(domain) ? null : resolver.mx(domain)
+  const [mx, mtaSts] = await Promise.all([lookup, policies.find(domain)])
   const destination = destinationFor(domain, mx)
   const choice = queue.chosen(ofQueue, destination)
   const relayed = relayRoute(choice, relays)

@@ -1,6 +1,6 @@
 import type { StoredRest } from '../../model/address-rest.ts'
 import { setNewest } from '../../os/set-newest.ts'
-import type { KeptRests } from './stored-rests.ts'
+import type { StoredRests } from './stored-rests.ts'
 
 /** An address that a destination blocks, until when mail to it prefers other addresses, and why. */
 export interface Rest {
@@ -34,7 +34,7 @@ export const REMEMBERED = 50_000
 export const SYSTEM_ADDRESS = ''
 
 /** Clock (ms) → Rests: those of `kept`, which gets every change; without it there are none. */
-export function createRests(now: () => number, kept?: Omit<KeptRests, 'settled'>): Rests {
+export function createRests(now: () => number, kept?: Omit<StoredRests, 'settled'>): Rests {
   const keyOf = (address: string, destination: string) => `${destination} ${address}`
   const blocks = new Map((kept?.known ?? []).map((rest) => [keyOf(rest.address, rest.destination), rest]))
   return {

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { ownerOf } from '../../model/delivery.ts'
 import type { PoolOf, SendingAddress } from './pools.ts'
 import { createRests, type Rest, type Rests, SYSTEM_ADDRESS } from './rests.ts'
-import type { KeptRests } from './stored-rests.ts'
+import type { StoredRests } from './stored-rests.ts'
 import type { WarmupLimits, WarmupState } from './warmups.ts'
 
 /** What one attempt is sent from: one address of each family that the pool has, IPv4 first. The first one names the
@@ -49,7 +49,7 @@ const SYSTEM: readonly [null] = [null]
 export function createSenders(
   poolOf: PoolOf,
   now: () => number,
-  { kept, warmups }: { kept?: KeptRests; warmups?: WarmupLimits } = {},
+  { kept, warmups }: { kept?: StoredRests; warmups?: WarmupLimits } = {},
 ): Senders {
   const rests = createRests(now, kept)
   /** One entry for each configured address at most. */

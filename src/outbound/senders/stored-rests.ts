@@ -5,7 +5,7 @@ import type { Log } from '../../os/log.ts'
 import type { Store } from '../../storage/store.ts'
 
 /** The rests of sending addresses beyond a restart. Times are those of the steady clock. */
-export interface KeptRests {
+export interface StoredRests {
   /** What was stored at the start, the oldest first. */
   known: readonly StoredRest[]
   /** A rest began, or became longer. Returns at once; changes are collected while one is being written. */
@@ -21,10 +21,10 @@ const FORGOTTEN_MS = 7 * 24 * 3_600_000
 
 /** Reads what is stored, up to `limit` rests, and removes what ended long ago. A change that cannot be written is logged
  *  and dropped: after a restart, the address is tried once more. Rejects as the store does. */
-export async function openKeptRests(
+export async function openStoredRests(
   { store, clock, log }: { store: Pick<Store, 'addressRests'>; clock: WallClock; log: Log },
   limit: number,
-): Promise<KeptRests> {
+): Promise<StoredRests> {
   const { addressRests } = store
   const longAgo = clock.now() - FORGOTTEN_MS
   await addressRests.removeBefore(longAgo)

@@ -13,12 +13,12 @@ export interface DestinationLimits {
 
 /** Counts sessions and keeps them open between mails. */
 export interface Connections {
-  /** Waits for a place at this destination, first come first served. Then returns the most recently used session with
-   *  this peer, or null when a new one must be opened. Each take needs one give. */
-  take(peer: Peer, destination: DestinationLimits): Promise<Session | null>
-  /** Returns the session if it can be reused, null if it is gone. The place is free from the next turn of the event loop on, so
-   *  that the caller can note the reply before a mail that waits for the place is sent. */
-  give(destination: DestinationLimits, session: Session | null): void
+  /** Waits for a free connection to this destination, first come first served. Then returns the most recently used session with
+   *  this peer, or null when a new one must be opened. Each `acquire` needs one `release`. */
+  acquire(peer: Peer, destination: DestinationLimits): Promise<Session | null>
+  /** Returns the session if it can be reused, null if it is gone. The connection is free from the next turn of the event
+   *  loop on, so that the caller can note the reply before a mail that waits for it is sent. */
+  release(destination: DestinationLimits, session: Session | null): void
   /** Sessions waiting for mail. */
   idle(): number
   /** Sends QUIT on idle sessions of the destination. */
@@ -30,7 +30,7 @@ export interface Connections {
 /** Sessions of one destination. */
 interface DestinationSessions {
   /** In use or being opened. */
-  out: number
+  inUse: number
   /** Least recently used first. */
   idle: Session[]
 }
@@ -52,24 +52,24 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     const done = closeSession(session, createTranscript(nowMs)).finally(() => quitting.delete(done))
     quitting.add(done)
   }
-  const removeOldest = (kept: DestinationSessions) => {
-    const oldest = kept.idle.shift()
+  const removeOldest = (sessions: DestinationSessions) => {
+    const oldest = sessions.idle.shift()
     if (oldest === undefined) return
     idleCount--
     quit(oldest)
   }
   const removeFirst = () => {
-    for (const kept of destinations.values()) if (kept.idle.length > 0) return removeOldest(kept)
+    for (const sessions of destinations.values()) if (sessions.idle.length > 0) return removeOldest(sessions)
   }
-  const deleteEmpty = (name: string, kept: DestinationSessions) => {
-    if (kept.out === 0 && kept.idle.length === 0) destinations.delete(name)
+  const deleteEmpty = (name: string, sessions: DestinationSessions) => {
+    if (sessions.inUse === 0 && sessions.idle.length === 0) destinations.delete(name)
   }
   const sweep = () => {
     sweeper = null
     const oldest = nowMs() - idleMs
-    for (const [name, kept] of destinations) {
-      while (kept.idle[0] !== undefined && kept.idle[0].idleSinceMs <= oldest) removeOldest(kept)
-      deleteEmpty(name, kept)
+    for (const [name, sessions] of destinations) {
+      while (sessions.idle[0] !== undefined && sessions.idle[0].idleSinceMs <= oldest) removeOldest(sessions)
+      deleteEmpty(name, sessions)
     }
     if (idleCount > 0) planSweep()
   }
@@ -78,11 +78,11 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     sweeper.unref()
   }
   /** Takes the most recently used session with the peer that is still alive. */
-  const revive = (kept: DestinationSessions, key: string): Session | null => {
-    for (let at = kept.idle.length - 1; at >= 0; at--) {
-      const session = kept.idle[at]!
+  const revive = (sessions: DestinationSessions, key: string): Session | null => {
+    for (let at = sessions.idle.length - 1; at >= 0; at--) {
+      const session = sessions.idle[at]!
       if (peerKey(session.peer) !== key) continue
-      kept.idle.splice(at, 1)
+      sessions.idle.splice(at, 1)
       idleCount--
       if (session.dialogue.isQuiet()) return session
       session.dialogue.close()
@@ -91,46 +91,47 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
   }
 
   return {
-    async take(peer, destination) {
-      const place = semaphore.enter(destination.name, destination.connections)
-      if (place !== undefined) await place
-      const kept = destinations.get(destination.name) ?? { out: 0, idle: [] }
+    async acquire(peer, destination) {
+      const free = semaphore.enter(destination.name, destination.connections)
+      if (free !== undefined) await free
+      const sessions = destinations.get(destination.name) ?? { inUse: 0, idle: [] }
       destinations.delete(destination.name)
-      destinations.set(destination.name, kept)
-      const session = revive(kept, peerKey(peer))
-      kept.out++
-      while (kept.idle.length > 0 && kept.out + kept.idle.length > destination.connections) removeOldest(kept)
+      destinations.set(destination.name, sessions)
+      const session = revive(sessions, peerKey(peer))
+      sessions.inUse++
+      while (sessions.idle.length > 0 && sessions.inUse + sessions.idle.length > destination.connections)
+        removeOldest(sessions)
       return session
     },
-    give(destination, session) {
-      const kept = destinations.get(destination.name)
-      if (kept === undefined) throw new Error(`no session of ${destination.name} is in use`)
-      kept.out--
+    release(destination, session) {
+      const sessions = destinations.get(destination.name)
+      if (sessions === undefined) throw new Error(`no session of ${destination.name} is in use`)
+      sessions.inUse--
       if (session?.dialogue.isQuiet()) {
-        const isOver = kept.out + kept.idle.length >= destination.connections
+        const isOver = sessions.inUse + sessions.idle.length >= destination.connections
         if (stopped || isOver || session.offered >= destination.maxMails) quit(session)
         else {
           session.idleSinceMs = nowMs()
-          kept.idle.push(session)
+          sessions.idle.push(session)
           if (++idleCount > maxIdle) removeFirst()
           planSweep()
         }
       } else session?.dialogue.close()
-      deleteEmpty(destination.name, kept)
+      deleteEmpty(destination.name, sessions)
       // If it were free at once, the next mail would leave before the last one is in the journal: a kill would repeat both.
       setImmediate(() => semaphore.leave(destination.name))
     },
     closeIdle: (destination) => {
-      const kept = destinations.get(destination)
-      if (kept === undefined) return
-      while (kept.idle.length > 0) removeOldest(kept)
-      deleteEmpty(destination, kept)
+      const sessions = destinations.get(destination)
+      if (sessions === undefined) return
+      while (sessions.idle.length > 0) removeOldest(sessions)
+      deleteEmpty(destination, sessions)
     },
     idle: () => idleCount,
     async stop() {
       stopped = true
       if (sweeper !== null) clearTimeout(sweeper)
-      for (const kept of destinations.values()) while (kept.idle.length > 0) removeOldest(kept)
+      for (const sessions of destinations.values()) while (sessions.idle.length > 0) removeOldest(sessions)
       await Promise.all(quitting)
     },
   }

@@ -41,20 +41,20 @@ export function createTransport(options: SessionOptions & { idleMs?: number; max
   const connections = createConnections(options)
   const withoutTls = createPeerSet(CLEAR_MS)
   const withoutChunking = createPeerSet(DATA_ONLY_MS)
-  const once = (asked: Offer) => offerOnce(connections, options, withoutChunking, asked)
+  const once = (request: Offer) => offerOnce(connections, options, withoutChunking, request)
 
-  const offer = async (asked: Offer): Promise<Offered> => {
-    const inClear: Offer = { ...asked, peer: { ...asked.peer, tls: 'never' } }
-    const mayGoInClear = asked.peer.tls === 'starttls' && asked.peer.demand === 'none'
-    if (mayGoInClear && withoutTls.has(asked.peer)) {
+  const offer = async (request: Offer): Promise<Offered> => {
+    const inClear: Offer = { ...request, peer: { ...request.peer, tls: 'never' } }
+    const mayGoInClear = request.peer.tls === 'starttls' && request.peer.demand === 'none'
+    if (mayGoInClear && withoutTls.has(request.peer)) {
       return { ...(await once(inClear)), tlsTrouble: 'validation-failure' }
     }
-    const offered = await once(asked)
+    const offered = await once(request)
     const { answer } = offered
     if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
-    withoutTls.add(asked.peer)
-    asked.transcript.note('retrying without TLS')
-    const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
+    withoutTls.add(request.peer)
+    request.transcript.note('retrying without TLS')
+    const budgetMs = request.budgetMs - (nowMs() - offered.startedMs)
     const again = await once({ ...inClear, budgetMs })
     return {
       ...again,
@@ -100,7 +100,7 @@ async function offerOnce(
   offer: Offer,
 ): Promise<Offered> {
   const { peer, destination, transcript } = offer
-  let session = await connections.take(peer, destination)
+  let session = await connections.acquire(peer, destination)
   try {
     const startedMs = nowMs()
     const deadlineMs = startedMs + offer.budgetMs
@@ -109,7 +109,7 @@ async function offerOnce(
         `connected to ${peerName(peer)}, message ${session.offered + 1} of this connection${tlsNote(session)}`,
       )
       const { chunking } = session.extensions
-      const answer = await speak(session, offer, options, deadlineMs)
+      const answer = await transact(session, offer, options, deadlineMs)
       if (answer !== 'stale') return offered(answer, session, startedMs)
       const isDataOnly = chunking && !session.extensions.chunking
       if (isDataOnly) withoutChunking.add(peer)
@@ -120,18 +120,23 @@ async function offerOnce(
     if ('answer' in opened) return { ...opened, tls: null, isFirst: true, startedMs }
     session = opened
     if (withoutChunking.has(peer)) session.extensions.chunking = false
-    const answer = await speak(session, offer, options, deadlineMs)
+    const answer = await transact(session, offer, options, deadlineMs)
     if (answer === 'stale') throw new Error('a fresh connection cannot be stale')
     return offered(answer, session, startedMs)
   } catch (error) {
     session?.dialogue.close()
     throw error
   } finally {
-    connections.give(destination, session)
+    connections.release(destination, session)
   }
 }
 
-function speak(session: Session, offer: Offer, options: SessionOptions, deadlineMs: number): Promise<Answer | 'stale'> {
+function transact(
+  session: Session,
+  offer: Offer,
+  options: SessionOptions,
+  deadlineMs: number,
+): Promise<Answer | 'stale'> {
   session.dialogue.transcript = offer.transcript
   session.dialogue.deadlineMs = deadlineMs
   return offerMail(session, offer, options.timeouts)
