@@ -47,7 +47,7 @@ export const CONTENTS = [
     ],
   },
   { name: 'Deliver well', topics: ['deliverability', 'relays', 'destination-limits', 'tls-policies'] },
-  { name: 'Understand', topics: ['durability', 'security', 'limits', 'behaviour', 'performance'] },
+  { name: 'Understand', topics: ['durability', 'security', 'limits', 'behaviour', 'performance', 'architecture'] },
   { name: 'Reference', topics: ['api-operations', 'configuration-reference', 'command-line-reference'] },
 ] as const
 
