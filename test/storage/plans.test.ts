@@ -45,6 +45,7 @@ const MAY_SORT = [
   /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
   /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
   /from tls_results where domain_id = \?/, // few of each report
+  /asked cross join stats s/, // counters of the hours or days that are asked for
   /count\(distinct \+received_day\)/, // of one reporter, at most 50 of a day
 ]
 
@@ -147,10 +148,13 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select 1 from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
   // Counters: a lookup for each hour or day, a range for each window.
   [
-    /^select sum\(accepted\).* and mode = \?$/,
-    /stats USING PRIMARY KEY \(day=\? AND hour=\? AND organization_id=\? AND tag=\? AND mode=\?\)/,
+    /sum\(accepted\).* asked cross join stats s .* and mode = \? group by asked/,
+    /SEARCH s USING PRIMARY KEY \(day=\? AND hour=\? AND organization_id=\? AND tag=\? AND mode=\?\)/,
   ],
-  [/^select sum\(accepted\).* and domain_id = \?$/, /tag=\? AND mode=\? AND domain_id=\?\)/],
+  [
+    /sum\(accepted\).* asked cross join stats s .* and mode = \? and domain_id = \? group by asked/,
+    /tag=\? AND mode=\? AND domain_id=\?\)/,
+  ],
   [/^with recursive counted/, /quality_counts USING PRIMARY KEY \(width_ms=\? AND domain_id>\?\)/],
   [/^with recursive counted .*max\(start\)/, /quality_counts USING PRIMARY KEY \(width_ms=\? AND domain_id=\?\)/],
   [/^select .* from quality_counts/, /quality_counts USING PRIMARY KEY \(width_ms=\? AND domain_id=\? AND start>\?\)/],

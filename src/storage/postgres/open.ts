@@ -25,6 +25,7 @@ import { relayRecords } from '../records/relays.ts'
 import { secretRecords } from '../records/secrets.ts'
 import { sessionRecords } from '../records/sessions.ts'
 import { singleSignOnRecords } from '../records/single-sign-on.ts'
+import { statsRecords } from '../records/stats.ts'
 import { suppressionRecords } from '../records/suppressions.ts'
 import { templateRecords } from '../records/templates.ts'
 import { tlsSessionRecords } from '../records/tls-sessions.ts'
@@ -61,7 +62,6 @@ import { postgresRetention } from './retention.ts'
 import { mergeSearchIndex } from './search-index.ts'
 import { postgresSnapshot } from './snapshot.ts'
 import { type Open, startNode } from './start.ts'
-import { postgresStats } from './stats.ts'
 import { postgresSuppressionReading } from './suppressions.ts'
 import { postgresWebhookDeliveries } from './webhook-deliveries.ts'
 import { postgresWebhookDeliveryReading } from './webhook-delivery-list.ts'
@@ -223,7 +223,7 @@ function rolesOf(
     policyReports: policyReportRecords(database),
     idempotency: idempotencyRecords(database, inside),
     auditLog: auditRecords(database, action),
-    stats: postgresStats(reads),
+    stats: statsRecords(database),
     quality: qualityRecords(database, inside),
     retention: postgresRetention(reads, writer),
     usage: usageRecords(database, inside, {

@@ -1,10 +1,11 @@
+import { dayCounts, groupCounts, hourCounts } from '../records/stats.ts'
+import { preparing, readNow } from './database.ts'
 import type { Connection } from './driver.ts'
 import { eventLists } from './event-list.ts'
 import { inboundList } from './inbound-list.ts'
 import { messageList } from './message-list.ts'
 import { countWaiting } from './queues.ts'
 import { searchIndex } from './search-index.ts'
-import { statsReads } from './stats.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
 
 /** Reads of many records, by name: lists, searches, counts; and the search index, which is written where it is read. Each is a function of plain data, so that it can run in
@@ -19,7 +20,7 @@ import { webhookDeliveryList } from './webhook-delivery-list.ts'
 export function readsOn(db: Connection) {
   const events = eventLists(db)
   const search = searchIndex(db)
-  const stats = statsReads(db)
+  const prepare = preparing(db)
   return {
     messages: messageList(db, search),
     events: events.list,
@@ -28,9 +29,9 @@ export function readsOn(db: Connection) {
     webhookDeliveries: webhookDeliveryList(db),
     inbound: inboundList(db),
     waiting: countWaiting(db),
-    hours: stats.hours,
-    days: stats.days,
-    groups: stats.groups,
+    hours: (...asked: Parameters<typeof hourCounts>) => readNow(prepare, hourCounts(...asked)),
+    days: (...asked: Parameters<typeof dayCounts>) => readNow(prepare, dayCounts(...asked)),
+    groups: (...asked: Parameters<typeof groupCounts>) => readNow(prepare, groupCounts(...asked)),
     indexSearch: search.index,
     renewSearch: search.renew,
     purgeSearch: search.purge,
