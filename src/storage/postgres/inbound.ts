@@ -1,20 +1,17 @@
 import { suppressionKey } from '../../model/suppression.ts'
 import { type InboundRow, requestedAddresses, toInboundMessage } from '../inbound-rows.ts'
 import { idsOf, toPage } from '../page.ts'
+import { INBOUND_COLUMNS, type InboundById } from '../records/inbound.ts'
 import { MOST_SEARCHED } from '../roles/inbound.ts'
 import type { Inbound, InboundFilter } from '../store.ts'
 import { acceptInboundKind, inboundContents, inboundLimit, limitedCounters } from './accept-inbound.ts'
-import { textArray } from './arrays.ts'
 import type { ContentKind, LargeContents } from './contents.ts'
 import type { MailLane } from './group.ts'
 import type { InboundQueue } from './inbound-queue.ts'
-import { INBOUND_COLUMNS } from './inbound-row.ts'
 import type { Reads } from './reads.ts'
 import type { Usage } from './usage.ts'
 import { type Listed, sliceOf, walkSteps } from './walk.ts'
 
-const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = $1`
-const EXISTING = 'select id from inbound_messages where id = any($1::text[])'
 const CONTENT = `select c.content from inbound_messages m
   join contents c on c.owner_id = m.content_id and c.kind = $2 where m.id = $1`
 
@@ -60,7 +57,7 @@ export function postgresInbound(
   reads: Reads,
   lane: MailLane,
   inside: { large: LargeContents; usage: Usage; queue: InboundQueue },
-): Inbound {
+): Omit<Inbound, keyof InboundById> {
   const { large, usage } = inside
   const accept = acceptInboundKind(inside)
   const contentOf = async (id: string, kind: ContentKind) => {
@@ -74,10 +71,6 @@ export function postgresInbound(
         () => lane.write(accept, mail),
         async () => inboundLimit(mail, usage, await usage.usedOf(reads, limitedCounters(mail, usage))),
       ),
-    get: async (id) => {
-      const [row] = await reads.query<InboundRow>(GET, [id])
-      return row === undefined ? null : toInboundMessage(row)
-    },
     list: async (filter, page) => {
       const addresses = requestedAddresses(filter).map(({ field, address }) => [field, address])
       const ids = idsOf('inb', filter, page)
@@ -97,8 +90,6 @@ export function postgresInbound(
       return toPage(found, page, toInboundMessage)
     },
     raw: (id) => contentOf(id, 'raw'),
-    existing: async (ids) =>
-      new Set((await reads.query<{ id: string }>(EXISTING, [textArray(ids)])).map(({ id }) => id)),
     parsed: (id) => contentOf(id, 'parsed'),
   }
 }

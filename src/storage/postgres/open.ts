@@ -15,6 +15,7 @@ import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { idempotencyRecords } from '../records/idempotency.ts'
+import { inboundRecords } from '../records/inbound.ts'
 import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
@@ -203,7 +204,10 @@ function rolesOf(
     forwardTargets: forwardTargetRecords(database, inside),
     webhooks: webhookRecords(database, inside, encryption),
     inboundRoutes: inboundRouteRecords(database, inside, encryption),
-    inbound: postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
+    inbound: {
+      ...postgresInbound(reads, lane, { large, usage, queue: inboundQueue }),
+      ...inboundRecords(database),
+    },
     inboundDeliveries: postgresInboundDeliveries(reads, lane, {
       claims: queues.inboundDeliveries,
       queue: inboundQueue,

@@ -2,6 +2,7 @@ import type { InboundMessage } from '../../model/inbound-message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { type InboundAddress, type InboundRow, requestedAddresses, toInboundMessage } from '../inbound-rows.ts'
 import { toPage } from '../page.ts'
+import { INBOUND_COLUMNS } from '../records/inbound.ts'
 import { MOST_SEARCHED } from '../roles/inbound.ts'
 import type { InboundFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
@@ -9,11 +10,6 @@ import { type Condition, when } from './page.ts'
 import { joined, sliced, type Walk, walked } from './slices.ts'
 import { numbersOf } from './times.ts'
 
-export const INBOUND_COLUMNS = `m.id, m.organization_id as organizationId, m.domain_id as domainId,
-  nullif(m.route_id, '') as routeId, m.action, m.received_at as receivedAt, m.return_path as returnPath, m.sender as "from",
-  m.recipients, m.subject, m.message_id_header as messageIdHeader, m.size_bytes as sizeBytes, m.sender_ip as senderIp,
-  m.helo, m.tls, m.spf, m.dkim, m.dmarc, m.arc, m.parse_error as parseError, m.forwarded_as as forwardedAs,
-  m.not_forwarded as notForwarded`
 const NUMBER = 'select number from inbound_messages where id = ?'
 // For a cursor whose record retention has removed: continues with everything older than the time in its ID.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'

@@ -3,12 +3,12 @@ import type { LimitReached } from '../../model/limits.ts'
 import { inboundEvent } from '../../model/on-demand-event.ts'
 import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import type { OnDemandEvents } from '../fan-out-targets.ts'
-import { addressesOf, type InboundRow, packNotForwarded, toInboundMessage } from '../inbound-rows.ts'
+import { addressesOf, packNotForwarded } from '../inbound-rows.ts'
+import type { InboundById } from '../records/inbound.ts'
 import type { AcceptedInbound, Inbound } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
-import { INBOUND_COLUMNS } from './inbound-list.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import type { LargeContents } from './large-contents.ts'
 import type { Reader } from './reader.ts'
@@ -24,8 +24,6 @@ const ADD = `insert into inbound_messages (id, organization_id, domain_id, route
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
   values (?, ?, ?, ?)`
-const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
-const EXISTING = 'select id from inbound_messages where id in (select value from json_each(?))'
 const RAW = `select r.number, r.raw as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
   where m.id = ?`
 const PARSED = `select r.number, r.parsed as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
@@ -50,10 +48,8 @@ export function sqliteInbound(
     usage: Usage
     storedBytes: StoredBytes
   },
-): Inbound {
+): Omit<Inbound, keyof InboundById> {
   const addRaw = db.prepare(ADD_RAW)
-  const get = db.prepare<unknown[], InboundRow>(GET)
-  const existing = db.prepare<unknown[], string>(EXISTING).pluck()
   const rawOf = db.prepare<unknown[], ContentRow>(RAW)
   const parsedOf = db.prepare<unknown[], ContentRow>(PARSED)
 
@@ -89,12 +85,7 @@ export function sqliteInbound(
         })
       return inside.large.ahead<Awaited<ReturnType<typeof take>>>([parsed, raw, ...forwards], take, refusal)
     },
-    get: async (id) => {
-      const row = get.get(id)
-      return row === undefined ? null : toInboundMessage(row)
-    },
     list: (filter, page) => inside.reader.ask('inbound', filter.organizationId, filter, page),
-    existing: async (ids) => new Set(existing.all(JSON.stringify(ids))),
     raw: async (id) => wholeOf('raw', rawOf.get(id)),
     parsed: async (id) => {
       inside.reading.begin() // webhook deliveries of one turn read their mails together

@@ -18,6 +18,7 @@ import { erasureRecords } from '../records/erasures.ts'
 import { factorRecords } from '../records/factors.ts'
 import { forwardTargetRecords } from '../records/forward-targets.ts'
 import { idempotencyRecords } from '../records/idempotency.ts'
+import { inboundRecords } from '../records/inbound.ts'
 import { inboundRouteRecords } from '../records/inbound-routes.ts'
 import { invitationRecords } from '../records/invitations.ts'
 import { mtaStsRecords } from '../records/mta-sts.ts'
@@ -272,17 +273,20 @@ export function storeOn(
       reader,
     }),
     inboundRoutes: inboundRouteRecords(database, inside, encryption),
-    inbound: sqliteInbound(db, taking, {
-      reading,
-      reader,
-      parts,
-      large,
-      queueDelivery,
-      addMessage,
-      onDemand,
-      usage,
-      storedBytes,
-    }),
+    inbound: {
+      ...sqliteInbound(db, taking, {
+        reading,
+        reader,
+        parts,
+        large,
+        queueDelivery,
+        addMessage,
+        onDemand,
+        usage,
+        storedBytes,
+      }),
+      ...inboundRecords(database),
+    },
     forwardTargets: forwardTargetRecords(database, inside),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
