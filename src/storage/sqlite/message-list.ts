@@ -9,7 +9,7 @@ import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, when } from './page.ts'
 import type { SearchIndex } from './search-index.ts'
 import { createTextTest, searchQuery } from './search-texts.ts'
-import { joined, SLICE, sliced, type Walk } from './slices.ts'
+import { candidateSql, joined, SLICE, sliced, type Walk } from './slices.ts'
 import { unindexed } from './unindexed.ts'
 import { intersection } from './walk-intersection.ts'
 
@@ -83,12 +83,13 @@ interface Asked extends Numbers {
 
 /** → What adds the messages to `rows`, newest first, until there are `limit`; it yields the number down to which it has
  *  read. The newest are read one by one. If those do not fill the page, the search index says where to look further;
- *  what it does not contain yet is read in slices. */
+ *  what it does not contain yet, and an index of few messages, is read in slices. */
 function createRead(db: Connection, search: SearchIndex) {
   const hasText = createTextTest(db)
   const outdated = db.prepare(OUTDATED)
   return function* (rows: MessageRow[], { filter, limit, low, high }: Asked): Generator<number, void> {
-    const walks = walksOf(filter)
+    const narrower = walksOf(filter)
+    const walks = narrower.length > 0 ? narrower : [walkOfOrganization(filter)]
     const conditions = joined(filterConditions(filter))
     const marks = marksAsked(filter)
     const isPlain = filter.text === null && marks.length === 0
@@ -102,11 +103,12 @@ function createRead(db: Connection, search: SearchIndex) {
         if (!isPlain) break
       }
     }
-    const query = searchQuery(filter.organizationId, filter.text, marks)
+    const query = searchQuery(filter, marks)
     if (query === null) return
     const contains = filter.text === null ? () => true : hasText(filter.text)
-    const border = search.last() + 1
-    const newest = unindexed(db, { contains, walk: walks[0]!, conditions, low: Math.max(low, border) })
+    const narrow = narrower.find((walk) => isShort(db, walk, { low, high }))
+    const border = narrow === undefined ? Math.max(low, search.last() + 1) : low
+    const newest = unindexed(db, { contains, walk: narrow ?? walks[0]!, conditions, low: border })
     for (let next: number | null = end; next !== null && next > border; ) {
       next = newest(rows, next, limit)
       yield next ?? border
@@ -123,13 +125,18 @@ function createRead(db: Connection, search: SearchIndex) {
   }
 }
 
+/** True if reading a whole walk costs less than asking the search index. */
+const isShort = (db: Connection, walk: Walk, { low, high }: Numbers) =>
+  db.prepare(candidateSql(walk)).get(...walk.values, low, high, FEW) === undefined
+const FEW = 1_024
+
 const stepOf = (db: Connection, { walks, conditions, low }: { walks: Walk[]; conditions: Condition; low: number }) =>
   walks.length > 1
     ? intersection(db, walks, MESSAGE_COLUMNS, conditions, low)
     : sliced<MessageRow, number>(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
 
-/** Indexes that match a filter, usually the narrowest first. By itself SQLite would use the organization's, which
- *  also has the order of the page. */
+/** Indexes that match a filter beside the organization's, usually the narrowest first. By itself SQLite would use that of
+ *  the organization, which also has the order of the page. */
 function walksOf({ organizationId, to, tag, status }: MessageFilter): Walk[] {
   const walks: Walk[] = []
   if (to !== null) {
@@ -151,15 +158,25 @@ function walksOf({ organizationId, to, tag, status }: MessageFilter): Walk[] {
       values: [organizationId, tag],
     })
   }
-  const own = { join: '', key: 'm.number' }
   if (status !== null) {
-    const walked = 'messages m indexed by messages_by_status'
-    walks.push({ ...own, walked, sql: 'm.organization_id = ? and m.status = ?', values: [organizationId, status] })
+    walks.push({
+      walked: 'messages m indexed by messages_by_status',
+      join: '',
+      key: 'm.number',
+      sql: 'm.organization_id = ? and m.status = ?',
+      values: [organizationId, status],
+    })
   }
-  if (walks.length > 0) return walks
-  const walked = 'messages m indexed by messages_of_organization'
-  return [{ ...own, walked, sql: 'm.organization_id = ?', values: [organizationId] }]
+  return walks
 }
+
+const walkOfOrganization = ({ organizationId }: MessageFilter): Walk => ({
+  walked: 'messages m indexed by messages_of_organization',
+  join: '',
+  key: 'm.number',
+  sql: 'm.organization_id = ?',
+  values: [organizationId],
+})
 
 function filterConditions(filter: MessageFilter): Condition[] {
   return [

@@ -1,5 +1,6 @@
 import { phrasesIn, wordsIn } from '../search-text.ts'
 import { type Markable, mark, marksOf } from '../search-tokens.ts'
+import type { MessageFilter } from '../store.ts'
 import { type Connection, one } from './driver.ts'
 
 const TEXTS = `m.number, m.subject, m.sender as sender,
@@ -7,22 +8,24 @@ const TEXTS = `m.number, m.subject, m.sender as sender,
 const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
 /** Columns of messages `m` that the search index contains. */
 export const INDEXED = `${TEXTS}, m.sender_address as senderAddress, m.template_id as templateId,
-  m.domain_id as domainId, m.organization_id as organizationId, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader`
+  m.domain_id as domainId, m.organization_id as organizationId, m.tags, m.mode, m.stream, m.metadata, m.id, m.message_id_header as messageIdHeader`
 
-/** Organization, words as typed (null = none) and tokens (search-tokens.ts) → the query for the index; null if nothing has
- *  that. The last word may be a prefix. */
-export function searchQuery(organizationId: string, text: string | null, marks: readonly string[]): string | null {
+/** Filter, with its words as typed, and its tokens (search-tokens.ts) → the query for the index; null if nothing has that.
+ *  The last word may be a prefix. */
+export function searchQuery({ organizationId, text, tag }: MessageFilter, marks: readonly string[]): string | null {
   const phrases = text === null ? [] : phrasesIn(text)
   // An empty search finds nothing, rather than everything.
   if (text !== null && phrases.length === 0) return null
-  const asked = [mark('organization', organizationId), ...marks].map((each) => `"${asWord(each)}"`)
+  const all = [mark('organization', organizationId), ...(tag === null ? [] : [mark('tag', tag)]), ...marks]
+  const asked = all.map((each) => `"${asWord(each)}"`)
   for (const words of phrases) asked.push(`"${words.join(' ')}"`)
   return text === null ? asked.join(' ') : `${asked.join(' ')} *`
 }
 
 /** Row of a message → its words in the index, in order. */
 export function wordsOf(row: Indexed): string[] {
-  const marks = [mark('organization', row.organizationId), ...marksOf(row)]
+  const tags: string[] = JSON.parse(row.tags)
+  const marks = [mark('organization', row.organizationId), ...tags.map((tag) => mark('tag', tag)), ...marksOf(row)]
   return [...marks.map(asWord), ...wordsIn(textOf(row))]
 }
 
@@ -49,6 +52,7 @@ interface Texts {
   sender: string
   emails: string | null
 }
-export type Indexed = Markable & Texts & { organizationId: string }
+/** `tags`: JSON. */
+export type Indexed = Markable & Texts & { organizationId: string; tags: string }
 
 const textOf = ({ subject, sender, emails }: Texts) => `${subject} ${sender} ${emails ?? ''}`
