@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { INSTALLATION } from '../../src/model/organization.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
+import { type Reader, readerOn } from '../../src/storage/sqlite/reader.ts'
+import { shareReads } from '../../src/storage/sqlite/reading.ts'
+import { createSearch } from '../../src/storage/sqlite/search.ts'
 import { PART, SEARCH_FILE, searchIndex } from '../../src/storage/sqlite/search-index.ts'
+import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { openNewStore } from '../support/migrated-store.ts'
 import { erase } from './contract-erasures.ts'
@@ -111,6 +115,28 @@ test('an erased recipient is not found from the first step on, the others of the
   while ((await store.erasures.get(begun!.id))?.finishedAt === null) await store.erasures.step(START + DAY, () => true)
   expect([outdated(), hasBytes('zebra')]).toEqual([0, false])
   expect([await search('zebra'), await search('ben@dest.example')]).toEqual([[], [id]])
+})
+
+test('a message that changes again while its words are erased is cleaned again', async () => {
+  await accept(store, records.accepted({ ...OVER, subject: 'quagga' }))
+  await index()
+  const reading = shareReads(db)
+  const writer = createWriter(db, { beginning: reading.end, begun: () => {}, ending: () => {}, undone: () => {} })
+  const reader = readerOn(db, reading)
+  let changes = 1
+  const change = async () => {
+    if (changes-- > 0) await writer.write(() => cleaned.note(1))
+  }
+  const changing: Reader = {
+    ...reader,
+    ask: (name, ...args) =>
+      name === 'purgeSearch' ? change().then(() => reader.ask(name, ...args)) : reader.ask(name, ...args),
+  }
+  const cleaned = createSearch(db, writer, changing)
+  await writer.write(() => cleaned.note(1))
+  expect([await cleaned.clean(), outdated()]).toEqual([true, 1])
+  expect([await cleaned.clean(), outdated()]).toEqual([false, 0])
+  await reader.close()
 })
 
 test('an erasure rewrites the parts of its messages only', async () => {

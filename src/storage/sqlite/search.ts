@@ -5,6 +5,7 @@ import { PART, partOf } from './search-index.ts'
 import type { Writer } from './writer.ts'
 
 const NOTE = 'insert into search_outdated (number) values (?) on conflict do nothing'
+const NEWEST = 'select max(number) from messages'
 const NEXT = 'select number from search_outdated order by number limit 1'
 const OUTDATED = 'select number from search_outdated where number >= ? and number < ? order by number'
 const DONE = 'delete from search_outdated where number in (select value from json_each(?))'
@@ -32,17 +33,29 @@ export interface Search {
 
 export function createSearch(db: Connection, writer: Writer, reader: Reader): Search {
   const note = db.prepare(NOTE)
+  const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const next = db.prepare<unknown[], number>(NEXT).pluck()
   const outdated = db.prepare<unknown[], number>(OUTDATED).pluck()
   const done = db.prepare(DONE)
   const isOutdated = () => next.get() !== undefined
   let isAwaited = false
-  const index = () => reader.ask('indexSearch', INSTALLATION)
-  const clean = async () => {
+  /** Everything up to this number is indexed: the thread can rest. */
+  let indexed = -1
+  const index = async () => {
+    const upTo = newest.get() ?? 0
+    if (upTo === indexed) return false
+    const isMore = await reader.ask('indexSearch', INSTALLATION)
+    if (!isMore) indexed = upTo
+    return isMore
+  }
+  /** Messages that changed since cleaning began, so that their present words may have to leave too. */
+  const notedMeanwhile = new Set<number>()
+  const cleanPart = async () => {
     const first = next.get()
     if (first === undefined) return false
     const part = partOf(first)
     const numbers = outdated.all(part * PART, (part + 1) * PART)
+    notedMeanwhile.clear()
     const slices = Array.from({ length: Math.ceil(numbers.length / AT_ONCE) }, (_, at) =>
       numbers.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
     )
@@ -50,14 +63,22 @@ export function createSearch(db: Connection, writer: Writer, reader: Reader): Se
     while (await reader.ask('purgeSearch', INSTALLATION, part));
     for (const slice of slices) {
       await writer.write(() => {
-        done.run(JSON.stringify(slice))
+        done.run(JSON.stringify(slice.filter((number) => !notedMeanwhile.has(number))))
       })
     }
     return isOutdated()
   }
+  let cleaning: Promise<boolean> | null = null
+  const clean = () => {
+    cleaning ??= cleanPart().finally(() => {
+      cleaning = null
+    })
+    return cleaning
+  }
   return {
     note: (number) => {
       note.run(number)
+      if (cleaning !== null) notedMeanwhile.add(number)
     },
     erasureWaits: () => {
       isAwaited = isOutdated()
@@ -70,7 +91,7 @@ export function createSearch(db: Connection, writer: Writer, reader: Reader): Se
     },
     index,
     catchUp: async () => {
-      await index().catch(() => {})
+      await index().catch(() => {}) // the task of the index reports it
     },
     clean,
   }
