@@ -12,9 +12,12 @@ type Json = any
 
 /** OpenAPI document → the generated files of src/client, by name, formatted. The same document gives the same files.
  *  Throws for a part of the document that the client cannot express. */
-export function clientFiles(document: Json): Record<'api.ts' | 'api-camel.ts' | 'types.ts' | 'routes.ts', string> {
+export function clientFiles(
+  document: Json,
+): Record<'answers.ts' | 'api.ts' | 'api-camel.ts' | 'types.ts' | 'routes.ts', string> {
   const operations = operationsOf(document)
   return {
+    'answers.ts': formatted('answers.ts', answersFile(operations)),
     'api.ts': formatted('api.ts', apiFile(operations)),
     'api-camel.ts': formatted('api-camel.ts', apiCamelFile(operations)),
     'types.ts': formatted('types.ts', typesFile(operations, document.components.schemas)),
@@ -64,10 +67,30 @@ function apiCamelFile(operations: ClientOperation[]): string {
   })
 }
 
+/** For programs of this repository that name an operation by its id. The package does not contain it. */
+function answersFile(operations: ClientOperation[]): string {
+  const json = operations.filter(({ answers, isStream }) => !isStream && answers['application/json'] !== undefined)
+  const [lists, others] = [json.filter(({ isList }) => isList), json.filter(({ isList }) => !isList)]
+  const members = (of: ClientOperation[], typeIn: (operation: ClientOperation) => string) =>
+    of.map((each) => `${each.id}: ${typeIn(each)}`).join('\n')
+  return withImports(
+    `/** The JSON that each operation answers, except for lists. */\nexport interface Answers {\n${members(others, bodyTypeOf)}\n}\n\n` +
+      `/** The records of each list. */\nexport interface Lists {\n${members(lists, recordTypeOf)}\n}`,
+    {},
+  )
+}
+
 /** Declarations → a file that imports what they use. */
 function withImports(api: string, from: Record<string, string[]>): string {
   const imported = Object.entries(from)
-  const others = new Set(['Api', 'ApiCamel', 'Uint8Array', ...imported.flatMap(([, names]) => names)])
+  const others = new Set([
+    'Answers',
+    'Api',
+    'ApiCamel',
+    'Lists',
+    'Uint8Array',
+    ...imported.flatMap(([, names]) => names),
+  ])
   // Names of types are the only capitalized words outside comments.
   const words = api.replace(/\/\*\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*/g) ?? []
   const types = [...new Set(words)].filter((name) => !others.has(name)).toSorted(byName)
@@ -181,14 +204,21 @@ export function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null
 }
 
 function answerOf(operation: ClientOperation): string {
-  const { id, isList, isStream, answers } = operation
-  if (isStream) return 'EventStream'
-  if (isList) return `Pages<${typeOf(answers['application/json']!.properties!.data!.items!)}>`
+  if (operation.isStream) return 'EventStream'
+  return operation.isList ? `Pages<${recordTypeOf(operation)}>` : `Call<${bodyTypeOf(operation)}>`
+}
+
+function recordTypeOf({ answers }: ClientOperation): string {
+  return typeOf(answers['application/json']!.properties!.data!.items!)
+}
+
+function bodyTypeOf(operation: ClientOperation): string {
+  const { id, answers } = operation
   const types = Object.entries(answers).map(([type, schema]) => {
     if (type === 'application/json') return ownAnswerOf(operation) === null ? typeOf(schema) : `${pascal(id)}Answer`
     return type.startsWith('text/') ? 'string' : 'Uint8Array'
   })
-  return `Call<${[...new Set(types)].join(' | ')}>`
+  return [...new Set(types)].join(' | ')
 }
 
 function optionsOf({ canWait, isKeyed }: ClientOperation): string {
