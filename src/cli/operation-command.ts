@@ -40,6 +40,8 @@ interface Row {
   body?: Fields
   /** Options that `given` reads. */
   others?: readonly Option[]
+  /** Gets the exit code of a command that can fail without throwing. */
+  end?: (code: number) => void
   /** Operands and other options → further fields. Runs first: it may read files that only root may read. */
   given?(given: Given<object>): { query?: Record<string, string>; body?: object }
 }
@@ -69,21 +71,19 @@ export interface ListRow<Id extends ListName> extends Row {
 /** A row of either kind. */
 export type OperationRow = AnswerRow<OperationName> | ListRow<ListName>
 
-/** Adds a command with one answer. `words`: name and operands, such as `show <id>`. `end` gets the exit code of a row that
- *  has one. */
+/** Adds a command with one answer. `words`: name and operands, such as `show <id>`. */
 export function addOperation<Id extends OperationName>(
   parent: Command,
   words: string,
   operation: Id,
   row: AnswerRow<Id>,
-  end?: (code: number) => void,
-): Command {
-  return add(parent, words, { operation, row }, end)
+): void {
+  add(parent, words, { operation, row })
 }
 
 /** Adds a command that prints a list. */
-export function addList<Id extends ListName>(parent: Command, words: string, operation: Id, row: ListRow<Id>): Command {
-  return add(parent, words, { operation, row })
+export function addList<Id extends ListName>(parent: Command, words: string, operation: Id, row: ListRow<Id>): void {
+  add(parent, words, { operation, row })
 }
 
 interface Added {
@@ -94,15 +94,15 @@ interface Added {
 /** The operations of the commands, for the test that compares them with the schemas. */
 export const OPERATION_OF = new WeakMap<Command, Added>()
 
-function add(parent: Command, words: string, added: Added, end: (code: number) => void = () => {}): Command {
+function add(parent: Command, words: string, added: Added): void {
   const { operation, row } = added
   const command = withRecords(parent.command(words)).description(row.about)
-  const { placed = [], query = {}, body = {}, others = [] } = row
+  const { placed = [], query = {}, body = {}, others = [], end = () => {} } = row
   for (const option of [...placed, ...Object.values(query), ...Object.values(body), ...others]) {
     command.addOption(option)
   }
   OPERATION_OF.set(command, added)
-  return command.action(async (...args: unknown[]) => {
+  command.action(async (...args: unknown[]) => {
     const operands = args.slice(0, command.registeredArguments.length).map(String)
     const { runOperation } = await import('./run-operation.ts')
     // The row is of this operation: addOperation and addList require it.

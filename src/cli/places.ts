@@ -73,7 +73,8 @@ export async function organization({ options }: Given, { store }: Stored): Promi
 export function organizationWith(parameter: string) {
   return async (given: Given, stored: Stored): Promise<Place> => {
     const { organizationId } = await organization(given, stored)
-    return { organizationId, params: { [parameter]: given.operands[0]! } }
+    const [value = ''] = given.operands
+    return { organizationId, params: { [parameter]: value } }
   }
 }
 
@@ -123,47 +124,44 @@ export async function domain({ operands: [name = ''] }: Given, { store }: Stored
   return { organizationId, params: { domain_id: id } }
 }
 
-/** A record in the first operand by its id, with the organization that has it. `command` lists such records. */
+/** A record that was found by its id. Throws CommandFailure, with the command that lists such records, if there is none. */
 function recordAt(
-  { operands: [id = ''] }: Given,
-  parameter: string,
+  params: Record<string, string>,
   found: { organizationId: string } | null,
-  [noun, command]: [noun: string, command: string],
+  [noun, advice]: [noun: string, advice: string],
 ): Place {
-  if (found !== null) return { organizationId: found.organizationId, params: { [parameter]: id } }
-  throw new CommandFailure(`${noun}: no ${noun} ${id}. ${command}`)
+  if (found !== null) return { organizationId: found.organizationId, params }
+  throw new CommandFailure(`${noun}: no ${noun} ${Object.values(params)[0]}. ${advice}`)
 }
 
-export async function apiKey(given: Given, { store }: Stored): Promise<Place> {
-  const found = await store.apiKeys.get(given.operands[0]!)
-  return recordAt(given, 'key_id', found, ['key', 'List keys with: postrider key list'])
+export async function apiKey({ operands: [id = ''] }: Given, { store }: Stored): Promise<Place> {
+  const found = await store.apiKeys.get(id)
+  return recordAt({ key_id: id }, found, ['key', 'List keys with: postrider key list'])
 }
 
-export async function webhook(given: Given, { store }: Stored): Promise<Place> {
-  const found = await store.webhooks.get(given.operands[0]!)
-  return recordAt(given, 'webhook_id', found, ['webhook', 'List webhooks with: postrider webhook list'])
+export async function webhook({ operands: [id = ''] }: Given, { store }: Stored): Promise<Place> {
+  const found = await store.webhooks.get(id)
+  return recordAt({ webhook_id: id }, found, ['webhook', 'List webhooks with: postrider webhook list'])
 }
 
-export async function event(given: Given, { store }: Stored): Promise<Place> {
-  const found = await store.events.get(given.operands[0]!)
-  return recordAt(given, 'event_id', found, ['event', 'List recent events with: postrider event list'])
+export async function event({ operands: [id = ''] }: Given, { store }: Stored): Promise<Place> {
+  const found = await store.events.get(id)
+  return recordAt({ event_id: id }, found, ['event', 'List recent events with: postrider event list'])
 }
 
 /** With the domain and the mode of the message, which a resent copy keeps. */
-export async function message(given: Given, { store }: Stored): Promise<Place> {
-  const found = await store.messages.get(given.operands[0]!)
-  const place = recordAt(given, 'message_id', found, ['message', 'List recent messages with: postrider message list'])
+export async function message({ operands: [id = ''] }: Given, { store }: Stored): Promise<Place> {
+  const found = await store.messages.get(id)
+  const place = recordAt({ message_id: id }, found, ['message', 'List recent messages with: postrider message list'])
   return found === null ? place : { ...place, domainId: found.domainId, mode: found.mode }
 }
 
 /** A delivery of a webhook, by its own id. */
-export async function webhookDelivery(given: Given, { store }: Stored): Promise<Place> {
-  const [id = ''] = given.operands
+export async function webhookDelivery({ operands: [id = ''] }: Given, { store }: Stored): Promise<Place> {
   const found = await store.webhookDeliveries.get(id)
   const owner = found === null ? null : await store.webhooks.get(found.webhookId)
   const advice = 'List deliveries with: postrider webhook deliveries WEBHOOK_ID'
-  const place = recordAt(given, 'delivery_id', owner, ['delivery', advice])
-  return { ...place, params: { ...place.params, webhook_id: owner?.id ?? '' } }
+  return recordAt({ delivery_id: id, webhook_id: owner?.id ?? '' }, owner, ['delivery', advice])
 }
 
 /** An inbound route by its id, otherwise in the organization of `--org` or the only one. */

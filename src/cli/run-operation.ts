@@ -16,51 +16,46 @@ export async function runOperation(operation: OperationName, row: OperationRow, 
   if (operation.endsWith('_update') && Object.values(body).every((value) => value === undefined)) {
     throw usageFault('no change given. See --help')
   }
-  return withCliContext(options.config, async (context) => {
-    const found = await row.place(given, context)
-    const places = Array.isArray(found) ? found : [found]
-    const requestAt = (place: Place): OperatorRequest => ({
-      ...place,
-      query: { ...place.query, ...query },
-      body: { ...place.body, ...body },
-    })
+  const requestAt = (place: Place): OperatorRequest => ({
+    ...place,
+    query: { ...place.query, ...query },
+    body: { ...place.body, ...body },
+  })
+  return withCliContext(options.config, (context) => {
+    const call = { given, context, requestAt }
     // addList takes only names of lists.
-    if ('columns' in row) return printList(operation as ListName, row, { places, requestAt, given, context })
-    return printAnswer(operation, row, { request: requestAt(places[0]!), given, context })
+    return 'columns' in row ? printList(operation as ListName, row, call) : printAnswer(operation, row, call)
   })
 }
 
-interface ListCall {
-  places: Place[]
-  requestAt: (place: Place) => OperatorRequest
+interface Call {
   given: Given
   context: CliContext
+  requestAt: (place: Place) => OperatorRequest
 }
 
-async function printList(operation: ListName, row: ListRow<ListName>, call: ListCall): Promise<ExitCode> {
-  const { places, requestAt, given, context } = call
-  const { operator } = context
+async function printList(operation: ListName, row: ListRow<ListName>, call: Call): Promise<ExitCode> {
+  const { given, context, requestAt } = call
   const show = (answer: { data: Lists[ListName][] }) => {
     if (given.options.json) printJson(answer)
     else print(recordTable(answer.data, row.columns) || row.none)
     return EXIT.done
   }
-  const [place] = places
-  if (row.query?.limit !== undefined && place !== undefined)
-    return show(await operator.run(operation, requestAt(place)))
+  const place = await row.place(given, context)
+  const places = Array.isArray(place) ? place : [place]
+  const [only] = places
+  if (row.query?.limit !== undefined && only !== undefined)
+    return show(await context.operator.run(operation, requestAt(only)))
   const lists = places.map(async (place) => {
-    const all = await operator.listAll(operation, requestAt(place))
+    const all = await context.operator.listAll(operation, requestAt(place))
     return all.filter((record) => row.keep?.(record, place) ?? true)
   })
   return show({ data: (await Promise.all(lists)).flat() })
 }
 
-async function printAnswer(
-  operation: OperationName,
-  row: AnswerRow<OperationName>,
-  { request, given, context }: { request: OperatorRequest; given: Given; context: CliContext },
-): Promise<ExitCode> {
-  const answer = await context.operator.run(operation, request)
+async function printAnswer(operation: OperationName, row: AnswerRow<OperationName>, call: Call): Promise<ExitCode> {
+  const { given, context, requestAt } = call
+  const answer = await context.operator.run(operation, requestAt(await row.place(given, context)))
   const code = row.exitCode?.(answer) ?? EXIT.done
   if (given.options.json) printJson(answer)
   else print(row.text(answer, given, colorsFor(process.env, process.stdout.isTTY)))

@@ -13,22 +13,22 @@ export function addAlerts(program: Command, end: (code: number) => void): void {
     place: installation,
     text: alertsText,
   })
-  const row = {
+  addOperation(alert, 'test', 'alerts_test', {
     about: 'send a test to every channel; exits with 1 if one fails',
     place: installation,
-    text: ({ data }: Results['alerts_test']) =>
+    text: ({ data }) =>
       recordTable(data, {
         channel: 'channel',
         type: 'type',
         result: ({ error }) => error ?? 'ok',
         after: ({ duration_ms }) => `${duration_ms} ms`,
       }),
-    exitCode: ({ data }: Results['alerts_test']) => {
+    exitCode: ({ data }) => {
       if (data.length === 0) throw usageFault(NO_CHANNELS)
       return data.every(({ delivered }) => delivered) ? EXIT.done : EXIT.failed
     },
-  }
-  addOperation(alert, 'test', 'alerts_test', row, end)
+    end,
+  })
 }
 
 const NO_CHANNELS = 'no alert channels are configured: [[alerts.channels]]'

@@ -3,7 +3,7 @@ import type { Domain } from '../../client/types.ts'
 import { recordTable } from '../columns.ts'
 import { dnsTable } from '../dns-table.ts'
 import { EXIT } from '../failure.ts'
-import { type AnswerRow, addList, addOperation } from '../operation-command.ts'
+import { addList, addOperation } from '../operation-command.ts'
 import { ORG } from '../options.ts'
 import * as places from '../places.ts'
 import type { Results } from '../results.ts'
@@ -33,7 +33,7 @@ export function addDomains(program: Command, end: (code: number) => void): void 
     place: places.domain,
     text: domainText,
   })
-  const verify: AnswerRow<'domains_verify'> = {
+  addOperation(domain, 'verify <name>', 'domains_verify', {
     about: 'check DNS now; exits with 0 only if the domain is verified',
     place: places.domain,
     text: domainText,
@@ -42,8 +42,8 @@ export function addDomains(program: Command, end: (code: number) => void): void 
         ? 'DNS did not answer for some records. Check that the name servers (dns.servers) are reachable.'
         : null,
     exitCode: ({ status }) => (status === 'verified' ? EXIT.done : EXIT.failed),
-  }
-  addOperation(domain, 'verify <name>', 'domains_verify', verify, end)
+    end,
+  })
   addOperation(domain, 'dmarc <name>', 'domains_dmarc', {
     about: 'show who sends in the name of a domain, from the DMARC reports of the last 30 days',
     place: places.domain,
