@@ -1,4 +1,4 @@
-import { visible } from '../../net/visible-text.ts'
+import { visible, visibleLines } from '../../net/visible-text.ts'
 import { isOneOf, keysOf } from '../../os/records.ts'
 import { NotFoundError, QuotaExceededError, ValidationError } from '../errors.ts'
 import type { Postrider } from '../postrider.ts'
@@ -48,7 +48,8 @@ export async function importTemplates(paths: string[], options: Options): Promis
     already_there: count('already_there'),
     not_imported: count('not_imported'),
   }
-  if (options.json) console.log(JSON.stringify({ data: results, ...counts, dry_run: options.dryRun === true }))
+  if (options.json)
+    console.log(visibleLines(JSON.stringify({ data: results, ...counts, dry_run: options.dryRun === true })))
   else console.log(summary(counts, options))
   return results.length === 0 || counts.not_imported > 0 ? 1 : 0
 }

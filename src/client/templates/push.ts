@@ -46,8 +46,7 @@ export async function pushTemplates(given: string[], options: Options): Promise<
     }
   }
   const pushed = await push(ready, options)
-  if (options.json)
-    console.log(JSON.stringify({ data: pushed.map(recordOf), failed, dry_run: options.dryRun === true }))
+  if (options.json) print(JSON.stringify({ data: pushed.map(recordOf), failed, dry_run: options.dryRun === true }))
   else for (const each of pushed) show(each)
   if (!options.json) {
     for (const { file, problem } of failed) console.error(visibleLines(`${file}: not pushed\n${indented(problem)}`))
@@ -121,14 +120,16 @@ const nameOf = (alias: string) => alias.charAt(0).toUpperCase() + alias.slice(1)
 
 function show({ file, alias, made, version, id, isNew }: Pushed): void {
   const outcome = isNew === null ? 'can be pushed' : `${isNew ? 'created' : 'updated'}, version ${version} (${id})`
-  console.log(visibleLines(`${alias} (${visible(file)}): ${outcome}`))
-  console.log(visibleLines(`  variables: ${made.variables.join(', ') || 'none'}`))
-  if (made.unused.length > 0) console.log(visibleLines(`  not used: ${made.unused.join(', ')}`))
-  if (made.subject === null) console.log('  no subject in the file: export `subject`, or use --subject')
+  print(`${alias} (${visible(file)}): ${outcome}`)
+  print(`  variables: ${made.variables.join(', ') || 'none'}`)
+  if (made.unused.length > 0) print(`  not used: ${made.unused.join(', ')}`)
+  if (made.subject === null) print('  no subject in the file: export `subject`, or use --subject')
 }
 
 function recordOf({ file, alias, made, version, id }: Pushed) {
   return { file, alias, id, version, ...made }
 }
+
+const print = (text: string) => console.log(visibleLines(text))
 
 const indented = (text: string) => text.replace(/^/gm, '  ')

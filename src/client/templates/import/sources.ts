@@ -114,7 +114,8 @@ async function* fromSendGrid(get: GetJson): AsyncGenerator<ForeignTemplate> {
 /** Only the token of SendGrid's next URL: the key goes to no other host. */
 function nextToken(page: unknown): string | null {
   const meta = isRecord(page) && isRecord(page._metadata) ? page._metadata : {}
-  return typeof meta.next === 'string' ? (URL.parse(meta.next)?.searchParams.get('page_token') ?? null) : null
+  const { next } = meta
+  return typeof next === 'string' && URL.canParse(next) ? new URL(next).searchParams.get('page_token') : null
 }
 
 function idsIn(page: unknown, field: string): string[] {

@@ -82,7 +82,7 @@ function startHost(file: string) {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     output = (output + text).slice(-KEPT_OUTPUT)
   })
   child.on('message', (answer) => waiting?.resolve(answer))
