@@ -16,9 +16,10 @@ export interface AlertSender {
   send(now: number): Promise<void>
 }
 
-/** Channels → AlertSender. Each channel gets each alert once when it begins and once when it ends, also an alert that
- *  began before the channel was configured. The store counts an attempt before the post, so another process does not make
- *  it too, and a crash between post and record repeats this one post. Failed attempts are retried for a day. */
+/** Creates AlertSender from its channels. Each channel gets each alert once when it begins and once when it ends, also
+ *  an alert that began before the channel was configured. The store counts an attempt before the post, so another
+ *  process does not make it too, and a crash between post and record repeats this one post. Failed attempts are retried
+ *  for a day. */
 export function createAlertSender(deps: {
   alerts: Store['alerts']
   channels: readonly SenderChannel[]

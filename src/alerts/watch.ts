@@ -12,7 +12,8 @@ export interface AlertWatch {
   firing(): readonly Alert[]
 }
 
-/** Sources → AlertWatch. A source that fails is logged and stops no other; what it would have found stays as it is. */
+/** Creates AlertWatch from its sources. A source that fails is logged and stops no other; what it would have found
+ *  stays as it is. */
 export function createAlertWatch(deps: {
   alerts: Store['alerts']
   sources: readonly Source[]

@@ -37,7 +37,7 @@ export type Audit = <T>(
   work: () => Promise<T>,
 ) => Promise<T>
 
-/** Audit log, ID generator and log → Audit. Counts of changes and rejected calls start at zero. */
+/** Creates Audit from the audit log, a generator of IDs and a log. Counts of changes and rejected calls start at zero. */
 export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
   const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
   const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)

@@ -51,7 +51,8 @@ export interface AuthenticationDeps {
   clock: WallClock
 }
 
-/** Key lookup, sessions and client addresses → Authentication. A session takes precedence over an API key. */
+/** Creates Authentication from the lookup of keys, sessions and client addresses. A session takes precedence over an
+ *  API key. */
 export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { auth, makers, sessions, hasSessions, clientAddress, peerOf, clock } = deps
   const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
@@ -111,8 +112,8 @@ export interface Auth {
   flushUses(): Promise<void>
 }
 
-/** Key store → Auth. Each request takes one hash and one lookup. There is no separate cache, so a revoked key is
- *  rejected immediately. */
+/** Creates Auth from the store of keys. Each request takes one hash and one lookup. There is no separate cache, so a
+ *  revoked key is rejected immediately. */
 export function createAuth({ snapshot, apiKeys }: Pick<Store, 'snapshot' | 'apiKeys'>): Auth {
   let uses = new Map<string, number>()
 

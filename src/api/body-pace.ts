@@ -31,8 +31,8 @@ export const PERIOD_MS = 30_000
 export const LONGEST_MS = 300_000
 const LOOK_MS = 1_000
 
-/** Clock that runs evenly → BodyPace. One loop looks at all bodies every second, because most bodies arrive in a millisecond
- *  and a timer for each would cost more than reading it. */
+/** Creates BodyPace from a clock that runs evenly. One loop looks at all bodies every second, because most bodies
+ *  arrive in a millisecond and a timer for each would cost more than reading it. */
 export function createBodyPace(clock: Clock): BodyPace {
   const watched = new Set<PacedBody>()
   let isLooking = false

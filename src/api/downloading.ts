@@ -13,7 +13,7 @@ export type WhileDownloading = <T>(
   work: () => Promise<T>,
 ) => Promise<T>
 
-/** Limits → WhileDownloading. A download takes up to 10 s, while the body stays in memory. */
+/** Creates WhileDownloading from its limits. A download takes up to 10 s, while the body stays in memory. */
 export function createDownloading(limits: WaitingLimits = LIMITS): WhileDownloading {
   const waiting = createWaiting(limits)
   const whileWaiting = async <T>(call: Call, work: () => Promise<T>): Promise<T> => {

@@ -39,7 +39,7 @@ export interface Idempotency {
   ): Promise<{ rendered: Rendered; replayed: boolean }>
 }
 
-/** Idempotency keys and a random source for nonces → Idempotency. */
+/** Creates Idempotency from the stored keys and a random source for nonces. */
 export function createIdempotency({
   idempotencyKeys,
   random,

@@ -23,7 +23,8 @@ export interface LargeResponse {
   leave(): void
 }
 
-/** Clock and memory → LargeResponses with a budget of 64 MiB. One organization can reserve at most half of it. */
+/** Creates LargeResponses, with a budget of 64 MiB, from a clock and memory. One organization can reserve at most half
+ *  of it. */
 export function createLargeResponses({ clock, memory }: { clock: Clock; memory: Memory }): LargeResponses {
   const budget = createMemoryBudget({
     totalBytes: BUDGET_BYTES,

@@ -22,7 +22,7 @@ export interface Listener {
   cut(): Promise<void>
 }
 
-/** Request handler and file descriptor supply → a Listener that is not yet open.
+/** Creates a Listener, not yet open, from a request handler and a supply of file descriptors.
  *
  *  Bun accepts every connection. If no file descriptor is free, it retries in a busy loop (1.4.5: one CPU at full load,
  *  and SQLite, SMTP and deliveries cannot open files). While descriptors are short, the listener therefore closes its

@@ -10,7 +10,7 @@ export interface OrganizationTurns {
   run<T>(organizationId: string, bodyBytes: number, work: (endTurn: () => void) => Promise<T>): Promise<T>
 }
 
-/** Steady time in ms → OrganizationTurns without requests. */
+/** Creates OrganizationTurns without requests. Takes a clock of steady time in ms. */
 export function createOrganizationTurns(now: () => number): OrganizationTurns {
   const recentOthers = createRecentOthers(now, SHARED_MS)
   const lines = new Map<string, Line>()

@@ -45,7 +45,8 @@ export const LOOPBACK_ORIGIN: OriginOptions = {
   isTrusted: () => false,
 }
 
-/** Options, and functions that return the remote address of a request and whether it used our own TLS → OwnOrigin. */
+/** Creates OwnOrigin from options and from functions that return the remote address of a request and whether it used
+ *  our own TLS. */
 export function createOwnOrigin(
   { hostNames, publicUrl, isBehindProxy, isTrusted }: OriginOptions,
   connection: { peerOf: (request: Request) => string | null; isTls: (request: Request) => boolean },

@@ -10,8 +10,8 @@ export interface PlaintextGuard {
   turnAway(request: Request, peer: string | null, isPage: boolean): Response | null
 }
 
-/** Trusted proxy addresses and the public URL (https) → PlaintextGuard. It uses the `X-Forwarded-Proto` header of
- *  trusted proxies and ignores that of other peers. */
+/** Creates PlaintextGuard from the addresses of trusted proxies and the public URL (https). It uses the
+ *  `X-Forwarded-Proto` header of trusted proxies and ignores that of other peers. */
 export function createPlaintextGuard(options: {
   isTrusted: (ip: string) => boolean
   publicUrl: () => string

@@ -26,12 +26,13 @@ export interface RateLimit {
   takeOperator(sessionId: string, now: number): RateState
 }
 
-/** Snapshot and plans → RateLimit. Counts in fixed windows of 60 s that start with the first request of a key. `rates`:
- *  shares the counts of keys with other nodes every 250 ms; null = there are none.
+/** Creates RateLimit from the snapshot and the plans. Counts in fixed windows of 60 s that start with the first request
+ *  of a key. `rates`: shares the counts of keys with other nodes every 250 ms; null = there are none.
  *
  *  The counts are in memory, so a restart resets them. Counting is synchronous, so parallel requests to one node cannot
- *  exceed the limit together; to several nodes they can by what arrives before the counts are shared. A rotated key counts in the window of its successor, so rotating a key does not double its rate. An
- *  unlimited plan reports a limit of 1e9 and counts nothing. Memory: one entry per key used in the last two minutes. */
+ *  exceed the limit together; to several nodes they can by what arrives before the counts are shared. A rotated key
+ *  counts in the window of its successor, so rotating a key does not double its rate. An unlimited plan reports a limit
+ *  of 1e9 and counts nothing. Memory: one entry per key used in the last two minutes. */
 export function createRateLimit(options: {
   snapshot: Pick<Snapshot, 'organization'>
   plans: (name: string) => Plan | undefined

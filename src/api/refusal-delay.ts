@@ -10,7 +10,7 @@ export interface RefusalDelay {
   wait(caller: { key: Pick<ApiKey, 'id' | 'organizationId'>; refused: number; sizeBytes: number }): Promise<void>
 }
 
-/** Clock that runs evenly → RefusalDelay. */
+/** Creates RefusalDelay from a clock that runs evenly. */
 export function createRefusalDelay(clock: Clock): RefusalDelay {
   const waiting = createWaiting(LIMITS)
   return {

@@ -42,7 +42,7 @@ export interface RequestBodiesDeps {
   limitBytes: number
 }
 
-/** Memory, scheduler and size limit → RequestBodies. */
+/** Creates RequestBodies from memory, a scheduler and a size limit. */
 export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
   const { clock, memory, incoming, limitBytes } = deps
   const largeBodies = createLargeBodies({ clock, memory })
@@ -110,8 +110,8 @@ export interface LargeBody {
   leave(readBytes: number): void
 }
 
-/** Clock and memory → LargeBodies with a budget of 64 MiB. One organization can reserve at most half of it, so that its
- *  slow uploads leave memory for others. */
+/** Creates LargeBodies, with a budget of 64 MiB, from a clock and memory. One organization can reserve at most half of
+ *  it, so that its slow uploads leave memory for others. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
   const budget: MemoryBudget = createMemoryBudget({
     mostWaitingOfOwner: 100,

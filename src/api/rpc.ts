@@ -60,7 +60,7 @@ async function resultOf(
   return call.answer.body
 }
 
-/** Key and client address are those of the request on the wire, not of one that was made from it. */
+/** Authenticates the request that the client sent, in place of the one that was made from its body for the operation. */
 function sentAs(request: Request, authentication: Authentication): Authentication {
   return {
     authenticate: (_, now) => authentication.authenticate(request, now),

@@ -46,7 +46,7 @@ export const SECURE_PREFIX = '__Host-'
 /** Name of the session cookie, without the prefix. */
 export const SESSION_COOKIE = 'postrider_session'
 
-/** Store and origin checks → DashboardSessions. */
+/** Creates DashboardSessions from the store and the checks of origins. */
 export function createSessions(
   store: Pick<Store, 'sessions' | 'users' | 'organizations' | 'domains'>,
   ownOrigin: OwnOrigin,

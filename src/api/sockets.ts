@@ -38,7 +38,7 @@ export interface Sockets {
   cut(): Promise<void>
 }
 
-/** Routes and pipeline → Sockets, without a listener. */
+/** Creates Sockets from routes and the pipeline, without a listener. */
 export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
   const app = new Elysia({
     systemRouter: false, // one router for sockets and fetch()

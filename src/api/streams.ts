@@ -31,7 +31,7 @@ interface Reader {
   follow: () => Follower
 }
 
-/** Clock and limits → Streams without open streams. Default limits: 10 streams per key, 50 per organization, 200 in
+/** Creates Streams from a clock and limits; none is open. Default limits: 10 streams per key, 50 per organization, 200 in
  *  total. */
 export function createStreams({
   clock,

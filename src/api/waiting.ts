@@ -23,7 +23,7 @@ export interface WaitingLimits {
   allBytes: number
 }
 
-/** Limits → Waiting. */
+/** Creates Waiting from its limits. */
 export function createWaiting(limits: WaitingLimits = LIMITS): Waiting {
   const ofKey = new Map<string, number>()
   const ofOrganization = new Map<string, { count: number; bytes: number }>()

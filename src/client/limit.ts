@@ -16,7 +16,7 @@ export interface Limit {
   end(): void
 }
 
-/** Clock, timeout in ms and the caller's signal → Limit whose timeout has started. Call `end` after use. */
+/** Creates a Limit from a clock, a timeout in ms and the caller's signal. The timeout has started. Call `end` after use. */
 export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
   const inner = new AbortController()
   let timer = new AbortController()

@@ -17,7 +17,8 @@ export function zoneLabel(domainId: string): string {
   return base32(createHash('sha256').update(`postrider-zone ${domainId}`).digest().subarray(0, 10))
 }
 
-/** Domain id → the beginnings of its two pairs of selectors. Each claim to a name has its own, as with other keys. */
+/** Domain ID → the beginnings of its two pairs of selectors. They come from the ID, so that several organizations that claim
+ *  one name have different ones. */
 export function slotStems(domainId: string): readonly [string, string] {
   const stem = `pr${zoneLabel(domainId).slice(0, 6)}`
   return [`${stem}1`, `${stem}2`]

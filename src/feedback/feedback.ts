@@ -48,7 +48,7 @@ export interface ReportMail {
   reporter: () => Promise<string | null>
 }
 
-/** Store and the keyed tags of return paths → Feedback. `judge` classifies a later server's reply
+/** Creates the Feedback from the store and the keyed tags of return paths. `judge` classifies a later server's reply
  *  (outbound/outcome.ts). */
 export function createFeedback(deps: {
   store: Pick<Store, 'deliveries'>

@@ -4,7 +4,7 @@ import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import type { AuthorityCertificate, CheckDeps, Installation } from './deps.ts'
 
 const DAY_MS = 86_400_000
-/** Warns from here on: certificates of 90 days should have been renewed 30 days before they expire. */
+/** The check warns this long before the expiry. A certificate of 90 days should have been renewed 30 days before. */
 const SOON_DAYS = 14
 
 /** Checks name and expiry of the TLS certificates in use. */

@@ -14,8 +14,8 @@ export interface NetworkFacts {
   calls: () => Promise<Call[]>
   /** Our addresses as seen by a mail server. */
   seenAddresses: (family: Family) => Promise<string[]>
-  /** Public addresses of outgoing mail: as seen by a mail server; else the machine's public addresses; else, behind
-   *  NAT, those of its name. Empty if unknown. */
+  /** Public addresses that mail leaves from: what a mail server sees. If none answers, the machine's own public addresses, or
+   *  behind NAT those that its name has in DNS. Empty if unknown. */
   publicAddresses: (family: Family) => Promise<string[]>
 }
 

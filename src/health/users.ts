@@ -5,8 +5,9 @@ import { pass, type Verdict, warn } from './check.ts'
 const MOST_SHOWN = 5
 const MOST_READ = 1_000
 
-/** Names users whose rights wait for a verified address, and users at addresses whose mail this server receives: they get
- *  no links by mail, because the organization of the domain could read them. `receives`: domain → whether it does. */
+/** Names users whose rights wait for a verified address, and users at addresses whose mail this server receives: they
+ *  get no links by mail, because the organization of the domain could read them. `receives` returns whether it receives
+ *  mail of a domain. */
 export async function checkUsers(
   users: Pick<Store['users'], 'waiting' | 'list'>,
   receives: (domain: string) => Promise<boolean>,

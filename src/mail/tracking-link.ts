@@ -91,7 +91,7 @@ function shapeOf(target: string | undefined) {
   return target === undefined ? 'none' : target === '.gif' ? 'gif' : 'target'
 }
 
-/** Null unless it is exactly what `click` writes for a trackable link: each target has one spelling. */
+/** The URL in a click link; null unless `click` would write it in exactly this way, so that each URL has one link. */
 function targetOf(target: string): string | null {
   const encoded = target.slice(1)
   const url = Buffer.from(encoded, 'base64url').toString()

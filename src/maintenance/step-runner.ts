@@ -1,6 +1,6 @@
 import type { Clock } from '../os/clock.ts'
 
-/** Target time of a step. With its commit it must not hold the store for more than twice that. */
+/** Target time of a step. Step and commit together should hold the store for at most twice as long. */
 const STEP_MS = 3
 const LONGEST_MS = 6
 

@@ -54,9 +54,9 @@ export type SignInProof =
   | { kind: 'code'; challengeHash: Uint8Array; code: UsedCode }
   | { kind: 'passkey'; challengeHash: Uint8Array; passkeyId: string; counter: number }
 
-/** What a link for a new password may remove: factors that were added while nobody had proved to be the user, or so
- *  recently that a thief of the password may have added them. Older ones stay, so that a mailbox alone does not remove the
- *  second factor. → the time in ms UTC from which on. */
+/** Time (ms UTC) from which on a link for a new password removes added factors: those from before somebody proved to be the
+ *  user, or so recent that a thief of the password may have added them. Older ones stay, so that a mailbox alone does not
+ *  remove the second factor. */
 export function doubtfulSince(user: User, now: number): number {
   return isVerified(user) ? now - DOUBT_MS : 0
 }

@@ -26,7 +26,7 @@ type Write = (line: string) => void
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const SECRET_FIELD = /secret|password|authorization|private|api_?key$|token/i
 
-/** Options → a Log that writes one line per call to standard error, in the style of its reader. Standard output is
+/** Creates a Log. It writes one line per call to standard error, in the style of its reader. Standard output is
  *  reserved for the ready line and for records. An Error field is written with message and stack. Never throws. */
 export function createLog(options: {
   clock: Clock

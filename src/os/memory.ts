@@ -11,7 +11,7 @@ export interface Memory {
   /** Reserves the memory that `use` needs for `sizeBytes` and resolves with a function that releases it, to be called once.
    *  Resolves with null after `withinMs`, if it could never fit, or if `signal` aborted the wait. */
   enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Release | null>
-  /** Reserves at once what is free now, as `enter` does after a wait of no time; null if it is not free. */
+  /** Reserves memory like `enter`, but without waiting: null if too little is free now. */
   take(use: Use, sizeBytes: number): (() => void) | null
   /** Whether so much could be reserved at all, and memory is not short now. */
   mayHold(use: Use, sizeBytes: number): boolean

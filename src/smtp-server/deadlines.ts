@@ -17,7 +17,7 @@ export interface Deadlines {
   stop(): void
 }
 
-/** Clock → Deadlines without entries. Each entry expires once, at most LATE_MS late, and is removed. */
+/** Creates Deadlines without entries from a clock. Each entry expires once, at most LATE_MS late, and is removed. */
 export function createDeadlines(clock: Clock): Deadlines {
   const all = new Set<Due>()
   let pause: { until: number; end: AbortController } | null = null

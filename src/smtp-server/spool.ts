@@ -45,10 +45,10 @@ const SPOOL = {
   patienceMs: 300_000,
 }
 
-/** Folder and memory limit in bytes → a Spool. Mail that has no file may use a further quarter of the limit. It never
- *  waits: mail that does not fit goes to a file, and it never queues behind large mail.
- *  A file is unlinked as soon as it is open, so a process that ends leaves nothing behind. A crash between the two
- *  calls leaves a named file, which the next start removes. Two listeners may share the folder. */
+/** Creates a Spool from a folder and a memory limit in bytes. Mail that has no file may use a further quarter of the
+ *  limit. It never waits: mail that does not fit goes to a file, and it never queues behind large mail. A file is
+ *  unlinked as soon as it is open, so a process that ends leaves nothing behind. A crash between the two calls leaves a
+ *  named file, which the next start removes. Two listeners may share the folder. */
 export function createSpool(options: {
   dir: string
   memoryBytes: number

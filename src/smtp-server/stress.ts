@@ -11,7 +11,7 @@ export interface Stress {
 const BEGINS_AT = 0.8
 const ENDS_AT = 0.6
 
-/** Connection limit → Stress, initially off. Calls `onChange` at each start and end. */
+/** Creates Stress from the limit of connections, initially off. Calls `onChange` at each start and end. */
 export function createStress(most: number, onChange: (isOn: boolean) => void): Stress {
   let isOn = false
   return {

@@ -61,8 +61,8 @@ export async function addRecipient<R>(
   recipients.push({ spoken: address, as: await handler.onRecipient(session, address, already) })
 }
 
-/** Receives DATA and passes the mail to the handler → the reply; null when the client has disconnected. Never rejects.
- *  Calls `onPiece` while the client sends and `onWhole` at the end. */
+/** Receives DATA, passes the mail to the handler and resolves with the reply; null when the client has disconnected.
+ *  Never rejects. Calls `onPiece` while the client sends and `onWhole` at the end. */
 export async function takeMail<R>(
   { returnPath, recipients }: Transaction<R>,
   stream: Readable,

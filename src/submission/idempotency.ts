@@ -56,7 +56,7 @@ function nameOf({ mode, idempotencyKey }: IdempotencyRequest, domainId: string |
   return [...(mode === 'test' ? [mode] : []), ...(domainId === null ? [] : [domainId]), idempotencyKey].join('\n')
 }
 
-/** Records and clock → IdempotencyKeys. */
+/** Creates IdempotencyKeys from records and a clock. */
 export function createIdempotencyKeys({
   records,
   clock,

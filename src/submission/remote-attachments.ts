@@ -27,7 +27,7 @@ export interface OpenAttachments {
   close(): void
 }
 
-/** RemoteFiles → RemoteAttachments. */
+/** Creates RemoteAttachments from RemoteFiles. */
 export function createRemoteAttachments(remoteFiles: RemoteFiles): RemoteAttachments {
   const open: RemoteAttachments['open'] = (organizationId, requests) => {
     const files = remoteFiles.open(organizationId, urlsOf(requests))

@@ -14,7 +14,7 @@ export type SendingEligibility = (
   now: number,
 ) => Promise<Refusal | null>
 
-/** Store and submission settings → SendingEligibility, using submission's own checks. */
+/** Creates SendingEligibility from the store and the settings of submission, with submission's own checks. */
 export function createSendingEligibility(deps: {
   store: Pick<Store, 'domains' | 'messages'>
   settings: { requireVerifiedDomain: boolean }

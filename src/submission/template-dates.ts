@@ -9,8 +9,8 @@ import {
   toValueSync,
 } from 'liquidjs'
 
-/** The filter `date` with all conversions of strftime, in English and on every machine alike: ISO C 7.27.3.5, those of
- *  Ruby, in which Liquid is written, and Liquid's own `%q`. */
+/** The filter `date`, which writes the same on every machine, in English. It has the conversions of C's strftime (ISO C
+ *  7.27.3.5), those that Ruby adds, because Liquid was first written in Ruby, and Liquid's own `%q`. */
 
 /** Replaces the filter. A conversion that does not exist stays as it is written. */
 export function formatDates(liquid: Liquid): void {

@@ -19,7 +19,7 @@ export interface UserLink {
   metadata: { link: string }
 }
 
-/** Secret of the store → UserLinks. A token is 160 bits of HMAC-SHA256. */
+/** Creates UserLinks from the secret of the store. A token is 160 bits of HMAC-SHA256. */
 export function createUserLinks(secret: Uint8Array, random: Random): UserLinks {
   const tokenOf = (link: string) =>
     createHmac('sha256', secret).update(`user link ${link}`).digest().toString('hex', 0, TOKEN_BYTES)

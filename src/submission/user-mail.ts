@@ -25,8 +25,8 @@ export interface UserMail {
   obstacle(): MailObstacle | null
   /** Token for a link, and what `send` needs to put it into a mail. The caller stores its hash before it sends. */
   mintLink(): Promise<UserLink>
-  /** Queues a mail → null, or why it was not queued: then somebody passes on the link. Rejects with the error of the
-   *  store. */
+  /** Queues a mail. Resolves with null, or with the reason why it was not queued: somebody then has to pass on the link by
+   *  hand. Rejects with the error of the store. */
   send(mail: UserMailing, now: number): Promise<MailObstacle | null>
   /** Ends the suppression of an address whose mail bounced before: an operator wants to try again. */
   unsuppress(email: string, now: number): Promise<void>

@@ -10,8 +10,8 @@ export interface TlsCounters {
   flush(): Promise<void>
 }
 
-/** Store → TlsCounters. Successes are counted by policy only; failures also by host and address, with at most 20,000
- *  kinds between two flushes. */
+/** Creates TlsCounters from the store. Successes are counted by policy only; failures also by host and address, with at
+ *  most 20,000 kinds between two flushes. */
 export function createTlsCounters(deps: { store: Pick<Store, 'tlsSessions'>; clock: Clock }): TlsCounters {
   let counts = new Map<string, TlsCount>()
 

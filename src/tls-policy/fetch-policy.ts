@@ -12,9 +12,9 @@ export interface PolicyFailure {
 /** Domain → its policy, or the failure. */
 export type FetchPolicy = (domain: string) => Promise<MtaSts | PolicyFailure>
 
-/** HTTPS client → FetchPolicy. Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt`: status 200, text/plain, at
- *  most 64 KiB; a redirect is a failure. Some fetches run at once, the others wait; each domain takes at most a minute
- *  in all. Never rejects. RFC 8461 §3.3 */
+/** Creates FetchPolicy from an HTTPS client. It fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt`: status 200,
+ *  text/plain, at most 64 KiB; a redirect is a failure. Some fetches run at once, the others wait; each domain takes at
+ *  most a minute in all. Never rejects. RFC 8461 §3.3 */
 export function createFetchPolicy(options: { ask: Ask; clock: Clock; port?: number }): FetchPolicy {
   const { ask, clock, port = 443 } = options
   const waiting: (() => void)[] = []

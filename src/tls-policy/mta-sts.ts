@@ -18,7 +18,8 @@ export interface MtaStsPolicies {
   refresh(now: number): Promise<void>
 }
 
-/** Store, DNS and fetch → MtaStsPolicies. `onFailure` receives policies that are announced and cannot be fetched. */
+/** Creates MtaStsPolicies from the store, DNS and a FetchPolicy. `onFailure` receives policies that are announced and
+ *  cannot be fetched. */
 export function createMtaStsPolicies(deps: {
   store: Pick<Store, 'mtaSts'>
   resolver: Pick<Resolver, 'txt'>

@@ -34,7 +34,7 @@ export interface Engagement {
   senderOf(deliveryId: string): Promise<string | null>
 }
 
-/** Store → Engagement; calls `notify` after each event. */
+/** Creates Engagement from the store. It calls `notify` after each event. */
 export function createEngagement(deps: {
   store: Pick<Store, 'deliveries'>
   mintId: MintId

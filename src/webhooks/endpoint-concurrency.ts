@@ -10,7 +10,7 @@ export interface EndpointConcurrency {
   reset(endpointId: string): void
 }
 
-/** Total and limit per endpoint → EndpointConcurrency. An endpoint whose latest response was quick may use
+/** Creates EndpointConcurrency from the limits in total and per endpoint. An endpoint whose latest response was quick may use
  *  `perEndpoint`. All slow ones together share half of the slots, at most `perEndpoint` each. An unknown endpoint
  *  starts with two: after a restart, fifty unresponsive endpoints take a hundred of two hundred slots, and the
  *  others continue. With more than `total / 2` slow ones each still gets one slot, so that half is exceeded. Keeps

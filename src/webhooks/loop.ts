@@ -33,7 +33,7 @@ export interface WebhookLoopOptions {
   shapes: Shapes
 }
 
-/** Store, HTTP client and settings → a WebhookLoop that is not started yet. */
+/** Creates a WebhookLoop from the store, an HTTP client and settings. It is not started yet. */
 export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
   const { store, clock, random, log, workerId, userAgent, shapes } = options
   const { scheduleSeconds, timeoutMs, maxInFlight, maxPerWebhook } = options.settings

@@ -13,7 +13,7 @@ export interface OrganizationLimits {
   freed(): string[]
 }
 
-/** ConcurrencyLimiter of all endpoints, and the organization of each → OrganizationLimits.
+/** Creates OrganizationLimits from the ConcurrencyLimiter of all endpoints and the organization of each.
  *
  *  An organization has at most as many requests in progress as there are free slots: alone it gets half of them, two
  *  busy ones get a third each, and with n of them 1/(n+1) stays free for others, without a table of waiting

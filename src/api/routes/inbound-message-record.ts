@@ -70,8 +70,8 @@ export function inboundRecord(message: InboundMessage, status: InboundStatus) {
   }
 }
 
-/** Parsed mail → additional fields in the record of a single message, named as in the webhook payload. Null, after the
- *  retention period → all fields are null. */
+/** Parsed mail → additional fields in the record of a single message, named as in the webhook payload. Of null,
+ *  after the retention period, all fields are null. */
 export function inboundContent(parsed: ParsedMail | null) {
   return {
     text_body: parsed?.textBody ?? null,

@@ -58,7 +58,8 @@ const PROBLEM = z.object({
     .catch([]),
 })
 
-/** Directory URL and signer → AcmeClient. Rejects with OrderFailure when the directory cannot be read. */
+/** Creates an AcmeClient from the URL of the directory and a signer. Rejects with OrderFailure when the directory
+ *  cannot be read. */
 export async function openClient(directoryUrl: string, signer: Signer, deps: AcmeDeps): Promise<AcmeClient> {
   const { clock } = deps
   const { origin } = new URL(directoryUrl)
