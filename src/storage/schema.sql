@@ -307,7 +307,26 @@ create table template_versions (
   primary key (template_id, version)
 );
 
--- Sending addresses
+-- Recipients and sending addresses
+
+create table suppressions (
+  id text collate "C" primary key,
+  organization_id text not null,
+  domain_id text not null, -- '' = the whole organization
+  mode text not null,
+  stream text not null default '', -- '' = every stream
+  email text not null,
+  reason text not null,
+  message_id text,
+  created_at bigint not null,
+  evidence text
+);
+-- A complaint about a stream also counts for others, so it is kept beside an unsubscription from the same stream.
+create unique index suppressions_by_address on suppressions
+  (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint'));
+create index suppressions_of_organization on suppressions (organization_id, id);
+create index suppressions_by_reason on suppressions (organization_id, reason, id);
+create index suppressions_by_stream on suppressions (organization_id, stream, id) where stream <> '';
 
 -- Sending addresses that belong to one organization each. An address that its organization loses keeps sending what was
 -- accepted before `leaving_since`.

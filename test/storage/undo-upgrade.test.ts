@@ -35,8 +35,8 @@ const NEW_MESSAGE = `create temp table one as select * from messages limit 1;
   update one set id = 'new', number = null; insert into messages select * from one`
 const NEW_EVENT = `insert into events (id, type, organization_id, mode, created_at, body)
   values ('new', 'message.bounced', 'org_a', 'live', 1, '{}')`
-const NEW_SUPPRESSION = `insert into suppressions (id, organization_id, domain_id, email, reason, created_at)
-  values ('new', 'org_a', '', 'a@x.example', 'manual', 1)`
+const NEW_SUPPRESSION = `insert into suppressions (id, organization_id, domain_id, mode, email, reason, created_at)
+  values ('new', 'org_a', '', 'live', 'a@x.example', 'manual', 1)`
 
 describe('the return to the schema before an upgrade', () => {
   test('takes the copy from before, and keeps the newer database', async () => {

@@ -134,25 +134,7 @@ create index due_rates_by_time on due_rates (due_at);
 
 -- Recipients and destinations
 
-create table suppressions (
-  id text collate "C" primary key,
-  organization_id text not null,
-  domain_id text not null, -- '' = the whole organization
-  mode text not null,
-  stream text not null default '', -- '' = every stream
-  email text not null,
-  reason text not null,
-  message_id text,
-  created_at bigint not null,
-  evidence text
-);
--- A complaint about a stream also counts for others, so it is kept beside an unsubscription from the same stream.
-create unique index suppressions_by_address on suppressions
-  (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint'));
-create index suppressions_of_organization on suppressions (organization_id, id);
-create index suppressions_by_reason on suppressions (organization_id, reason, id);
-create index suppressions_by_stream on suppressions (organization_id, stream, id) where stream <> '';
--- By the beginning of the address and of its domain, in the order of bytes.
+-- Suppressed addresses by their beginning and that of their domain, in the order of bytes.
 create index suppressions_by_beginning on suppressions (organization_id, (email collate "C"));
 create index suppressions_by_host on suppressions (organization_id, (split_part(email, '@', 2) collate "C"));
 

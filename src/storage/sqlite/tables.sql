@@ -51,25 +51,7 @@ create table volumes (
 
 -- Recipients
 
-create table suppressions (
-  id text primary key,
-  organization_id text not null,
-  domain_id text not null, -- '' = the whole organization
-  mode text not null default 'live',
-  stream text not null default '', -- '' = every stream
-  email text not null,
-  reason text not null,
-  message_id text,
-  created_at integer not null,
-  evidence text
-) strict, without rowid;
--- A complaint about a stream also counts for others, so it is kept beside an unsubscription from the same stream.
-create unique index suppressions_by_address on suppressions
-  (organization_id, email, domain_id, mode, stream, (stream <> '' and reason = 'complaint'));
-create index suppressions_of_organization on suppressions (organization_id, id);
-create index suppressions_by_reason on suppressions (organization_id, reason, id);
-create index suppressions_by_stream on suppressions (organization_id, stream, id) where stream <> '';
--- By the beginning of their domain.
+-- Suppressed addresses by the beginning of their domain; those by their own are in suppressions_by_address.
 create index suppressions_by_host on suppressions (organization_id, substr(email, instr(email, '@') + 1));
 
 -- Mail
