@@ -1,7 +1,7 @@
 import type { Queues } from '../roles/queues.ts'
 import { type Connection, one } from './driver.ts'
 
-/** Counts the entries of the due indexes, which contain only what waits: 50 ms for a million. */
+/** Counts the entries of the due indexes, which contain only what waits: a tenth of a second for a million. */
 export function countWaiting(db: Connection): (now: number) => Awaited<ReturnType<Queues['waiting']>> {
   const deliveries = counted(db, 'deliveries')
   const webhookDeliveries = counted(db, 'webhook_deliveries')

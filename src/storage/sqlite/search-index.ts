@@ -120,10 +120,21 @@ type Opened = ReturnType<typeof openFor>
 /** Opens the index of a database. One of another database, or that cannot be read, is begun anew. */
 function openFor(main: Connection) {
   const file = main.memory ? ':memory:' : join(dirname(main.name), SEARCH_FILE)
+  const opened = openReadable(file)
+  const { db, state, setState, parts } = opened
+  // Not by a new file, because another process may use this one.
+  if (!isOf(main, one(state))) {
+    inTransaction(db, () => {
+      for (const part of parts.all()) parts.drop(part)
+      setState.run(0, '')
+    })
+  }
+  return opened
+}
+
+function openReadable(file: string) {
   try {
-    const opened = openFile(file)
-    if (isOf(main, one(opened.state))) return opened
-    opened.db.close()
+    return openFile(file)
   } catch (error) {
     if (!/^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code))) throw error
   }
@@ -192,11 +203,18 @@ function createParts(db: Connection) {
     return known
   }
   const has = (part: number) => exists.get(part) !== undefined
+  const drop = (part: number) => {
+    prepared.delete(part)
+    unnote.run(part)
+    db.exec(`drop table words_${part}`)
+  }
   /** Parts whose merge of all segments has begun. */
   const begun = new Set<number>()
   return {
     of,
     has,
+    drop,
+    all: () => between.all(0, Number.MAX_SAFE_INTEGER),
     between: (low: number, high: number) => between.all(low, high),
     add: (part: number, message: Indexed) => {
       if (!has(part)) {
@@ -212,10 +230,7 @@ function createParts(db: Connection) {
       begun.add(part)
       if (one(changes) - before >= 2) return true
       begun.delete(part)
-      if (of(part).any.get() !== undefined) return false
-      prepared.delete(part)
-      unnote.run(part)
-      db.exec(`drop table words_${part}`)
+      if (of(part).any.get() === undefined) drop(part)
       return false
     },
   }
