@@ -259,7 +259,7 @@ export function storeOn(
     },
     events: sqliteEvents(db, writer, { append, reader, usage }),
     suppressions: findingErased(
-      { ...suppressionRecords(database, inside), ...sqliteSuppressionReading(db, reading) },
+      { ...suppressionRecords(database, inside), ...sqliteSuppressionReading(db, reading, reader) },
       { hasErased: erased.has, key: erasureKey },
     ),
     templates: templateRecords(database, inside),

@@ -9,7 +9,7 @@ export function when(value: unknown, sql: string): Condition[] {
   return value === null || value === undefined ? [] : [{ sql, values: [value] }]
 }
 
-/** Yields to the event loop: long reads run in pieces of some milliseconds. */
+/** Yields to the event loop: long work runs in pieces of some milliseconds. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

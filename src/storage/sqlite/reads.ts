@@ -6,14 +6,16 @@ import { inboundList } from './inbound-list.ts'
 import { messageList } from './message-list.ts'
 import { countWaiting } from './queues.ts'
 import { searchIndex } from './search-index.ts'
+import { suppressionList } from './suppression-list.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
 
-/** Reads of many records, by name: lists, searches, counts; and the search index, which is written where it is read. Each is a function of plain data, so that it can run in
- *  another thread (reader.ts). SQLite cannot interrupt a statement, so each ends by itself:
+/** Reads of many records, by name: lists, searches, counts; and the search index, which is written where it is read. Each
+ *  is a function of plain data, so that it can run in another thread (reader.ts). SQLite cannot interrupt a statement, so
+ *  each ends by itself:
  *
  *  messages     reads slices of an index until a limit of time (message-list.ts)
  *  events       reads an index of the matches, or at most one range of event-kinds.ts for each event of the page
- *  deliveries   (of a webhook) and `inbound` read slices of the narrowest index to its end
+ *  deliveries   (of a webhook), inbound and suppressions read slices of the narrowest index to its end
  *  waiting      reads the due indexes, which contain only what waits
  *  statistics   look up one row for each hour or day, and tag or domain
  *  search       indexes or renews a batch, or merges some pages */
@@ -28,6 +30,7 @@ export function readsOn(db: Connection) {
     follow: events.follow,
     webhookDeliveries: webhookDeliveryList(db),
     inbound: inboundList(db),
+    suppressions: suppressionList(db),
     waiting: countWaiting(db),
     hours: (...asked: Parameters<typeof hourCounts>) => readNow(prepare, hourCounts(...asked)),
     days: (...asked: Parameters<typeof dayCounts>) => readNow(prepare, dayCounts(...asked)),

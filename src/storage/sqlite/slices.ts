@@ -1,5 +1,5 @@
 import type { Connection } from './driver.ts'
-import { type Condition, nextTurn } from './page.ts'
+import type { Condition } from './page.ts'
 
 /** Records of an index that one statement reads at most: a millisecond, or ten if each has to come from the disk. */
 export const SLICE = 256
@@ -46,16 +46,6 @@ export function walked<K extends Key, Row>(step: Step<K, Row>, high: K, limit: n
   const rows: Row[] = []
   for (let end: K | null = high; end !== null && rows.length < limit; ) end = step(rows, end, limit)
   return rows
-}
-
-/** Runs all steps of a walk in turns with other work → at most `limit` rows. */
-export async function walkSlices<K extends Key, Row>(step: Step<K, Row>, high: K, limit: number): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let end: K | null = high; ; ) {
-    end = step(rows, end, limit)
-    if (end === null || rows.length >= limit) return rows
-    await nextTurn()
-  }
 }
 
 /** The key that is that many places behind the newest between two keys; its parameters are low, high and the count. */
