@@ -7,20 +7,10 @@ export const bodies = {
   mail: (scratch: string) => written(scratch, 'mail.json', { ...ENVELOPE, html: html(10_240) }),
   /** The same, scheduled: what accepting alone costs. */
   held: (scratch: string) => written(scratch, 'held.json', { ...ENVELOPE, html: html(10_240), ...tomorrow() }),
-  /** 500 of 1 KB in one request, scheduled. */
-  batch: (scratch: string) => {
-    const one = { ...ENVELOPE, html: html(1_024), ...tomorrow() }
-    return written(scratch, 'batch.json', { messages: Array.from({ length: 500 }, () => one) })
-  },
-  /** One of 1 KB to each of at most 500 addresses, in one request. */
-  batchTo: (scratch: string, addresses: string[]) => {
-    const messages = addresses.map((to) => ({ ...ENVELOPE, to, html: html(1_024) }))
-    return written(scratch, 'batch-to.json', { messages })
-  },
-  /** The mail of 10 KB HTML, or another size, as an application sends it by SMTP. */
-  smtp: (scratch: string, size = 10_240) => {
-    const file = join(scratch, `mail-${size}.eml`)
-    writeFileSync(file, `${HEAD}\r\n${html(size).replaceAll('\n', '\r\n')}\r\n`)
+  /** The mail as an application sends it by SMTP. */
+  smtp: (scratch: string) => {
+    const file = join(scratch, 'mail.eml')
+    writeFileSync(file, `${HEAD}\r\n${html(10_240).replaceAll('\n', '\r\n')}\r\n`)
     return file
   },
 }

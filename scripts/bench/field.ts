@@ -1,87 +1,117 @@
-import type { Running } from './field/contender.ts'
-import { contenders, inTurn } from './field/in-turn.ts'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bodies } from './bodies.ts'
+import { openPostfix } from './field/postfix.ts'
 import type { Figure } from './figures.ts'
-import { authorsMail } from './inbound.ts'
-import type { Part } from './part.ts'
+import type { Bench, Part } from './part.ts'
+import { type LoadResult, load, startSink } from './peers.ts'
 import { until } from './process.ts'
-import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
+import { openServer } from './server.ts'
 
-/** Other mail servers on the same machine, one after another: `bun scripts/bench.ts --only field --data DIR`, as
- *  root. Missing ones are reported and skipped. On Debian 12, with none of them running afterwards:
+/** A mail server that sends to the sink, or that accepts everything and keeps it. */
+export interface Running {
+  /** Hands in that many mails of 10 KB → when all are accepted. */
+  send(connections: number, count: number): Promise<LoadResult>
+  /** User and system time of all its processes so far. */
+  cpuSeconds(): number
+  stop(): Promise<void>
+}
+
+/** How it is opened, in a folder that every user of the machine may enter. */
+export interface Stage {
+  folder: string
+  sinkPort: number
+  isHeld: boolean
+}
+
+interface Contender {
+  name: string
+  /** Mails of each load, for some seconds of it. */
+  mails: { warmUp: number; sent: number; accepted: number }
+  open(stage: Stage): Promise<Running>
+}
+
+/** Postrider beside Postfix, with and without OpenDKIM, one after the other. As root, on Debian 12:
  *
- *    apt-get install -y --no-install-recommends postfix opendkim libspf2-2 libldap-2.5-0 libmariadb3 libperl5.36 libpq5 \
- *      libnsl2 libidn12 libgnutls-dane0 libsasl2-2
- *    systemctl disable --now postfix opendkim
- *    adduser --system --group --no-create-home --allow-bad-names Debian-exim
- *    cd DIR && apt-get download exim4-daemon-heavy && dpkg -x exim4-daemon-heavy_*.deb .
- *    npm install Haraka@3.3.4 haraka-plugin-dkim@1.3.1 haraka-plugin-spf@1.3.0
+ *    apt-get install -y --no-install-recommends postfix opendkim && systemctl disable --now postfix opendkim
  *
- *  Each has its own configuration and spool in the scratch folder, in a control group that ends all its processes. */
+ *  Mail arrives at Postrider by HTTP: it composes it, signs it twice, and records attempts and events. */
 export const field: Part[] = [
   {
-    name: 'field.sent',
-    measure: (bench, binary) =>
-      inTurn(bench, binary, 'sent', { manner: 'relay' }, async (contender, server, sent) => {
-        await passOn(server, 20, contender.mails.warmUp)
-        const cpuBefore = server.cpuSeconds()
-        bench.note(contender, SENT, await passOn(server, 20, sent))
-        bench.note(contender, CPU, ((server.cpuSeconds() - cpuBefore) / sent) * 1000)
-      }),
-  },
-  {
-    name: 'field.accepted',
-    measure: (bench, binary) =>
-      inTurn(bench, binary, 'accepted', { manner: 'hold' }, async (contender, server, accepted) => {
-        await server.send(50, contender.mails.warmUp)
-        bench.note(contender, ACCEPTED, (await server.send(50, accepted)).perSecond)
-      }),
-  },
-  {
-    name: 'field.backlog',
-    measure: (bench, binary) => {
-      const wishes = { manner: 'route', names: TROUBLED_ZONE } as const
-      return inTurn(bench, binary, 'healthy', wishes, async (contender, server, healthy) => {
-        await passOn(server, 20, contender.mails.warmUp)
-        const alone = await passOn(server, 20, healthy)
-        await server.sendTo(troubledAddresses(DEAD))
-        const behind = await passOn(server, 20, healthy)
-        bench.note(contender, BEHIND, behind)
-        bench.note(contender, KEPT, behind / alone)
-      })
-    },
-  },
-  {
-    name: 'field.inbound',
-    measure: (bench, binary) => {
-      const { small, zone: names } = authorsMail(bench.scratch)
-      const wishes = { manner: 'check', names, mail: { file: small, to: 'inbox@bench.example' } } as const
-      return inTurn(bench, binary, 'inbound', wishes, async (contender, server, inbound) => {
-        await server.send(20, contender.mails.warmUp)
-        bench.note(contender, INBOUND, (await server.send(20, inbound)).perSecond)
-      })
+    name: 'field',
+    measure: async (bench, binary) => {
+      if (binary.name === 'against') return // a column is one server
+      for (const contender of [{ ...OURS, open: (stage: Stage) => openOurs(binary.file, stage) }, POSTFIX, SIGNING]) {
+        try {
+          await measure(bench, contender)
+        } catch (error) {
+          console.error(`${contender.name}:`, error)
+          process.exitCode = 1
+        }
+      }
     },
   },
 ]
 
-const columns = contenders('').map(({ name }) => name)
+const OURS = { name: 'Postrider', mails: { warmUp: 5_000, sent: 6_000, accepted: 20_000 } }
+const POSTFIX: Contender = {
+  name: 'Postfix',
+  mails: { warmUp: 300, sent: 3_000, accepted: 6_000 },
+  open: (stage) => openPostfix(stage, false),
+}
+const SIGNING: Contender = {
+  name: 'Postfix + OpenDKIM',
+  mails: { warmUp: 300, sent: 2_000, accepted: 3_000 },
+  open: (stage) => openPostfix(stage, true),
+}
+
+const columns = [OURS.name, POSTFIX.name, SIGNING.name]
 const SENT: Figure = { what: 'sent end to end per second, 10 KB HTML, 20 connections', columns }
 const CPU: Figure = { what: 'CPU seconds for 1,000 sent', columns }
 const ACCEPTED: Figure = { what: 'accepted per second, durable, 50 connections, delivery held', columns }
-const DEAD = 20_000
-const BEHIND: Figure = { what: 'healthy mail sent per second behind 20,000 for dead destinations', columns }
-const KEPT: Figure = { what: 'the same as a share of its rate without', columns }
-const INBOUND: Figure = { what: 'inbound mail accepted per second, 10 KB, SPF and DKIM looked up', columns }
 
-/** Sends that many mails → how many a second came out, until the last one or the time limit. */
-async function passOn(server: Running, connections: number, count: number): Promise<number> {
-  const before = await server.passedOn()
-  const startedAt = performance.now()
-  const past = () => performance.now() - startedAt
-  const sent = server.send(connections, count)
-  const isDone = until(async () => (await server.passedOn()) >= before + count || past() > LIMIT_MS)
-  await Promise.all([isDone, Promise.race([sent, isDone])])
-  sent.catch(() => {}) // the server ends before the mails beyond the time limit
-  return (((await server.passedOn()) - before) / past()) * 1000
+async function measure({ scratch, messages, note }: Bench, { name, mails, open }: Contender): Promise<void> {
+  const share = messages / 5_000
+  const [warmUp, sent, accepted] = [mails.warmUp, mails.sent, mails.accepted].map((each) => Math.ceil(each * share))
+  const sink = await startSink()
+  const inFolder = async (isHeld: boolean, work: (server: Running) => Promise<void>) => {
+    chmodSync(scratch, 0o711)
+    const folder = mkdtempSync(join(scratch, 'field-'))
+    chmodSync(folder, 0o755)
+    const server = await open({ folder, sinkPort: sink.port, isHeld })
+    try {
+      await work(server)
+    } finally {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  await inFolder(false, async (server) => {
+    const passOn = async (count: number) => {
+      const before = await sink.mails()
+      const startedAt = performance.now()
+      await server.send(20, count)
+      await until(async () => (await sink.mails()) >= before + count)
+      return (count / (performance.now() - startedAt)) * 1000
+    }
+    await passOn(warmUp!)
+    const cpuBefore = server.cpuSeconds()
+    note({ name }, SENT, await passOn(sent!))
+    note({ name }, CPU, ((server.cpuSeconds() - cpuBefore) / sent!) * 1000)
+  })
+  await inFolder(true, async (server) => {
+    await server.send(50, warmUp!)
+    note({ name }, ACCEPTED, (await server.send(50, accepted!)).perSecond)
+  })
+  sink.end()
 }
 
-const LIMIT_MS = 30_000
+async function openOurs(file: string, { folder, sinkPort, isHeld }: Stage): Promise<Running> {
+  const server = await openServer(file, { scratch: folder, sinkPort, mayScheduleAll: true })
+  const body = isHeld ? bodies.held(folder) : bodies.mail(folder)
+  return {
+    send: (connections, count) => load(server, connections, count, body),
+    cpuSeconds: server.cpuSeconds,
+    stop: () => server.stop(),
+  }
+}

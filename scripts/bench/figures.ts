@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 
 /** A measured value, in words; two parts never use the same ones. */
@@ -6,135 +5,74 @@ export interface Figure {
   what: string
   /** The unit after the value: `ms`, `MB`; nothing for rates and ratios. */
   unit?: string
-  /** The goal. */
   goal?: { atLeast: number } | { atMost: number }
-  /** The columns of a side-by-side comparison, in place of the binaries. */
+  /** The columns of a side-by-side comparison, in place of the executables. */
   columns?: string[]
 }
 
-/** The values of a figure, round by round, for each binary or column; `machine` for those without either. */
+/** A figure with the values of each column, round by round. */
 export interface Row extends Figure {
   values: Record<string, number[] | undefined>
 }
-type Who = 'this' | 'against' | 'machine'
 
-/** All values of a run, and its tables. */
-export interface Figures {
-  note(who: string, figure: Figure, value: number): void
-  latest(who: Who, figure: Figure): number | undefined
-  /** Lines of median (min–max), with an earlier binary also their ratio; then the table of those with columns. */
-  asText(): string
-  /** The table of the manual's page `performance`: this binary's figures with their goals; then the table of those
-   *  with columns. */
-  asMarkdown(): string
-  /** Writes the values to a file that `createFigures` reads. */
-  keep(file: string): void
-}
-
-/** A file of an earlier run, or null → the figures, to be added to. Throws when the file is of another machine,
- *  because such figures are not comparable. */
-export function createFigures(file: string | null): Figures {
-  const known = file === null ? null : readKept(file)
-  if (known !== null && known.machine !== machine()) throw new Error(`${file} was measured on ${known.machine}`)
-  const rows = new Map<string, Row>((known?.rows ?? []).map((row) => [row.what, row]))
-
-  return {
-    note: (who, figure, value) => {
-      const row = { ...figure, values: rows.get(figure.what)?.values ?? {} }
-      rows.set(figure.what, { ...row, values: { ...row.values, [who]: [...(row.values[who] ?? []), value] } })
-      console.error(`${who}: ${figure.what}: ${format(value)}`)
-    },
-    latest: (who, figure) => rows.get(figure.what)?.values[who]?.at(-1),
-    asText: () => [machine(), ...[...rows.values()].flatMap(lines), ...sideBySide([...rows.values()])].join('\n'),
-    asMarkdown: () => {
-      const known = [...rows.values()]
-      const own = known.flatMap(markdown)
-      const head = ['', '| What | Median (min–max) | Goal | |', '|---|---|---|---|']
-      return [`Measured on ${machine()}:`, ...(own.length === 0 ? [] : [...head, ...own]), ...sideBySide(known)].join(
-        '\n',
-      )
-    },
-    keep: (target) => writeFileSync(target, JSON.stringify({ machine: machine(), rows: [...rows.values()] }, null, 1)),
-  }
-}
-
-function readKept(file: string): { machine: string; rows: Row[] } | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
+const EXECUTABLES = ['this', 'against']
 
 /** `2 × AMD EPYC 7B13, 24 GiB`. */
 export function machine(): string {
   return `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
 }
 
-function lines(row: Row): string[] {
-  const { this: own, against } = row.values
-  const shown = (['this', 'against', 'machine'] as const).flatMap((who) => {
-    const values = row.values[who]
-    return values === undefined ? [] : [`${named(row, who).padEnd(78)} ${spread(values)}${verdict(row, who, values)}`]
+/** Rows → a Markdown table for each set of columns: median (lowest–highest), and the goal with what the first column misses.
+ *  A column without any value is left out. */
+export function tablesOf(rows: Row[]): string {
+  const groups = Map.groupBy(rows, ({ columns = EXECUTABLES }) => columns.join())
+  const tables = [...groups.values()].map((group) => {
+    const columns = (group[0]!.columns ?? EXECUTABLES).filter((name) => group.some(({ values }) => values[name]))
+    const cells = (row: Row) => columns.map((name) => spread(row.values[name] ?? []))
+    const named = ({ what, unit }: Figure) => (unit === undefined ? what : `${what}, ${unit}`)
+    const lines = group.map((row) => [named(row), ...cells(row), goalOf(row, row.values[columns[0]!] ?? [])])
+    return table(['What', ...columns, ...(group.some(({ goal }) => goal) ? ['Goal'] : [])], lines)
   })
-  if (own === undefined || against === undefined) return shown
-  return [...shown, `${'  this ÷ against'.padEnd(78)} ${(median(own) / median(against)).toFixed(3)}`]
+  return tables.join('\n\n')
 }
 
-function named({ what, unit }: Figure, who: Who): string {
-  return `${who === 'against' ? '  against: ' : ''}${what}${unit === undefined ? '' : `, ${unit}`}`
+/** A head and rows of as many cells, or fewer → an aligned Markdown table. */
+export function table(head: string[], rows: string[][]): string {
+  const lines = [head, head.map(() => '---'), ...rows]
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  return lines.map((line) => `| ${widths.map((width, at) => (line[at] ?? '').padEnd(width)).join(' | ')} |`).join('\n')
 }
 
-function markdown(row: Row): string[] {
-  const values = row.values.this ?? row.values.machine
-  if (values === undefined) return []
-  const unit = row.unit === undefined ? '' : ` ${row.unit}`
-  const goal = row.goal === undefined ? '' : `${goalOf(row.goal)}${unit}`
-  return [`| ${row.what} | ${spread(values)}${unit} | ${goal} | ${isMet(row, values) === false ? 'missed' : ''} |`]
+/** NaN of none. */
+export function median(values: number[]): number {
+  return quantile(values, 0.5)
 }
 
-/** The rows with columns → the lines of one table, after an empty line; none without such rows. A column without a
- *  value in any row is left out. */
-export function sideBySide(rows: Row[]): string[] {
-  const shown = rows.filter(({ columns }) => columns !== undefined)
-  const names = [...new Set(shown.flatMap(({ columns }) => columns!))]
-  const columns = names.filter((name) => shown.some(({ values }) => values[name] !== undefined))
-  if (columns.length === 0) return []
-  const cell = (values: number[] | undefined) => (values === undefined ? '–' : spread(values))
-  return [
-    '',
-    `| What | ${columns.join(' | ')} |`,
-    `|${'---|'.repeat(columns.length + 1)}`,
-    ...shown.map(({ what, values }) => `| ${what} | ${columns.map((name) => cell(values[name])).join(' | ')} |`),
-  ]
+/** `median (lower–upper quartile)`. */
+export function quartiles(values: number[]): string {
+  return `${format(median(values))} (${format(quantile(values, 0.25))}–${format(quantile(values, 0.75))})`
 }
 
-function verdict(row: Row, who: Who, values: number[]): string {
-  const met = who === 'against' ? null : isMet(row, values)
-  return met === null ? '' : `  ${met ? 'met' : 'MISSED'}: ${goalOf(row.goal!)}`
-}
-
-function isMet({ goal }: Figure, values: number[]): boolean | null {
-  if (goal === undefined) return null
-  return 'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost
-}
-
-function goalOf(goal: NonNullable<Figure['goal']>): string {
-  return 'atLeast' in goal ? `≥ ${format(goal.atLeast)}` : `≤ ${format(goal.atMost)}`
-}
-
+/** `median (lowest–highest)`; `–` of none. */
 function spread(values: number[]): string {
-  if (values.length === 1) return format(values[0]!)
+  if (values.length < 2) return values.length === 0 ? '–' : format(values[0]!)
   return `${format(median(values))} (${format(Math.min(...values))}–${format(Math.max(...values))})`
 }
 
-export function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+function goalOf({ goal }: Figure, values: number[]): string {
+  if (goal === undefined) return ''
+  const isMet = 'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost
+  return `${'atLeast' in goal ? `≥ ${format(goal.atLeast)}` : `≤ ${format(goal.atMost)}`}${isMet ? '' : ': missed'}`
+}
+
+/** The value below which that share of them is; NaN of none. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 /** Three digits: more are not significant. */
-function format(value: number): string {
-  if (value >= 100) return Number(value.toPrecision(3)).toLocaleString('en')
-  return String(Number(value.toPrecision(3)))
+export function format(value: number): string {
+  const rounded = Number(value.toPrecision(3))
+  return rounded >= 100 ? rounded.toLocaleString('en') : String(rounded)
 }

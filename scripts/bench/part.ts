@@ -1,12 +1,14 @@
 import type { Figure } from './figures.ts'
 
-/** One part of the bench, measured for each binary in turn or for the machine. */
+/** One part of the bench, measured for each executable in turn or for the machine. */
 export interface Part {
   /** For `--only`. */
   name: string
-  /** Once a round for each binary. */
+  /** Its warm-up and medians need no further rounds. */
+  isOnce?: boolean
+  /** Once a round for each executable. */
   measure?: (bench: Bench, binary: Binary) => Promise<void>
-  /** Once a round, after the binaries: measurements without one. */
+  /** Once a round, after the executables: measurements without one. */
   beside?: (bench: Bench) => Promise<void>
 }
 
@@ -21,16 +23,10 @@ export interface Bench {
   scratch: string
   /** The folder of `--data`, for the part that needs one. */
   data: string | null
-  /** The folder of `--release`, for the part that installs it. */
-  release: string | null
-  /** The file of `--against`, for parts that use both binaries at once. */
-  against: string | null
+  /** The share of `--share`, for the part with that much data. */
+  share: number
   /** Mails of a load. */
   messages: number
-  /** From 0. */
-  round: number
-  /** Records a value of this round: of a binary, a column of the figure, or the machine. */
+  /** Records a value of this round: of an executable or a column of the figure; null: of the first column. */
   note: (who: { name: string } | null, figure: Figure, value: number) => void
-  /** The value of this round, if it was recorded. */
-  noted: (who: Binary, figure: Figure) => number | undefined
 }

@@ -8,41 +8,36 @@ import { create, type Server } from './server.ts'
 
 export interface LoadResult {
   perSecond: number
-  p99Ms: number
   failed: number
 }
 
-/** Posts the body in `file` that many times. `extra`: `idempotent` gives each a separate key, `rate=300` starts that
- *  many a second without waiting for responses. Rejects when one is not accepted. */
+/** Posts the body in `file` that many times. Rejects when one is not accepted. */
 export async function load(
   { http, key }: Pick<Server, 'http' | 'key'>,
   connections: number,
   count: number,
   file: string,
-  extra = '',
 ): Promise<LoadResult> {
-  const result = await runProgram<LoadResult>('load', http, key, String(connections), String(count), file, extra)
+  const result = await runProgram<LoadResult>('load', http, key, String(connections), String(count), file)
   if (result.failed > 0) throw new Error(`${result.failed} of ${count} requests were not accepted`)
   return result
 }
 
-/** Sends the mail in `file` that many times. `extra`: `stepwise` sends each command after the previous reply.
- *  Rejects when one is not accepted. */
+/** Sends the mail in `file` that many times. Rejects when one is not accepted. */
 export async function deliver(
   { smtpInbound }: Pick<Server, 'smtpInbound'>,
   connections: number,
   count: number,
   file: string,
   recipient = 'inbox@bench.example',
-  extra = '',
 ): Promise<LoadResult> {
-  const args = [smtpInbound, String(connections), String(count), file, recipient, extra]
+  const args = [smtpInbound, String(connections), String(count), file, recipient]
   const result = await runProgram<LoadResult>('sender', ...args)
   if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not accepted`)
   return result
 }
 
-/** Endpoints on one HTTPS port, `/` answering at once and `/hang` never. */
+/** A webhook endpoint on an HTTPS port. */
 export async function startReceiver(scratch: string) {
   const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['hooks.example'], now: Date.now() })
   const caFile = join(scratch, 'hooks.pem')
@@ -64,7 +59,7 @@ export async function startSink() {
   return { port: sink.first.port!, mails: async () => (await sink.ask()).mails!, end: sink.end }
 }
 
-/** A webhook for delivery events. */
-export function subscribe(server: Server, url: string): Promise<unknown> {
+/** A webhook for delivery events → its record. */
+export function subscribe(server: Server, url: string): Promise<Record<string, string>> {
   return create(server, '/v1/webhooks', { url, events: ['message.delivered', 'message.bounced', 'message.deferred'] })
 }

@@ -103,19 +103,5 @@ function ofProcess(pid: number, look: (pid: number) => number): number | null {
   }
 }
 
-/** Runs `work` → the largest resident memory of a process meanwhile, polled every 20 ms. */
-export async function peakMb(pid: number, work: () => Promise<unknown>): Promise<number> {
-  let peak = residentMb(pid)
-  const watch = setInterval(() => {
-    peak = Math.max(peak, residentMb(pid))
-  }, 20)
-  try {
-    await work()
-  } finally {
-    clearInterval(watch)
-  }
-  return peak
-}
-
 const executable = (file: string) => (file === 'bun' ? process.execPath : file)
 const programFile = (name: string) => join(import.meta.dir, 'programs', `${name}.ts`)

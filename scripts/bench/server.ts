@@ -33,16 +33,14 @@ export interface Settings {
   mayScheduleAll?: boolean
   /** Another node on the same database, whose installation this one joins. */
   beside?: Pick<Server, 'dataDir' | 'key'>
-  /** With this, it answers for a delegated zone. */
-  delegated?: { zone: string; port: number }
-  /** Addresses of this machine that it sends from, all in one pool; without, the system chooses. */
-  addresses?: string[]
+  /** A filled data directory with a key of it, to serve as it is. */
+  existing?: { dataDir: string; key: string }
+  /** How long mail is kept; always without. */
+  retentionDays?: number
   /** Further DNS records. */
   zone?: ZoneRecord[]
   /** Fills the data directory before the start. */
   seed?: (home: Home) => Promise<void>
-  /** Reads the data directory after the end. */
-  autopsy?: (dataDir: string) => void
 }
 
 /** What `init` created. */
@@ -55,13 +53,11 @@ export interface Home {
 /** Settings → the running server on a temporary data directory, which is removed when it stops. */
 export async function openServer(file: string, settings: Settings): Promise<Server> {
   const folder = mkdtempSync(join(settings.scratch, 'server-'))
-  const dataDir = join(folder, 'data')
+  const dataDir = settings.existing?.dataDir ?? join(folder, 'data')
   const zone = await startZone([...SINK_ZONE, ...(settings.zone ?? [])])
   const config = join(folder, 'config.toml')
   writeFileSync(config, configOf(settings, dataDir, zone))
-  const key = settings.beside
-    ? copyEncryptionKey(dataDir, settings.beside)
-    : await setUp(file, config, settings, dataDir)
+  const key = settings.existing?.key ?? (await setUp(file, config, settings, dataDir))
 
   const startedAt = performance.now()
   const child = await start(file, ['serve', '--config', config])
@@ -78,53 +74,47 @@ export async function openServer(file: string, settings: Settings): Promise<Serv
     stop: async (signal) => {
       await child.stop(signal)
       await zone.stop()
-      settings.autopsy?.(dataDir)
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Creates the installation → the key of its administrator. */
-async function setUp(file: string, config: string, { seed }: Settings, dataDir: string): Promise<string> {
+/** Creates the installation, or joins that of `beside` → the key of its administrator. */
+async function setUp(file: string, config: string, { seed, beside }: Settings, dataDir: string): Promise<string> {
+  if (beside !== undefined) {
+    mkdirSync(dataDir)
+    copyFileSync(join(beside.dataDir, 'seal.key'), join(dataDir, 'seal.key'))
+    return beside.key
+  }
   const made = JSON.parse(await run(file, ['init', '--config', config, '--domain', 'bench.example', '--json']))
   await seed?.({ dataDir, organizationId: made.organization_id, domainId: made.domain_id })
   return made.api_key
 }
 
-/** A further node has the encryption key of the first. */
-function copyEncryptionKey(dataDir: string, { dataDir: first, key }: Pick<Server, 'dataDir' | 'key'>): string {
-  mkdirSync(dataDir)
-  copyFileSync(join(first, 'seal.key'), join(dataDir, 'seal.key'))
-  return key
+/** Creates a resource by the API → its record. */
+export function create(server: Server, path: string, body: object): Promise<Record<string, string>> {
+  return request(server, 'POST', path, body)
 }
 
-/** Creates a resource by the API → its record. */
-export async function create({ http, key }: Server, path: string, body: object): Promise<Record<string, string>> {
+/** Sends a request to the API → the response. Rejects at a refusal. */
+export async function request({ http, key }: Server, method: string, path: string, body: object) {
   const response = await fetch(`http://${http}${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   return (await response.json()) as Record<string, string>
 }
 
-export const SINK_ZONE: ZoneRecord[] = [
+const SINK_ZONE: ZoneRecord[] = [
   { name: 'sink.example', type: 'MX', data: { preference: 10, exchange: 'mx.sink.example' } },
   { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
   { name: 'hooks.example', type: 'A', data: '127.0.0.1' },
 ]
 
 function configOf(settings: Settings, dataDir: string, zone: Zone): string {
-  const {
-    sinkPort = 1,
-    caFile,
-    isOpen = false,
-    databaseUrl,
-    mayScheduleAll = false,
-    delegated,
-    addresses = [],
-  } = settings
+  const { sinkPort = 1, caFile, isOpen = false, databaseUrl, mayScheduleAll = false, retentionDays } = settings
   return [
     'hostname = "mail.bench.example"',
     `data_dir = "${dataDir}"`,
@@ -138,16 +128,14 @@ function configOf(settings: Settings, dataDir: string, zone: Zone): string {
     'allow_private_destinations = true',
     '[dns]',
     `servers = ["${zone.address}"]`,
-    ...(delegated === undefined
-      ? []
-      : [`zone = "${delegated.zone}"`, `listen = ["127.0.0.1:${delegated.port}"]`, 'responses_per_second = 0']),
     '[webhooks]',
     'allowed_private_networks = ["127.0.0.0/8"]',
     ...(caFile === undefined ? [] : [`ca_file = "${caFile}"`]),
-    ...(mayScheduleAll ? ['[plans.enterprise]', 'scheduled_messages = -1'] : []),
+    '[plans.enterprise]',
+    ...(mayScheduleAll ? ['scheduled_messages = -1'] : []),
+    ...(retentionDays === undefined ? [] : [`retention_days = ${retentionDays}`]),
     '[sending]',
     'require_verified_domain = false',
-    ...addresses.flatMap((address) => ['[[sending.addresses]]', `address = "${address}"`]),
     '',
   ].join('\n')
 }

@@ -1,53 +1,58 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { type Daemon, startDaemon } from '../../../test/support/daemon.ts'
 import { freePort } from '../../../test/support/free-port.ts'
-import { run } from '../process.ts'
-import type { Contender, Stage } from './contender.ts'
-import { startDaemons } from './daemons.ts'
-import { signingKey } from './signing-key.ts'
+import { bodies } from '../bodies.ts'
+import type { Running, Stage } from '../field.ts'
+import { deliver } from '../peers.ts'
+import { cpuSeconds, run, until } from '../process.ts'
 
-/** Postfix with its defaults, relaying to the sink; with OpenDKIM as a milter on a unix socket. */
-export const postfix: Contender = {
-  name: 'Postfix',
-  needs: () => ({ [`${DAEMONS}/master`]: 'postfix' }),
-  mails: { warmUp: 300, sent: 3_000, accepted: 6_000, healthy: 2_000 },
-  open: (stage) => open(stage, false),
-}
-
-export const postfixSigning: Contender = {
-  name: 'Postfix + OpenDKIM',
-  needs: () => ({ [`${DAEMONS}/master`]: 'postfix', [OPENDKIM]: 'opendkim' }),
-  mails: { warmUp: 300, sent: 2_000, accepted: 3_000 },
-  open: (stage) => open(stage, true),
-}
-
-const DAEMONS = '/usr/lib/postfix/sbin'
-const OPENDKIM = '/usr/sbin/opendkim'
-
-async function open(stage: Stage, isSigning: boolean) {
+/** Postfix with its defaults, relaying to the sink or holding all mail; with OpenDKIM as a milter on a unix socket. */
+export async function openPostfix(stage: Stage, isSigning: boolean): Promise<Running> {
   const { folder } = stage
   const port = await freePort()
   for (const name of ['conf', 'queue', 'data']) mkdirSync(`${folder}/${name}`)
   await run('/bin/chown', ['postfix', `${folder}/data`])
   writeFileSync(`${folder}/conf/main.cf`, mainOf(stage, isSigning))
-  writeFileSync(`${folder}/transport`, 'sink.example smtp:[127.0.0.1]\n')
   writeFileSync(`${folder}/conf/master.cf`, masterOf(port))
-  if (isSigning) {
-    signingKey(folder)
-    writeFileSync(`${folder}/opendkim.conf`, opendkimOf(folder))
+  const daemons = isSigning ? [startOpendkim(folder)] : []
+  daemons.push(startDaemon(['postfix', '-c', `${folder}/conf`, 'start-fg'], { folder }))
+  await until(() => greets(port))
+  return {
+    send: (connections, count) =>
+      deliver({ smtpInbound: `127.0.0.1:${port}` }, connections, count, bodies.smtp(folder), 'ann@sink.example'),
+    cpuSeconds: () => daemons.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0),
+    stop: async () => {
+      await run('postfix', ['-c', `${folder}/conf`, 'abort'])
+      for (const daemon of daemons) await daemon.end('SIGTERM')
+    },
   }
-  return startDaemons(stage, {
-    port,
-    commands: [
-      ...(isSigning ? [[OPENDKIM, '-f', '-x', `${folder}/opendkim.conf`]] : []),
-      ['/usr/sbin/postfix', '-c', `${folder}/conf`, 'start-fg'],
-    ],
-  })
 }
 
-function mainOf({ folder, sink, manner }: Stage, isSigning: boolean): string {
-  // to the sink directly: Postfix would treat a host with its own address in DNS as itself
-  const routes = [`transport_maps = texthash:${folder}/transport`, `smtp_tcp_port = ${sink.port}`]
-  const relays = [`relayhost = [127.0.0.1]:${sink.port}`, 'smtp_dns_support_level = disabled']
+function startOpendkim(folder: string): Daemon {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(`${folder}/dkim.pem`, privateKey.export({ type: 'pkcs1', format: 'pem' }))
+  writeFileSync(`${folder}/opendkim.conf`, opendkimOf(folder))
+  return startDaemon(['opendkim', '-f', '-x', `${folder}/opendkim.conf`], { folder })
+}
+
+async function greets(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const end = () => resolve(false)
+  const socket = {
+    data: (peer: { end(text: string): void }, bytes: Buffer) => {
+      resolve(bytes.toString().startsWith('220'))
+      peer.end('QUIT\r\n')
+    },
+    close: end,
+    error: end,
+    connectError: end,
+  }
+  await Bun.connect({ hostname: '127.0.0.1', port, socket }).catch(end)
+  return promise
+}
+
+function mainOf({ folder, sinkPort, isHeld }: Stage, isSigning: boolean): string {
   return [
     'compatibility_level = 3.6',
     `queue_directory = ${folder}/queue`,
@@ -60,9 +65,10 @@ function mainOf({ folder, sink, manner }: Stage, isSigning: boolean): string {
     'inet_interfaces = 127.0.0.1',
     'inet_protocols = ipv4',
     'alias_maps =',
-    ...(manner === 'route' ? routes : relays),
+    `relayhost = [127.0.0.1]:${sinkPort}`,
+    'smtp_dns_support_level = disabled',
     'smtpd_peername_lookup = no',
-    ...(manner === 'hold' ? ['smtpd_client_restrictions = static:HOLD'] : []),
+    ...(isHeld ? ['smtpd_client_restrictions = static:HOLD'] : []),
     ...(isSigning ? [`smtpd_milters = unix:${folder}/opendkim.sock`, 'milter_default_action = tempfail'] : []),
     '',
   ].join('\n')

@@ -1,65 +1,44 @@
-/** `bun scripts/bench/programs/probe.ts HOST:PORT PID` sends cheap requests repeatedly on one kept connection, until
- *  its standard input ends; then prints the round trips as JSON, and what the process was doing during long ones. */
+/** `bun scripts/bench/programs/probe.ts HOST:PORT PID` sends cheap requests on one kept connection until its standard input
+ *  ends; then prints the p99 of the round trips, and the longest one without the time in which the main thread of the
+ *  process, or this one, was ready to run but other processes had the cores. */
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import type { Stalls } from '../size/stalls.ts'
-import { watchWaits } from '../size/waits.ts'
+import { quantile } from '../figures.ts'
 
-/** Between two probes: long enough to cost little, short enough to detect a block of ten milliseconds. */
+/** Between two requests: long enough to cost little, short enough to detect a block of ten milliseconds. */
 const PAUSE_MS = 2
-/** After this time the process is inspected, and again at this interval. */
-const LOOK_MS = 3
-/** The goal. */
-const LONG_MS = 25
+const WARM_UP = 200
 
-async function probe(http: string, pid: number): Promise<void> {
-  const [host, port] = http.split(':')
-  const socket = connect({ host: host!, port: Number(port), noDelay: true })
-  const request = `GET /healthz HTTP/1.1\r\nHost: ${http}\r\n\r\n`
-  const waits = watchWaits(pid, LOOK_MS)
-  const timesMs: number[] = []
-  const causes = new Map<string, { times: number; worstMs: number }>()
-  let isEnding = false
-  const ask = () =>
-    new Promise<void>((resolve) => {
-      const startedAt = performance.now()
-      waits.begin()
-      socket.once('data', () => {
-        const tookMs = performance.now() - startedAt
-        timesMs.push(tookMs)
-        const cause = waits.end(tookMs)
-        if (tookMs > LONG_MS) {
-          const { times, worstMs } = causes.get(cause) ?? { times: 0, worstMs: 0 }
-          causes.set(cause, { times: times + 1, worstMs: Math.max(worstMs, tookMs) })
-        }
-        resolve()
-      })
-      socket.write(request)
-    })
-  process.stdin.on('end', () => {
-    isEnding = true
+const [http, pid] = process.argv.slice(2)
+const [host, port] = http!.split(':')
+const socket = connect({ host: host!, port: Number(port), noDelay: true })
+const tripsMs: number[] = []
+const waitsMs: number[] = []
+let isEnding = false
+process.stdin.on('end', () => {
+  isEnding = true
+})
+process.stdin.resume()
+
+for (let trip = 0; !isEnding; trip++) {
+  if (trip === WARM_UP) console.log('{}')
+  const [startedAt, delayedAt] = [performance.now(), withoutCoreMs()]
+  await new Promise<void>((resolve) => {
+    socket.once('data', () => resolve())
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: ${http}\r\n\r\n`)
   })
-  process.stdin.resume()
-  for (let warm = 0; warm < 200; warm++) await ask()
-  timesMs.length = 0
-  causes.clear()
-  console.log('{"begun":1}')
-  while (!isEnding) {
-    await ask()
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  const tripMs = performance.now() - startedAt
+  if (trip >= WARM_UP) {
+    tripsMs.push(tripMs)
+    waitsMs.push(tripMs - (withoutCoreMs() - delayedAt))
+    await Bun.sleep(PAUSE_MS)
   }
-  socket.destroy()
-  timesMs.sort((a, b) => a - b)
-  const at = (share: number) => timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))] ?? 0
-  const stalls: Stalls = {
-    probes: timesMs.length,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    p999Ms: at(0.999),
-    worstMs: at(1),
-    causes: Object.fromEntries([...causes].sort(([, a], [, b]) => b.worstMs - a.worstMs)),
-  }
-  console.log(JSON.stringify(stalls))
 }
-
-await probe(process.argv[2]!, Number(process.argv[3]))
+console.log(JSON.stringify({ p99Ms: quantile(tripsMs, 0.99), longestMs: Math.max(...waitsMs) }))
 process.exit()
+
+/** How long either main thread was ready to run without a core, since its start (proc(5), schedstat). */
+function withoutCoreMs(): number {
+  const delayNs = (of: string) => Number(readFileSync(`/proc/${of}/schedstat`, 'utf8').split(' ')[1])
+  return (delayNs(`${pid}/task/${pid}`) + delayNs('thread-self')) / 1e6
+}

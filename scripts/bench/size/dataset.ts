@@ -1,6 +1,8 @@
 /** The content of the big store: how much, whose, and how it is distributed. Everything follows from a number, so
  *  that seeding and queries agree. */
 
+import { base32 } from '../../../src/os/ids.ts'
+
 export interface Extent {
   /** Final messages, one recipient each. */
   past: number
@@ -9,9 +11,6 @@ export interface Extent {
   events: number
   /** Domains of the queued ones. */
   destinations: number
-  suppressions: number
-  inbound: number
-  webhookDeliveries: number
 }
 
 /** The goals are set for this size. */
@@ -20,9 +19,6 @@ export const FULL: Extent = {
   queued: 1_000_000,
   events: 10_000_000,
   destinations: 20_000,
-  suppressions: 200_000,
-  inbound: 200_000,
-  webhookDeliveries: 500_000,
 }
 
 /** A share of that, for experiments. */
@@ -74,4 +70,28 @@ export function recipient(n: number, { past, destinations }: Pick<Extent, 'past'
   const pick = noise(n * 13 + 5)
   const domain = n < past ? `mail${Math.floor((pick % 1000) ** 2 / 1000)}.example` : `d${n % destinations}.example`
   return [`u${pick % Math.ceil(past / 4)}@${domain}`, domain]
+}
+
+/** An id as it is minted, with its random part from a number. */
+export function idAt(prefix: string, at: number, n: number): string {
+  const bytes = Buffer.alloc(10)
+  bytes.writeUInt32BE(noise(n), 0)
+  bytes.writeUInt32BE(n >>> 0, 4)
+  bytes.writeUInt16BE(noise(n + 1) & 0xffff, 8)
+  return `${prefix}_${time32(at)}${base32(bytes)}`
+}
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+function time32(at: number): string {
+  let text = ''
+  for (let rest = at, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text
+  return text
+}
+
+/** When message `n` was accepted: past ones over the month, queued ones during the last hours. */
+export function acceptedAt(n: number, { past, queued }: Extent, now: number): number {
+  const begin = now - DAYS * DAY_MS
+  const turn = now - DAY_MS / 4
+  if (n < past) return Math.floor(begin + (n / past) * (turn - begin))
+  return Math.floor(turn + ((n - past) / queued) * (now - turn))
 }
