@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 
-/** How long a property runs. Under `bun test` short and with a fixed seed, so that the suite is fast and stable.
- *  scripts/fuzz.ts sets FUZZ_RUNS and FUZZ_SEED: that many runs of each property, with other values each time.
- *  Failing values are kept in corpus/<target>/<property>-….json, and every later run starts with them. */
+/** How long a property runs. Under `bun test` short and with a fixed seed, so that the suite is fast and stable. With
+ *  FUZZ_RUNS it runs that many times, with the values of FUZZ_SEED, a number. Failing values of such a run are kept in
+ *  corpus/<target>/<property>-….json, and every later run starts with them. */
 export interface Place {
   /** The name of the test file, without `.test.ts`. */
   target: string
@@ -14,8 +14,6 @@ export interface Place {
 
 const LONG_RUNS = Number(process.env.FUZZ_RUNS ?? 0)
 const SEED = Number(process.env.FUZZ_SEED ?? 0)
-/** `target property runs` of all runs so far, rewritten during the run. */
-const PROGRESS = process.env.FUZZ_PROGRESS
 const CORPUS = join(import.meta.dir, 'corpus')
 
 /** CPU time of the process, which includes the runs beside this one; most runs take a few milliseconds. More counts as
@@ -26,10 +24,8 @@ const MOST_CPU_MS = 10_000
  *  for this property, if several lanes run it at once. `fixed` also distinguishes lanes and properties in long runs.
  *  Throws what fc.assert throws, after the failing values were kept. */
 export function runs<T>(place: Place, short: number, fixed: number, share = 1): fc.Parameters<T> {
-  const { target, property } = place
   const report = (details: fc.RunDetails<T>) => {
     if (LONG_RUNS > 0 && details.failed && details.counterexample !== null) keep(place, details.counterexample)
-    tell(`${target} ${property}`, 0)
     if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance })
   }
   return {
@@ -37,7 +33,7 @@ export function runs<T>(place: Place, short: number, fixed: number, share = 1): 
       ? { numRuns: Math.ceil(LONG_RUNS * share), seed: (SEED + fixed * 7919) | 0, maxSkipsPerRun: 1 }
       : { numRuns: Math.ceil(short * share), seed: fixed }),
     examples: corpusOf<T>(place),
-    plugins: watched<T>(place),
+    plugins: watched<T>(),
     reporter: report,
   }
 }
@@ -78,29 +74,17 @@ function revive(_key: string, value: unknown): unknown {
     : value
 }
 
-const counts = new Map<string, number>()
-let written = 0
-
-/** Counts runs, and fails those that compute too long. One that never ends is ended by the limit of its test, and in long
- *  runs by the watcher of PROGRESS. */
-function watched<T>({ target, property }: Place): fc.Plugin<T>[] {
+/** Fails runs that compute too long. One that never ends is ended by the limit of its test. */
+function watched<T>(): fc.Plugin<T>[] {
   let began = process.cpuUsage()
   return [
     fc.beforeEach(() => {
       began = process.cpuUsage()
     }),
     fc.afterEach(() => {
-      tell(`${target} ${property}`, 1)
       const { user, system } = process.cpuUsage(began)
       const usedMs = (user + system) / 1000
       if (usedMs > MOST_CPU_MS) throw new Error(`one run used ${Math.round(usedMs)} ms of CPU`)
     }),
   ] as fc.Plugin<T>[]
-}
-
-function tell(name: string, more: number): void {
-  counts.set(name, (counts.get(name) ?? 0) + more)
-  if (PROGRESS === undefined || (more > 0 && performance.now() - written < 1_000)) return
-  written = performance.now()
-  writeFileSync(PROGRESS, [...counts].map(([each, count]) => `${each} ${count}\n`).join(''))
 }
