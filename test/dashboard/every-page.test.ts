@@ -58,6 +58,7 @@ describeWithBrowser('every page of the dashboard', () => {
       expect(await overflow(page)).toEqual([])
       for (const width of [390, 768, 1440]) {
         await page.setViewportSize({ width, height: 844 })
+        await screenshot(page, `${name}-${width}`)
         expect([width, ...(await brokenWords(page)), ...(await page.evaluate(squeezed))]).toEqual([width])
       }
       // Every page has the same navigation.

@@ -186,34 +186,6 @@ export async function addAddresses(server: TestServer): Promise<void> {
   await server.ended(body.id)
 }
 
-/** Removes what a new server of the tests has, so that the dashboard shows a fresh installation: its webhook, and its domain
- *  with the keys. */
-export async function removeAll(server: TestServer): Promise<void> {
-  const { data } = await server.read('/v1/domains')
-  await server.ask('DELETE', `/v1/webhooks/${server.webhook.id}`)
-  for (const { id } of data) await server.ask('DELETE', `/v1/domains/${id}`)
-}
-
-/** Pages that show an empty state in a fresh installation. */
-export const EMPTY_PAGES: Record<string, string> = {
-  overview: '/',
-  messages: '/messages',
-  sandbox: '/sandbox',
-  domains: '/domains',
-  'api-keys': '/api-keys',
-  webhooks: '/webhooks',
-  templates: '/templates',
-  suppressions: '/suppressions',
-  erasures: '/erasures',
-  inbound: '/inbound',
-  routes: '/inbound?tab=routes',
-  health: '/health',
-  users: '/users',
-  organizations: '/organizations',
-  'sending-addresses': '/sending-addresses',
-  'blocked-links': '/settings?tab=blocked-links',
-}
-
 /** A DMARC report with a source of each kind, and a TLS report. */
 async function addReports(server: TestServer, domainId: string): Promise<void> {
   const { zone, organizationId } = server
