@@ -1,20 +1,15 @@
 /** Makes small mutations in src, one after another, and runs the tests that can reach each.
  *
- *    bun scripts/mutate.ts --seed 7 --count 100 [--only src/mail] [--coverage FILE] [--seconds 120] [--skip 50]
+ *    bun scripts/mutate.ts --seed 7 --count 100 [--only src/mail] [--seconds 120]
  *
  *  Works in a copy of the checkout. Prints one line for each mutation with its place: killed (by which test, or by the
  *  types) or SURVIVED. A survivor is a hole in the tests, or changes no behaviour: check each. Exit code 0.
  *
- *  - `--coverage`: which test executes which lines. If FILE does not exist, all test files run once for it, some ten
- *    minutes. Then those that execute the mutated line run first; without it, the nearest by imports.
- *  - `--seconds`: after this time no further tests start for a mutation, and test files that take longer alone are left
- *    out. The tests of the built program have as much again.
- *  - `--skip`, `--take`: leaves out the first mutations of the sample, and takes that many; for several processes. */
+ *  After `--seconds`, no further tests start for a mutation; the tests of the built program have as much again. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Executed, measureExecuted } from './mutate/executed.ts'
 import { type Mutation, mutationsOf } from './mutate/mutations.ts'
 import { testReach } from './mutate/reach.ts'
 
@@ -27,19 +22,15 @@ const LEFT_OUT =
 const PROGRAM_SETUP = 'test/faults/setup.ts'
 /** Test files in one run of Bun: 1, 2, 4, then this many. The first ones find most mutations. */
 const MAX_BATCH = 8
-/** A run that takes this many times as long as its tests alone, and a minute, does not end. */
-const SLOWEST = 8
-const EXPECTED_MS = 5_000
+/** A run of tests that takes longer does not end. */
+const LIMIT_MS = 300_000
 
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '20' },
     only: { type: 'string', default: 'src' },
-    coverage: { type: 'string' },
     seconds: { type: 'string', default: '120' },
-    skip: { type: 'string', default: '0' },
-    take: { type: 'string' },
   },
 })
 
@@ -60,38 +51,27 @@ for (const name of readdirSync(ROOT)) {
 const sources = [...new Bun.Glob(`${options.only}/**/*.{ts,tsx}`).scanSync(copy)].filter((file) => !LEFT_OUT.test(file))
 const all = sources.sort().flatMap((file) => mutationsOf(file, readFileSync(join(copy, file), 'utf8')))
 const sample = sampleOf(all, Number(options.count), Number(options.seed))
-const skipped = Number(options.skip)
-const part = sample.slice(skipped, skipped + Number(options.take ?? options.count))
-console.log(`${part.length} of ${all.length} mutations, seed ${options.seed}`)
+console.log(`${sample.length} of ${all.length} mutations, seed ${options.seed}`)
 
-const distances = testReach(copy)
-const programTests = [...distances(PROGRAM_SETUP).keys()]
-const executed = options.coverage === undefined ? null : await executedBy(options.coverage)
-
+const testsOf = testReach(copy)
+const programTests = testsOf(PROGRAM_SETUP)
 let killed = 0
-for (const mutation of part) {
+for (const mutation of sample) {
   const by = await killerOf(mutation)
   if (by !== null) killed++
   const { file, line, what } = mutation
   console.log(`${by === null ? 'SURVIVED' : 'killed  '}  ${file}:${line}  ${what}${by === null ? '' : `  (${by})`}`)
 }
-console.log(`${killed} killed, ${part.length - killed} survived`)
-
-async function executedBy(file: string): Promise<Executed> {
-  await build()
-  const found = await measureExecuted(copy, file)
-  if (found.failing.size > 0) console.log(`left out, as they fail alone: ${[...found.failing].join(' ')}`)
-  return found
-}
+console.log(`${killed} killed, ${sample.length - killed} survived`)
 
 /** What detects the mutation; null when nothing does. */
-async function killerOf({ file, line, start, end, text }: Mutation): Promise<string | null> {
+async function killerOf({ file, start, end, text }: Mutation): Promise<string | null> {
   const path = join(copy, file)
   const source = readFileSync(path, 'utf8')
   writeFileSync(path, source.slice(0, start) + text + source.slice(end))
   try {
     return (
-      (await failureIn(testsFor(file, line))) ??
+      (await failureIn(testsOf(file).filter((test) => !programTests.includes(test)))) ??
       (await failureOf(['x', 'tsc', '--noEmit'], 'types')) ??
       (await build()) ??
       (await failureIn(programTests))
@@ -101,38 +81,13 @@ async function killerOf({ file, line, start, end, text }: Mutation): Promise<str
   }
 }
 
-/** The tests of a line, without those of the program: first those that execute it, then those that reach the file by
- *  imports. Among each, the near and quick ones first: one import more weighs as much as twice the time. */
-function testsFor(file: string, line: number): string[] {
-  const reached = distances(file)
-  const furthest = Math.max(0, ...reached.values())
-  const costOf = (test: string) => expectedMsOf(test) * 2 ** (reached.get(test) ?? furthest)
-  const byCost = (tests: Iterable<string>) => [...tests].sort((a, b) => costOf(a) - costOf(b))
-  const tests = new Set([...byCost(executed?.testsAt(file, line) ?? []), ...byCost(reached.keys())])
-  return [...tests].filter((test) => !programTests.includes(test) && !executed?.failing.has(test))
-}
-
-function expectedMsOf(test: string): number {
-  return executed?.durationOf(test) ?? EXPECTED_MS
-}
-
 /** Runs tests until one fails or the time is over → the failed test; null if none. */
 async function failureIn(tests: readonly string[]): Promise<string | null> {
-  const allowedMs = Number(options.seconds) * 1_000
-  const deadline = Date.now() + allowedMs
-  const left = tests.filter((test) => expectedMsOf(test) <= allowedMs)
+  const deadline = Date.now() + Number(options.seconds) * 1_000
+  const left = [...tests]
   for (let size = 1; left.length > 0 && Date.now() < deadline; size = Math.min(2 * size, MAX_BATCH)) {
-    const [first = '', ...others] = left.slice(0, size)
-    const batch = [first]
-    let expectedMs = expectedMsOf(first)
-    for (const test of others) {
-      expectedMs += expectedMsOf(test)
-      if (Date.now() + expectedMs > deadline) break
-      batch.push(test)
-    }
-    left.splice(0, batch.length)
-    const flags = ['--bail', '--timeout=30000', ...batch.map((test) => `./${test}`)]
-    const failure = await failureOf(['test', ...flags], batch.join(' '), 60_000 + SLOWEST * expectedMs)
+    const batch = left.splice(0, size).map((test) => `./${test}`)
+    const failure = await failureOf(['test', '--bail', '--timeout=30000', ...batch], batch.join(' '))
     if (failure !== null) return failure
   }
   return null
@@ -144,12 +99,12 @@ async function build(): Promise<string | null> {
 }
 
 /** Runs Bun → null for exit code 0, else the name of the failed test, or `what`. */
-async function failureOf(args: string[], what: string, limitMs = 120_000): Promise<string | null> {
+async function failureOf(args: string[], what: string): Promise<string | null> {
   const log = join(copy, 'mutate.log')
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: copy,
     stdio: ['ignore', 'ignore', Bun.file(log)],
-    timeout: limitMs,
+    timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
     detached: true,
   })
