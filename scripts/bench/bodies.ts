@@ -4,13 +4,13 @@ import { join } from 'node:path'
 /** The requests of a load, in files of `scratch`. */
 export const bodies = {
   /** A mail of 10 KB HTML, due at once. */
-  mail: (scratch: string) => written(scratch, 'mail.json', { ...ENVELOPE, html: html(10_240) }),
+  mail: (scratch: string) => written(scratch, 'mail.json', { ...ENVELOPE, html: html() }),
   /** The same, scheduled: what accepting alone costs. */
-  held: (scratch: string) => written(scratch, 'held.json', { ...ENVELOPE, html: html(10_240), ...tomorrow() }),
+  held: (scratch: string) => written(scratch, 'held.json', { ...ENVELOPE, html: html(), ...tomorrow() }),
   /** The mail as an application sends it by SMTP. */
   smtp: (scratch: string) => {
     const file = join(scratch, 'mail.eml')
-    writeFileSync(file, `${HEAD}\r\n${html(10_240).replaceAll('\n', '\r\n')}\r\n`)
+    writeFileSync(file, `${HEAD}\r\n${html().replaceAll('\n', '\r\n')}\r\n`)
     return file
   },
 }
@@ -33,10 +33,10 @@ const HEAD = [
   '',
 ].join('\r\n')
 
-/** A body of about `size` bytes that compresses like a real mail. */
-export function html(size: number): string {
+/** A body of 10 KB that compresses like a real mail. */
+export function html(): string {
   let text = '<!doctype html><html><body><h1>Thank you</h1>'
-  for (let row = 0; text.length < size; row++) {
+  for (let row = 0; text.length < 10_240; row++) {
     const price = ((row * 7919) % 100_003) / 100
     text += `<tr><td style="padding:4px">Item ${row * 31} of your order</td><td align="right">$${price}</td></tr>\n`
   }

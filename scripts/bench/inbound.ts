@@ -17,7 +17,7 @@ export function authorsMail(scratch: string): { small: string; zone: ZoneRecord[
     'MIME-Version: 1.0',
     'Content-Type: text/html; charset=utf-8',
   ].join('\r\n')
-  const mail = Buffer.from(`${head}\r\n\r\n${html(10_240).replaceAll('\n', '\r\n')}\r\n`)
+  const mail = Buffer.from(`${head}\r\n\r\n${html().replaceAll('\n', '\r\n')}\r\n`)
   const key = { domain: 'author.example', selector: 's1', algorithm: 'rsa-sha256' as const, privateKey }
   const small = join(scratch, 'small.eml')
   writeFileSync(small, Buffer.concat([signDkim(mail, [key], Date.now()), mail]))

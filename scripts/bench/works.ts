@@ -27,7 +27,8 @@ type Samples = (Sample & { signatures: number })[]
 
 /** Runs the works in turn, in short rounds, and prints the rate and CPU of each, and its share of the baseline. With a second
  *  executable, both run at the same time and do each work in turn, so that a slow moment of the machine falls on both; then
- *  it prints the shares of the first in the second instead. → the works that cost over 15 % more than the baseline says. */
+ *  it prints the ratios of the first to the second instead. → the works that cost over 15 % more than the baseline says; none
+ *  with a second executable or a new baseline. */
 export async function measureWorks(works: Work[], options: WorksOptions): Promise<Work[]> {
   const { files, rounds, count, connections, renews } = options
   const signatureMs = createYardstick()
@@ -59,7 +60,6 @@ function judge(samples: Map<Work, Samples[]>, renews: boolean): Work[] {
   const costs = new Map(
     [...samples].map(([work, [own]]) => [work, meanOfLowest(own!.map(({ signatures }) => signatures))]),
   )
-  if (renews) writeFileSync(BASELINE, `${JSON.stringify({ ...known, ...rounded(costs) }, null, 2)}\n`)
   const rows = [...samples].map(([work, [own]]) => {
     const cost = costs.get(work)!
     return [
@@ -69,16 +69,20 @@ function judge(samples: Map<Work, Samples[]>, renews: boolean): Work[] {
     ]
   })
   console.log(table(['Work', ...COLUMNS, 'Signatures'], rows))
+  if (renews) {
+    writeFileSync(BASELINE, `${JSON.stringify({ ...known, ...rounded(costs) }, null, 2)}\n`)
+    return []
+  }
   return [...costs].filter(([work, cost]) => cost > (known[work] ?? Number.NaN) * MAY_GROW).map(([work]) => work)
 }
 
 function compare(samples: Map<Work, Samples[]>): Work[] {
   const rows = [...samples].flatMap(([work, [own, other]]) => {
-    const share = (name: keyof Sample) => quartiles(own!.map((sample, round) => sample[name] / other![round]![name]))
+    const ratio = (name: keyof Sample) => quartiles(own!.map((sample, round) => sample[name] / other![round]![name]))
     return [
       [work, ...columns(own!)],
       [`${work}, against`, ...columns(other!)],
-      [`${work}, share`, share('perSecond'), share('cpuMs'), share('mainMs')],
+      [`${work}, ratio`, ratio('perSecond'), ratio('cpuMs'), ratio('mainMs')],
     ]
   })
   console.log(table(['Work', ...COLUMNS], rows))
