@@ -27,7 +27,7 @@ const MAY_SCAN = [
   /^with recursive/, // reads what it has just created, one row for each key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
-  /total_changes\(\)|last_insert_rowid\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
+  /^select \? as locked|total_changes\(\)|last_insert_rowid\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
   /from storage_count$/, // a row for each of four sources
   /^select count\(\*\) as total, .* indexed by \w+_due /, // in the reading thread: the index of what waits
   /from sqlite_sequence/, // a row for some tables

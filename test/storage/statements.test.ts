@@ -36,6 +36,7 @@ const DIFFERENT = [
   ],
   ['select count(distinct message_id) as used', 'SQLite counts messages that wait for their time as they change'],
   ['select 1 as found from pg_attribute', 'the catalogs of the databases'],
+  ['select pg_advisory_xact_lock', 'SQLite has one writer'],
   ['delete from usage', 'the table of SQLite has no row numbers'],
   ['select at::int, counted', 'SQLite has no lateral join, and other ranges of tags'],
   ['select key, sum(', 'the same'],

@@ -1,13 +1,18 @@
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import { dayStart, MAX_REPORTERS, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
 import { HISTORY_MS, type ReportsOfDay } from '../../model/reporter.ts'
-import { lockOrganization } from '../inside.ts'
 import { DAY_MS } from '../mail-counts.ts'
 import { byStanding, countedOf, messagesOf, resultsWithinDay, withinDay } from '../report-rows.ts'
 import { createSourceSums, type SourceOfDay } from '../source-sums.ts'
 import { type Database, row, rows, run, sql, type Work } from '../sql.ts'
 import type { PolicyReports, ReportPeriod } from '../store.ts'
 
+// One report of a domain after the other, whichever nodes received them: limits hold, and no two wait for each other in a
+// circle. SQLite has one writer.
+const LOCK = sql<{ locked: unknown }>(
+  `select pg_advisory_xact_lock(hashtextextended('policy reports ' || $1, 0)) as locked`,
+  'select $1 as locked',
+)
 const REPORT = 'domain_id = $1 and kind = $2 and reporter = $3 and report_id = $4'
 const IS_KNOWN = sql<{ known: number }>(`select 1 as known from policy_reports where ${REPORT}`)
 const PLAUSIBLE = `messages between 1 and ${FIXED_LIMITS.reportedMessages}`
@@ -77,8 +82,7 @@ export function policyReportRecords(database: Database): PolicyReports {
       database.write(function* () {
         const { organizationId, domainId, reporter, reportId, receivedAt, content } = report
         const key = [domainId, content.kind, reporter, reportId] as const
-        // One report after the other, whichever nodes received them, so that limits hold.
-        yield* lockOrganization(organizationId)
+        yield* row(LOCK, domainId)
         if ((yield* row(IS_KNOWN, ...key)) !== null) return 'repeated'
         const day = dayStart(receivedAt)
         const own = yield* row(OWN_DAYS, domainId, reporter, day - HISTORY_MS, day)
