@@ -142,7 +142,7 @@ const isProse = (node: unknown): boolean =>
 const WORD = /[a-z][a-z-]+/gi
 /** SQL is in lower case and starts with its verb, or has a placeholder, a comparison or a clause of a query. */
 const SQL =
-  /^\s*(?:select|insert|update|delete|pragma|create|begin|vacuum|with|from|where|exists|cross join|group by|and)\b|\?(?! [A-Z[]|$)|[^<]= |<>|\bas [a-z]+[A-Z]|\b(?:indexed by|order by|join|coalesce|ctid)\b/
+  /^\s*(?:select|insert|update|delete|pragma|create|begin|vacuum|with|from|where|exists|cross join|group by|and)\b|\?(?! [A-Z[]|$)|[^<]= |<>|\bas [a-z]+[A-Z]|\b(?:indexed by|order by|join|coalesce|nullif|ctid|primary key|rowid)\b/
 
 /** Text between tags, and the attributes and properties that hold labels. */
 export function interfaceTexts(node: SyntaxNode): unknown[] {
