@@ -3,7 +3,7 @@ import { suppressionKey } from '../model/suppression.ts'
 import type { MessageFilter } from './store.ts'
 
 /** A word of the full text, as the unicode61 tokenizer of SQLite splits it (sqlite.org/fts5.html#unicode61_tokenizer),
- *  which older versions used. The listed characters are letters here and separators there, and begin no word. */
+ *  so that both databases find the same. The listed characters are letters here and separators there, and begin no word. */
 export const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
 /** Fields of a message that a list can filter by and that are in the search index beside its words, since a separate
@@ -48,7 +48,7 @@ export function marksAsked(filter: MessageFilter): string[] {
     ...(templateId === null ? [] : [mark('template', templateId)]),
     ...(domainId === null ? [] : [mark('domain', domainId)]),
     ...(mode === null ? [] : [mark('mode', mode)]),
-    // Messages that an older version indexed have no stream of their own either.
+    // A transactional message has no token of its stream, because most messages are.
     ...(stream === null || stream === TRANSACTIONAL ? [] : [mark('stream', stream)]),
     ...(messageIdHeader === null ? [] : [mark('message-id', messageIdHeader)]),
     ...metadata.map(({ key, value }) => mark('metadata', `${key}\0${value}`)),

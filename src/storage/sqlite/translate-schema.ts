@@ -23,9 +23,17 @@ export function schemaToSqlite(text: string): string {
     .replaceAll('double precision', 'real')
     .replaceAll(/\bbytea\b/g, 'blob')
     .replaceAll(' collate "C"', '')
-    .replaceAll(/^create table (\w+) \(\n([\s\S]*?)\n\);/gm, (_, name: string, columns: string) => {
-      const isByNumber = columns.includes(' integer primary key')
-      const options = isByNumber || WITH_ROW_ID.includes(name) ? 'strict' : 'strict, without rowid'
-      return `create table ${name} (\n${columns}\n) ${options};`
-    })
+    .split(/^(?=create table )/m)
+    .map(withOptions)
+    .join('')
+}
+
+/** A text that begins with a table, or comes before the first one → the same, the table with SQLite's options. */
+function withOptions(text: string): string {
+  const name = /^create table (\w+)/.exec(text)?.[1]
+  if (name === undefined) return text
+  const end = text.indexOf('\n);') + '\n)'.length
+  const isByNumber = text.slice(0, end).includes(' integer primary key')
+  const options = isByNumber || WITH_ROW_ID.includes(name) ? 'strict' : 'strict, without rowid'
+  return `${text.slice(0, end)} ${options}${text.slice(end)}`
 }
