@@ -1,7 +1,7 @@
 /** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target
  *  x64|arm64|x64-musl|arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
  *
- *    --signers FILE   keys that sign releases for `postrider upgrade`, instead of src/upgrade/release-signers
+ *    --signers FILE   keys that sign releases for `postrider upgrade`, instead of src/operating/upgrade/release-signers
  *    --out NAME       of the file in dist
  *    --plugin FILE    module with another Bun plugin as its default export, for tests that need a changed program
  *
@@ -16,11 +16,11 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { commandTree } from '../src/cli/manual/packed.ts'
-import { bundleDashboard } from '../src/dashboard/bundle.ts'
-import { pack, packTogether } from '../src/dashboard/pack.ts'
-import { bundleManual } from '../src/manual/bundle.ts'
-import { bundleReference } from '../src/reference/bundle.ts'
-import { bundleMjml } from '../src/submission/mjml/bundle.ts'
+import { bundleMjml } from '../src/sending/submission/mjml/bundle.ts'
+import { bundleDashboard } from '../src/web/dashboard/bundle.ts'
+import { pack, packTogether } from '../src/web/dashboard/pack.ts'
+import { bundleManual } from '../src/web/manual/bundle.ts'
+import { bundleReference } from '../src/web/reference/bundle.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -29,7 +29,7 @@ const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
 const { values } = parseArgs({
   options: {
     target: { type: 'string' },
-    signers: { type: 'string', default: join(ROOT, 'src/upgrade/release-signers') },
+    signers: { type: 'string', default: join(ROOT, 'src/operating/upgrade/release-signers') },
     out: { type: 'string', default: 'postrider' },
     plugin: { type: 'string' },
   },
@@ -43,15 +43,23 @@ execFileSync(process.execPath, ['scripts/client-types.ts'], { cwd: ROOT, stdio: 
 /** The same for all targets: modules of src that need the sources when they run, each with the bytes that it makes from them and the
  *  module that reads these bytes from a file of the executable. */
 const MADE = [
-  { path: 'dashboard/packed', bytes: pack(await bundleDashboard({ isForRelease: true })), reads: readsBytes('packed') },
+  {
+    path: 'web/dashboard/packed',
+    bytes: pack(await bundleDashboard({ isForRelease: true })),
+    reads: readsBytes('packed'),
+  },
   {
     path: 'cli/manual/packed',
     bytes: await packTogether(await bundleManual(commandTree()), true),
     reads: readsBytes('packedManual'),
   },
-  { path: 'reference/packed', bytes: pack(await bundleReference({ isForRelease: true })), reads: readsBytes('packed') },
   {
-    path: 'submission/mjml/bundled',
+    path: 'web/reference/packed',
+    bytes: pack(await bundleReference({ isForRelease: true })),
+    reads: readsBytes('packed'),
+  },
+  {
+    path: 'sending/submission/mjml/bundled',
     bytes: await bundleMjml(),
     reads: 'export const bundledMjml = () => Bun.file(file).text()',
   },
@@ -137,7 +145,10 @@ function withSigners(): Bun.BunPlugin {
   return {
     name: 'signers of releases',
     setup: (build) => {
-      build.onLoad({ filter: /src\/upgrade\/release-signers$/ }, () => ({ contents: signers, loader: 'text' }))
+      build.onLoad({ filter: /src\/operating\/upgrade\/release-signers$/ }, () => ({
+        contents: signers,
+        loader: 'text',
+      }))
     },
   }
 }

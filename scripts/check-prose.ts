@@ -27,10 +27,13 @@ const AREAS: Record<string, () => Passage[] | Promise<Passage[]>> = {
   cli: () => fromCommands(createProgram(() => {})),
   config: () => configTexts(root),
   readme: () => markdownFiles('README.md'),
-  manual: () => markdownFiles('src/manual/*.md'),
-  dashboard: () => sources('src/dashboard/**/*.{ts,tsx}', interfaceTexts),
+  manual: () => markdownFiles('src/web/manual/*.md'),
+  dashboard: () => sources('src/web/dashboard/**/*.{ts,tsx}', interfaceTexts),
   errors: async () => [
-    ...(await sources('src/{api,model,submission,suppressions,domains,compat,templates}/**/*.ts', errorMessages)),
+    ...(await sources(
+      'src/{web/api,model,sending/submission,sending/suppressions,domains,web/compat,templates}/**/*.ts',
+      errorMessages,
+    )),
     ...(await sources(SERVER_MODULES, allTexts)),
     ...(await sources('src/cli/backup/**/*.ts', allTexts)),
   ],
@@ -39,10 +42,10 @@ const AREAS: Record<string, () => Passage[] | Promise<Passage[]>> = {
 
 /** Their errors, log messages and SMTP texts are short and appear in many forms, so all texts are checked. */
 const SERVER_MODULES =
-  'src/{certificates,feedback,inbound,mail,maintenance,net,os,outbound,parsing,server,smtp-server,smtp-submission,storage,tls-policy}/**/*.ts'
+  'src/{domains/certificates,receiving/feedback,receiving/inbound,mail,operating/maintenance,net,os,sending/outbound,server/parsing,server,receiving/smtp-server,receiving/smtp-submission,storage,sending/tls-policy}/**/*.ts'
 
 /** Samples, words in other languages and names of HTML elements. */
-const NO_PROSE = new Set(['src/inbound/warm-up.ts', 'src/mail/failure-words.ts', 'src/mail/html-text.ts'])
+const NO_PROSE = new Set(['src/receiving/inbound/warm-up.ts', 'src/mail/failure-words.ts', 'src/mail/html-text.ts'])
 
 const wanted = process.argv.includes('--all') ? Object.keys(AREAS) : COVERED
 const checked = new Map<string, number>()

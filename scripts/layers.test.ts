@@ -51,18 +51,24 @@ describe('layers', () => {
     ['model/message.ts', "import type { Address } from '../mail/address.ts'\nimport { mintId } from '../os/ids.ts'"],
     ['storage/sqlite/messages.ts', "import { a } from '../../model/message.ts'\nimport type { D } from './open.ts'"],
     [
-      'outbound/queue.ts',
-      "import type { Store } from '../storage/store.ts'\nimport { createLoop } from '../os/loop.ts'",
+      'sending/outbound/queue.ts',
+      "import type { Store } from '../../storage/store.ts'\nimport { createLoop } from '../../os/loop.ts'",
     ],
-    ['webhooks/loop.ts', "import { AlreadyRemembered, type Store, StoreUnavailable } from '../storage/store.ts'"],
-    ['api/routes/messages.ts', "import { accept } from '../../submission/accept.ts'"],
-    ['server/resources.ts', "import { open } from '../storage/sqlite/open.ts'\nimport { api } from '../api/server.ts'"],
-    ['threads.ts', "new Worker(new URL('./outbound/worker.ts', import.meta.url).href)"],
+    [
+      'events/webhooks/loop.ts',
+      "import { AlreadyRemembered, type Store, StoreUnavailable } from '../../storage/store.ts'",
+    ],
+    ['web/api/routes/messages.ts', "import { accept } from '../../../sending/submission/accept.ts'"],
+    [
+      'server/resources.ts',
+      "import { open } from '../storage/sqlite/open.ts'\nimport { api } from '../web/api/server.ts'",
+    ],
+    ['threads.ts', "new Worker(new URL('./sending/outbound/worker.ts', import.meta.url).href)"],
     ['cli/version.ts', "import { open } from '../storage/sqlite/open.ts'\nimport pkg from '../../package.json'"],
     ['storage/sqlite/driver.ts', "const D = require('better-sqlite3/linux-x64')"],
     ['mail/dsn.test.ts', "import { assemble } from '../server/server.ts'\nDate.now()"],
     ['os/clock.ts', 'Date.now()'],
-    ['api/page.ts', 'const at = new Date(cursor)\n// not Date.now()\n * nor Math.random()'],
+    ['web/api/page.ts', 'const at = new Date(cursor)\n// not Date.now()\n * nor Math.random()'],
   ]
   test.each(allowed)('allows %s: %s', (file, text) => {
     expect(messages(file, text)).toEqual([])
@@ -78,17 +84,29 @@ describe('layers', () => {
     ],
     ['model/message.ts', "import type { Clock } from '../os/clock.ts'", 'model uses types of mail'],
     ['storage/store.ts', "import type { Config } from '../config/load.ts'", 'storage uses model, mail, os and net'],
-    ['outbound/queue.ts', "import { wake } from '../webhooks/loop.ts'", 'layer 3 may use only lower layers'],
-    ['outbound/queue.ts', "import { errors } from '../api/errors.ts'", 'layer 3 may use only lower layers'],
     [
-      'outbound/queue.ts',
-      "import { type Store, openStore } from '../storage/store.ts'",
+      'sending/outbound/queue.ts',
+      "import { wake } from '../../events/webhooks/loop.ts'",
+      'layer 3 may use only lower layers',
+    ],
+    [
+      'sending/outbound/queue.ts',
+      "import { errors } from '../../web/api/errors.ts'",
+      'layer 3 may use only lower layers',
+    ],
+    [
+      'sending/outbound/queue.ts',
+      "import { type Store, openStore } from '../../storage/store.ts'",
       'of storage only the types of storage/store.ts',
     ],
-    ['api/auth.ts', "import type { R } from '../storage/sqlite/rows.ts'", 'of storage only the types'],
-    ['api/auth.ts', "import { open } from '../storage/sqlite/open.ts'", 'only server and cli open the store'],
-    ['api/auth.ts', "import { server } from '../inbound/server.ts'", 'layer 4 may use only lower layers'],
-    ['api/auth.ts', "import x from '../../scripts/x.ts'", '../../scripts/x.ts leaves src'],
+    ['web/api/auth.ts', "import type { R } from '../../storage/sqlite/rows.ts'", 'of storage only the types'],
+    ['web/api/auth.ts', "import { open } from '../../storage/sqlite/open.ts'", 'only server and cli open the store'],
+    [
+      'web/api/auth.ts',
+      "import { server } from '../../receiving/inbound/server.ts'",
+      'layer 4 may use only lower layers',
+    ],
+    ['web/api/auth.ts', "import x from '../../../scripts/x.ts'", '../../../scripts/x.ts leaves src'],
     ['main.ts', "import { open } from './storage/sqlite/open.ts'", 'only server and cli open the store'],
     ['client/client.ts', "import type { E } from '../model/event.ts'", 'the client stands alone'],
     ['client/client.ts', "import { a } from './templates/fault.ts'", 'the client stands alone'],
@@ -96,10 +114,14 @@ describe('layers', () => {
     ['net/dns/resolver.ts', "import { lookup } from 'node:dns/promises'", 'node:dns/promises is not used'],
     ['server/server.ts', "import D from 'better-sqlite3'", 'only storage/sqlite/driver.ts imports better-sqlite3'],
     ['storage/sqlite/open.ts', "import { Database } from 'bun:sqlite'", 'a second SQLite'],
-    ['outbound/queue.ts', 'const now = Date.now()', 'Date.now() outside os'],
-    ['outbound/workers.ts', "new Worker(new URL('./worker.ts', import.meta.url))", 'only from a file directly in src'],
+    ['sending/outbound/queue.ts', 'const now = Date.now()', 'Date.now() outside os'],
+    [
+      'sending/outbound/workers.ts',
+      "new Worker(new URL('./worker.ts', import.meta.url))",
+      'only from a file directly in src',
+    ],
     ['server/server.ts', 'const jitter = Math.random()', 'Math.random() outside os'],
-    ['api/auth.ts', 'const at = new Date()', 'new Date() outside os'],
+    ['web/api/auth.ts', 'const at = new Date()', 'new Date() outside os'],
   ]
   test.each(forbidden)('reports %s: %s', (file, text, message) => {
     const reported = messages(file, `// a comment\n${text}`)
@@ -125,18 +147,24 @@ test('reports files that import each other once, by the path of the cycle', () =
 
 test('modules that import each other are found, also through others, on call and for types', () => {
   const files = new Map([
-    ['server/http.ts', "import { files } from '../manual/files.ts'\nimport { run } from '../checkup/run.ts'"],
-    ['manual/files.ts', "export const files = () => import('../cli/tree.ts')"],
+    [
+      'server/http.ts',
+      "import { files } from '../web/manual/files.ts'\nimport { run } from '../operating/checkup/run.ts'",
+    ],
+    ['web/manual/files.ts', "export const files = () => import('../../cli/tree.ts')"],
     ['cli/tree.ts', "import type { Server } from '../server/http.ts'"],
-    ['checkup/run.ts', "import { relays } from '../server/relays.ts'\nimport { a } from '../os/clock.ts'"],
+    [
+      'operating/checkup/run.ts',
+      "import { relays } from '../../server/relays.ts'\nimport { a } from '../../os/clock.ts'",
+    ],
     ['os/clock.ts', "import { b } from '../net/ip.ts'"],
     ['net/ip.ts', "import { a } from '../os/clock.ts'"],
   ])
   expect(circlesIn(files).map(({ file, line, message }) => `${file}:${line}: ${message}`)).toEqual([
-    'server/http.ts:1: circle of modules: server and checkup → manual → cli → server and checkup',
-    'manual/files.ts:1: circle of modules: manual → cli → server and checkup → manual',
-    'cli/tree.ts:1: circle of modules: cli → server and checkup → manual → cli',
+    'server/http.ts:1: circle of modules: server and operating/checkup → web/manual → cli → server and operating/checkup',
+    'web/manual/files.ts:1: circle of modules: web/manual → cli → server and operating/checkup → web/manual',
+    'cli/tree.ts:1: circle of modules: cli → server and operating/checkup → web/manual → cli',
   ])
-  files.set('manual/files.ts', '')
+  files.set('web/manual/files.ts', '')
   expect(circlesIn(files)).toEqual([])
 })

@@ -7,34 +7,44 @@ const LAYERS: readonly (readonly string[])[] = [
   ['model'],
   ['storage'],
   [
-    'submission',
-    'outbound',
-    'webhooks',
-    'event-stream',
-    'feedback',
-    'analysis',
+    'sending/submission',
+    'sending/outbound',
+    'events/webhooks',
+    'events/event-stream',
+    'receiving/feedback',
+    'sending/analysis',
     'domains',
-    'smtp-server',
-    'tls-policy',
-    'certificates',
-    'health',
-    'suppressions',
-    'upgrade',
+    'receiving/smtp-server',
+    'sending/tls-policy',
+    'domains/certificates',
+    'operating/health',
+    'sending/suppressions',
+    'operating/upgrade',
   ],
   [
-    'api',
-    'compat',
-    'inbound',
-    'name-server',
-    'smtp-submission',
-    'tracking',
-    'dashboard',
-    'maintenance',
-    'metrics',
-    'alerts',
-    'canary',
+    'web/api',
+    'web/compat',
+    'receiving/inbound',
+    'domains/name-server',
+    'receiving/smtp-submission',
+    'web/tracking',
+    'web/dashboard',
+    'operating/maintenance',
+    'operating/metrics',
+    'events/alerts',
+    'operating/canary',
   ],
-  ['main', 'threads', 'server', 'parsing', 'checkup', 'manual', 'reference', 'cli', 'client/templates'],
+  [
+    'main',
+    'threads',
+    'server',
+    'server/parsing',
+    'operating/checkup',
+    'web/manual',
+    'web/reference',
+    'cli',
+    'client/templates',
+  ],
 ]
 
 /** The machine and the network use each other. */
@@ -43,11 +53,8 @@ const MACHINE = ['os', 'net']
 /** The typed client that users install: it imports nothing else of src, and only layer 5 imports it. */
 const CLIENT = 'client'
 
-/** The program of the client's package, which has the template engine inside. Nothing imports it. */
-const CLIENT_PROGRAM = 'client/templates'
-
 /** These may read the clock and draw random numbers directly. */
-const MAY_READ_CLOCK = ['os', CLIENT, 'dashboard']
+const MAY_READ_CLOCK = ['os', CLIENT, 'web/dashboard']
 
 export interface Fault {
   /** Path from src. */
@@ -146,7 +153,7 @@ const KNOWN_CIRCLES: readonly (readonly string[])[] = [
   // Both are the machine: waiting on a socket and a file descriptor are one subject.
   MACHINE,
   // The running server repeats the checks of `doctor`, which need parts of the server: its relays, sign-on and readers.
-  ['server', 'checkup'],
+  ['server', 'operating/checkup'],
 ]
 
 const circleOf = (module: string) => KNOWN_CIRCLES.find((modules) => modules.includes(module))?.join(' and ') ?? module
@@ -237,11 +244,15 @@ function clockAndRandomIn(file: string, text: string): [line: number, message: s
     ])
 }
 
-/** The first folder, or the name of a file directly in src. */
+/** The module of the layers that contains a file: the innermost one, such as `domains/certificates` in `domains`. A file
+ *  of none has the name of its first folder, or its own directly in src. */
 function moduleOf(path: string): string {
-  if (path.startsWith(`${CLIENT_PROGRAM}/`)) return CLIENT_PROGRAM
-  return path.split('/')[0]!.replace(/\.tsx?$/, '')
+  const file = path.replace(/\.tsx?$/, '')
+  const folders = file.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/'))
+  return folders.findLast((folder) => MODULES.has(folder)) ?? folders[0]!
 }
+
+const MODULES = new Set(LAYERS.flat())
 
 function layerOf(module: string): number | null {
   const layer = LAYERS.findIndex((modules) => modules.includes(module))

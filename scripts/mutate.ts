@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dir, '..')
 const SHARED = ['node_modules', '.bun', '.git']
 /** Generated files, and files that only browsers run. */
 const LEFT_OUT =
-  /\.test\.tsx?$|\.d\.ts$|^src\/client\/(?:types|routes)\.ts$|^src\/analysis\/client-data\.ts$|^src\/dashboard\/ui\//
+  /\.test\.tsx?$|\.d\.ts$|^src\/client\/(?:types|routes)\.ts$|^src\/sending\/analysis\/client-data\.ts$|^src\/web\/dashboard\/ui\//
 /** Tests that import it run the built program. */
 const PROGRAM_SETUP = 'test/faults/setup.ts'
 /** Test files in one run of Bun: 1, 2, 4, then this many. The first ones find most mutations. */

@@ -2,7 +2,7 @@
  *
  *  - `--version V` must be the version of package.json. CHANGELOG.md must have an entry for it, and the tree no changes
  *    (`--allow-dirty`).
- *  - `--key FILE` signs: a secret key of minisign(1). `--signers FILE` names the public keys that install.sh and `postrider upgrade` trust, by default src/upgrade/release-signers.
+ *  - `--key FILE` signs: a secret key of minisign(1). `--signers FILE` names the public keys that install.sh and `postrider upgrade` trust, by default src/operating/upgrade/release-signers.
  *  - `--out FOLDER` replaces the folder. `--target x64|arm64` leaves out the other processor. `--quick` hardly compresses.
  *  - `--built FOLDER` takes postrider-linux-* and modules.txt from there instead of building them.
  *  - `--check-twice` builds a second time in a clone in another folder, and fails if a file differs.
@@ -14,7 +14,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writ
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
-import { publicKeysIn } from '../src/upgrade/verify.ts'
+import { publicKeysIn } from '../src/operating/upgrade/verify.ts'
 import { writeArchives } from './package/archives.ts'
 import { writeDebian } from './package/debian.ts'
 import { commitTime } from './package/run.ts'
@@ -58,7 +58,8 @@ if (values['check-twice'] && values['allow-dirty']) fail('--check-twice compares
 
 const out = resolve(values.out)
 const work = join(out, '.making')
-const signers = values.signers === undefined ? join(ROOT, 'src/upgrade/release-signers') : resolve(values.signers)
+const signers =
+  values.signers === undefined ? join(ROOT, 'src/operating/upgrade/release-signers') : resolve(values.signers)
 const keys = existsSync(signers) ? publicKeysIn(readFileSync(signers, 'utf8')) : []
 if (values.signers !== undefined && keys.length === 0) fail(`${signers} contains no key`)
 const time = commitTime()

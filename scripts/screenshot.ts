@@ -1,10 +1,10 @@
-/** A day of mail on the real server, and the dashboard's overview of it → src/manual/images/dashboard.png, which README and
+/** A day of mail on the real server, and the dashboard's overview of it → src/web/manual/images/dashboard.png, which README and
  *  manual show: `bun scripts/screenshot.ts`. Needs Chromium. Exit code 1 when the picture is too large. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDashboard } from '../test/dashboard/setup.ts'
 
-const FILE = join(import.meta.dir, '../src/manual/images/dashboard.png')
+const FILE = join(import.meta.dir, '../src/web/manual/images/dashboard.png')
 const MAX_BYTES = 100_000
 const HOURS = 22
 const HOUR_MS = 3_600_000

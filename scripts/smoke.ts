@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import pkg from '../package.json' with { type: 'json' }
+import { verifySignature } from '../src/events/webhooks/sign.ts'
 import { runtimeSettings } from '../src/os/runtime-settings.ts'
-import { verifySignature } from '../src/webhooks/sign.ts'
 
 const CHECK_LIMIT_MS = 120_000
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { createSignRsa } from '../../src/outbound/system-rsa.ts'
+import { createSignRsa } from '../../src/sending/outbound/system-rsa.ts'
 
 const SIGNATURES = 150
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The text of src/analysis/client-data.ts. */
+/** The text of src/sending/analysis/client-data.ts. */
 export function clientData(): string {
   const path = join(import.meta.dir, '../../node_modules/caniemail/data/caniemail.json')
   const { last_update_date, data }: Caniemail = JSON.parse(readFileSync(path, 'utf8'))

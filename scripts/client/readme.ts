@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dir, '../..')
 
 /** A client's page of the manual → the README of its package, without links to other pages. */
 export function readmeOf(topic: string, language: string): string {
-  return readFileSync(join(ROOT, `src/manual/${topic}.md`), 'utf8')
+  return readFileSync(join(ROOT, `src/web/manual/${topic}.md`), 'utf8')
     .replace(/^# .*/, `# Postrider, ${language} client`)
     .replace(/^<!--.*\n/gm, '')
     .replace(/\[([^\]]+)\]\([\w-]+\.md[^)]*\)/g, '$1')

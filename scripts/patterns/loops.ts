@@ -7,7 +7,7 @@ import { type Node, treeOf, walk } from './extract.ts'
 const ROOT = join(import.meta.dir, '../..')
 /** Files that read text of strangers and tenants. */
 const READERS =
-  'src/{analysis,api,compat,feedback,inbound,mail,net,outbound,smtp-server,smtp-submission,submission,suppressions,tls-policy,tracking}'
+  'src/{sending/analysis,web/api,web/compat,receiving/feedback,receiving/inbound,mail,net,sending/outbound,receiving/smtp-server,receiving/smtp-submission,sending/submission,sending/suppressions,sending/tls-policy,web/tracking}'
 
 export interface LoopException {
   readonly file: string

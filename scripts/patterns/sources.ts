@@ -46,7 +46,11 @@ const READ_STRANGERS = [
 
 /** Every pattern of those packages, in files that the executable contains. */
 export async function packagePatterns(): Promise<Found> {
-  const entrypoints = ['src/main.ts', 'src/dashboard/ui/main.tsx', ...new Bun.Glob('src/**/worker.ts').scanSync(ROOT)]
+  const entrypoints = [
+    'src/main.ts',
+    'src/web/dashboard/ui/main.tsx',
+    ...new Bun.Glob('src/**/worker.ts').scanSync(ROOT),
+  ]
   const built = await Bun.build({
     entrypoints: entrypoints.map((path) => join(ROOT, path)),
     root: join(ROOT, 'src'),

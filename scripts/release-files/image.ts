@@ -2,7 +2,7 @@
  *
  *  The base is Debian packages of fixed checksums, of which the image has the shared libraries that the program loads: 15 MB,
  *  where Debian's slim image has 75 MB with a shell and a package manager. Half of it is the cryptography of OpenSSL, with which
- *  RSA signatures take half the time (outbound/system-rsa.ts). No base image is downloaded, because an archive of packages
+ *  RSA signatures take half the time (sending/outbound/system-rsa.ts). No base image is downloaded, because an archive of packages
  *  keeps old versions, and a tag of a registry moves. The build of Bun for musl would be smaller, but needs a C++ library that
  *  only Alpine has.
  *

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifySignature } from '../../src/upgrade/verify.ts'
+import { verifySignature } from '../../src/operating/upgrade/verify.ts'
 
 const SUMS = 'SHA256SUMS'
 

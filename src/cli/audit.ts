@@ -1,6 +1,6 @@
-import { auditRecord } from '../api/routes/audit-log.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import { iso } from '../model/event.ts'
+import { auditRecord } from '../web/api/routes/audit-log.ts'
 import { withCliContext } from './cli-context.ts'
 import { requireOrganization } from './places.ts'
 import { print, printJson, sanitize, table } from './print.ts'

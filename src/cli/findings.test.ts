@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { fail, pass, skip, warn } from '../health/check.ts'
+import { fail, pass, skip, warn } from '../operating/health/check.ts'
 import { findings } from './findings.ts'
 import { colorsFor } from './print.ts'
 

@@ -1,4 +1,4 @@
-import type { CheckResult, CheckStatus } from '../health/check.ts'
+import type { CheckResult, CheckStatus } from '../operating/health/check.ts'
 import { type Colors, sanitize } from './print.ts'
 
 /** Formats check results for a terminal: one line each, with advice on the lines below; '' without results. Sanitizes

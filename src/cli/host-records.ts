@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import { ownAddresses } from '../checkup/deps.ts'
 import { type Config, sendingAddressesOf } from '../config/load.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
 import { isPublicUnicast } from '../net/ip.ts'
+import { ownAddresses } from '../operating/checkup/deps.ts'
 
 /** Hostname and addresses of this machine → its A and AAAA records, one per address family with a public
  *  address, then those of its sending addresses. Without a public address (NAT): one A record with UNKNOWN_ADDRESS.

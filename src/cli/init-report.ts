@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Domain } from '../client/types.ts'
 import type { DnsHosting } from '../domains/dns-host.ts'
-import type { CheckResult } from '../health/check.ts'
+import type { CheckResult } from '../operating/health/check.ts'
 import { type DnsHost, dnsTable } from './dns-table.ts'
 import { reverseDnsText } from './host-records.ts'
 import { type LaterOption, laterText } from './init-later.ts'

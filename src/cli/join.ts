@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join as joinPath, resolve } from 'node:path'
 import { type Config, nodeName } from '../config/load.ts'
-import type { CheckResult } from '../health/check.ts'
+import type { CheckResult } from '../operating/health/check.ts'
 import { ENCRYPTION_KEY_FILE } from '../storage/encryption-key.ts'
 import { requireConfig, withStore } from './cli-context.ts'
 import { lookAtMachine } from './doctor.ts'

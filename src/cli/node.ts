@@ -1,6 +1,6 @@
-import { nodeRecord } from '../api/routes/node-record.ts'
 import { systemClock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
+import { nodeRecord } from '../web/api/routes/node-record.ts'
 import { requireConfig, withStore } from './cli-context.ts'
 import { CommandFailure, usageFault } from './failure.ts'
 import { print, printJson, table } from './print.ts'

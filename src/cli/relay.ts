@@ -1,6 +1,6 @@
-import { openCheckDeps } from '../checkup/deps.ts'
-import { checkRelay } from '../health/relays.ts'
 import { SMARTHOST } from '../model/relay.ts'
+import { openCheckDeps } from '../operating/checkup/deps.ts'
+import { checkRelay } from '../operating/health/relays.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import { requireConfig } from './cli-context.ts'

@@ -1,13 +1,13 @@
-import type { alertRecord, channelRecord, testRecord } from '../api/routes/alerts.ts'
-import type { blockedLinkRecord } from '../api/routes/blocked-links.ts'
-import type { canaryRecord } from '../api/routes/canary.ts'
-import type { organizationRecord } from '../api/routes/organizations.ts'
-import type { relayRecord } from '../api/routes/relays.ts'
-import type { sendingAddressRecord } from '../api/routes/sending-addresses.ts'
 import type { Answers, Lists as ClientLists } from '../client/answers.ts'
 import type { Page } from '../client/pages.ts'
 import type { Deletion, User } from '../client/types.ts'
-import type { MailObstacle } from '../submission/user-mail.ts'
+import type { MailObstacle } from '../sending/submission/user-mail.ts'
+import type { alertRecord, channelRecord, testRecord } from '../web/api/routes/alerts.ts'
+import type { blockedLinkRecord } from '../web/api/routes/blocked-links.ts'
+import type { canaryRecord } from '../web/api/routes/canary.ts'
+import type { organizationRecord } from '../web/api/routes/organizations.ts'
+import type { relayRecord } from '../web/api/routes/relays.ts'
+import type { sendingAddressRecord } from '../web/api/routes/sending-addresses.ts'
 
 /** Response body of each API operation. The types are generated from the OpenAPI document, except for the operations that
  *  are only for the operator: the client does not have them. */

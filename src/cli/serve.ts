@@ -1,5 +1,5 @@
-import { UnusableCertificate } from '../certificates/files.ts'
 import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config/load.ts'
+import { UnusableCertificate } from '../domains/certificates/files.ts'
 import { iso } from '../model/event.ts'
 import { invalid } from '../model/refusal.ts'
 import { systemClock } from '../os/clock.ts'

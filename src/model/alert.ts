@@ -1,4 +1,4 @@
-/** Alerts tell the operator of a problem of the installation. The looks of several sources (src/alerts) open and end
+/** Alerts tell the operator of a problem of the installation. The looks of several sources (src/events/alerts) open and end
  *  them. */
 
 export const ALERT_SEVERITIES = ['warning', 'critical'] as const
@@ -77,7 +77,7 @@ interface KindRule {
 const MINUTE_MS = 60_000
 /** Two of the quick looks, which come every five minutes; less than that, because looks take time. */
 const TWO_LOOKS_MS = 4 * MINUTE_MS
-/** The source itself waits for two findings in a row (alerts/canary-source.ts), or looks back an hour (threadSource). */
+/** The source itself waits for two findings in a row (events/alerts/canary-source.ts), or looks back an hour (threadSource). */
 const DECIDED_ELSEWHERE = { raiseAfterMs: 0, resolveAfterMs: 0 }
 const CHECKED = { raiseAfterMs: TWO_LOOKS_MS, resolveAfterMs: TWO_LOOKS_MS }
 

@@ -104,7 +104,7 @@ export const UNTRIED = {
 export type RecipientType = 'to' | 'cc' | 'bcc'
 export type BounceType = 'hard' | 'soft'
 
-/** Outcome of one attempt, decided only by outbound/outcome.ts. */
+/** Outcome of one attempt, decided only by sending/outbound/outcome.ts. */
 export type Outcome =
   | { kind: 'delivered'; reply: Reply }
   /** Will be retried. `aboutRecipient`: the reply concerns this mailbox (x.1.z, x.2.z). */

@@ -2,7 +2,7 @@
 export const DESTINATION_GROUPS = ['google', 'microsoft', 'yahoo', 'apple', 'others'] as const
 export type DestinationGroup = (typeof DESTINATION_GROUPS)[number]
 
-/** Destinations (outbound/schedule/destination.ts: the registrable domain of the MX host) of each group. */
+/** Destinations (sending/outbound/schedule/destination.ts: the registrable domain of the MX host) of each group. */
 const MEMBERS: Readonly<Record<string, DestinationGroup>> = {
   'google.com': 'google', // Gmail and Google Workspace
   'outlook.com': 'microsoft', // Outlook.com, Hotmail, Live, MSN and Exchange Online

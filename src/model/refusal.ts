@@ -1,4 +1,4 @@
-/** An expected refusal. The API turns it into a JSON error (api/errors.ts), the SMTP listeners into a reply. Callers
+/** An expected refusal. The API turns it into a JSON error (web/api/errors.ts), the SMTP listeners into a reply. Callers
  *  see `message` and `details`, so they contain no secret, no path and nothing of another organization. */
 export class Refusal extends Error {
   readonly reason: RefusalReason

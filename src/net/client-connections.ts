@@ -89,7 +89,7 @@ const MAPPED = Buffer.from('00000000000000000000ffff', 'hex')
 const clientOf = (ip: string) => (ip.includes(':') ? `${ip.split(':').slice(0, 4).join(':')}::/64` : ip)
 
 /** Checks once a second whether many descriptors are open, and if so closes the connections of clients beyond their share.
- *  Without it one client could use up all descriptors, after which no HTTP is served (api/listener.ts), or fill the memory.
+ *  Without it one client could use up all descriptors, after which no HTTP is served (web/api/listener.ts), or fill the memory.
  *  Does not keep the process alive. Returns what stops it. */
 export function watchClientConnections(options: {
   descriptors: Descriptors

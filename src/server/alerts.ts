@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { canarySource } from '../alerts/canary-source.ts'
-import { type ChannelDeps, createChannel } from '../alerts/channels.ts'
-import { checkSource, QUICK_CHECKS } from '../alerts/check-source.ts'
-import { type AlertSender, createAlertSender, type SenderChannel } from '../alerts/sender.ts'
-import { addressSource, installationSources, threadSource } from '../alerts/sources.ts'
-import { strangerSource } from '../alerts/stranger-source.ts'
-import { type AlertWatch, createAlertWatch } from '../alerts/watch.ts'
-import { namesOf } from '../canary/canary.ts'
 import { type AlertChannel, type Config, configuredSources, nodeName, readSecretFile } from '../config/load.ts'
 import { createSourceNames } from '../domains/source-names.ts'
+import { canarySource } from '../events/alerts/canary-source.ts'
+import { type ChannelDeps, createChannel } from '../events/alerts/channels.ts'
+import { checkSource, QUICK_CHECKS } from '../events/alerts/check-source.ts'
+import { type AlertSender, createAlertSender, type SenderChannel } from '../events/alerts/sender.ts'
+import { addressSource, installationSources, threadSource } from '../events/alerts/sources.ts'
+import { strangerSource } from '../events/alerts/stranger-source.ts'
+import { type AlertWatch, createAlertWatch } from '../events/alerts/watch.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { Post } from '../net/https/requests.ts'
+import { namesOf } from '../operating/canary/canary.ts'
 import type { WallClock } from '../os/clock.ts'
-import type { UserMail } from '../submission/user-mail.ts'
+import type { UserMail } from '../sending/submission/user-mail.ts'
 import { VERSION } from '../version.ts'
 import type { Core } from './core.ts'
 
@@ -50,7 +50,7 @@ export function openAlerts(
   const { leads } = store.leases
   const node = config.database.url === '' ? '' : nodeName(config)
   const runQuick = async () => {
-    const { runCheckup } = await import('../checkup/run.ts')
+    const { runCheckup } = await import('../operating/checkup/run.ts')
     const server = { pid: process.pid, ports: [] }
     return (await runCheckup(config, { clock, random, store, held: null, server, only: QUICK_CHECKS })).checks
   }

@@ -1,5 +1,5 @@
 import { type Config, publicUrlAt, type Setting } from '../config/load.ts'
-import { createMetrics, type Metrics } from '../metrics/metrics.ts'
+import { createMetrics, type Metrics } from '../operating/metrics/metrics.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
 import { type Descriptors, systemDescriptors } from '../os/descriptors.ts'
 import { createFollowingClock } from '../os/following-clock.ts'
@@ -23,7 +23,7 @@ export interface StartOptions {
   log: Log
   /** The configuration keys with their sources, shown to the operator; empty by default. */
   settings?: () => readonly Setting[]
-  /** The packed manual (manual/bundle.ts), read at the first request. */
+  /** The packed manual (web/manual/bundle.ts), read at the first request. */
   manual: () => Promise<Uint8Array>
   clock?: WallClock
   random?: Random

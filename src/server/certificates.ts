@@ -1,7 +1,7 @@
-import type { AuthorityDeps } from '../certificates/authority.ts'
-import { readPair, selfSignedPair, type Terms, termsOf } from '../certificates/files.ts'
-import { encryptKeptKeys, keyPassphrase } from '../certificates/kept-keys.ts'
 import type { Config } from '../config/load.ts'
+import type { AuthorityDeps } from '../domains/certificates/authority.ts'
+import { readPair, selfSignedPair, type Terms, termsOf } from '../domains/certificates/files.ts'
+import { encryptKeptKeys, keyPassphrase } from '../domains/certificates/kept-keys.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 
 /** The TLS certificates of the listeners: one for HTTPS and one for SMTP, usually the same. */
@@ -40,7 +40,9 @@ export async function openCertificates(config: Config, deps: AuthorityDeps): Pro
   let loaded = await load()
   // Imported only when ACME is configured.
   const authority =
-    tls.mode === 'acme' ? await (await import('../certificates/authority.ts')).openAuthority(config, deps) : null
+    tls.mode === 'acme'
+      ? await (await import('../domains/certificates/authority.ts')).openAuthority(config, deps)
+      : null
   const https = () => authority?.certificate() ?? loaded.general
   const presented = { https, smtp: () => loaded.forSmtp ?? https() }
 

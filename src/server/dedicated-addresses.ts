@@ -1,6 +1,6 @@
 import type { Config } from '../config/load.ts'
 import { ownerOf, queueOf } from '../model/delivery.ts'
-import { DEDICATED } from '../outbound/senders/pools.ts'
+import { DEDICATED } from '../sending/outbound/senders/pools.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Which addresses belong to which organization, as this process last read it. */

@@ -2,26 +2,26 @@ import { type Config, nodeName } from '../config/load.ts'
 import { createResolver, type Resolver } from '../net/dns/resolver.ts'
 import { askBy } from '../net/https/requests.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
-import { Attempts } from '../outbound/attempts.ts'
-import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
-import type { DeliveryContext } from '../outbound/context.ts'
-import { journalFolder } from '../outbound/journal/delivered-journal.ts'
-import { DeliveryQueue } from '../outbound/queue.ts'
-import type { RelayLogins } from '../outbound/relays/relay.ts'
-import { createRelayCounters, type RelayCounters } from '../outbound/relays/relay-counters.ts'
-import type { AdmissionSources } from '../outbound/schedule/open-admission.ts'
-import { createPools } from '../outbound/senders/pools.ts'
-import { REMEMBERED as RESTS } from '../outbound/senders/rests.ts'
-import { openStoredRests } from '../outbound/senders/stored-rests.ts'
-import { DeliveryThreads } from '../outbound/workers.ts'
-import type { Parsing } from '../parsing/parsing.ts'
-import type { Compose } from '../submission/signing.ts'
+import { Attempts } from '../sending/outbound/attempts.ts'
+import { type ComposeJob, createComposer } from '../sending/outbound/composing/composer.ts'
+import type { DeliveryContext } from '../sending/outbound/context.ts'
+import { journalFolder } from '../sending/outbound/journal/delivered-journal.ts'
+import { DeliveryQueue } from '../sending/outbound/queue.ts'
+import type { RelayLogins } from '../sending/outbound/relays/relay.ts'
+import { createRelayCounters, type RelayCounters } from '../sending/outbound/relays/relay-counters.ts'
+import type { AdmissionSources } from '../sending/outbound/schedule/open-admission.ts'
+import { createPools } from '../sending/outbound/senders/pools.ts'
+import { REMEMBERED as RESTS } from '../sending/outbound/senders/rests.ts'
+import { openStoredRests } from '../sending/outbound/senders/stored-rests.ts'
+import { DeliveryThreads } from '../sending/outbound/workers.ts'
+import type { Compose } from '../sending/submission/signing.ts'
+import { createTlsCounters, type TlsCounters } from '../sending/tls-policy/counters.ts'
+import { createFetchPolicy } from '../sending/tls-policy/fetch-policy.ts'
+import { createMtaStsPolicies, type MtaStsPolicies } from '../sending/tls-policy/mta-sts.ts'
 import { startComposingThread, startDeliveryThread } from '../threads.ts'
-import { createTlsCounters, type TlsCounters } from '../tls-policy/counters.ts'
-import { createFetchPolicy } from '../tls-policy/fetch-policy.ts'
-import { createMtaStsPolicies, type MtaStsPolicies } from '../tls-policy/mta-sts.ts'
 import type { Base } from './base.ts'
 import type { Https } from './https-clients.ts'
+import type { Parsing } from './parsing/parsing.ts'
 import { openRelayLogins, type RelaysWithLogins } from './relay-logins.ts'
 import { relaySettingsOf } from './relays.ts'
 import type { Resources } from './resources.ts'
@@ -175,7 +175,8 @@ function sourcesOf(
   const dedicatedOf = resources.ownAddresses.of
   return {
     relays: relaySettingsOf(config),
-    isPort25Blocked: async () => (await import('../checkup/port-25.ts')).isPort25Blocked(config, { clock, random }),
+    isPort25Blocked: async () =>
+      (await import('../operating/checkup/port-25.ts')).isPort25Blocked(config, { clock, random }),
     // Without configured addresses, the system chooses.
     poolOf:
       addresses.length === 0

@@ -1,11 +1,11 @@
-import type { Call, MakeRemember, Operation } from '../api/operation.ts'
-import { cursorAfter } from '../api/page.ts'
-import { perform } from '../api/perform.ts'
-import { requireRight } from '../api/rights.ts'
-import type { CompatApi } from '../api/route-table.ts'
-import { check } from '../api/schema.ts'
-import type { Endpoint, ExternalApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
+import type { Call, MakeRemember, Operation } from '../web/api/operation.ts'
+import { cursorAfter } from '../web/api/page.ts'
+import { perform } from '../web/api/perform.ts'
+import { requireRight } from '../web/api/rights.ts'
+import type { CompatApi } from '../web/api/route-table.ts'
+import { check } from '../web/api/schema.ts'
+import type { Endpoint, ExternalApi, Ours, Said } from '../web/compat/external-api.ts'
 
 /** What the endpoints need besides our operations. */
 export type CompatMeans = Pick<Ours, 'downloadUrl' | 'signingSecret'>

@@ -1,5 +1,5 @@
 import type { Config } from '../config/load.ts'
-import { createHealthWatch, type HealthWatch } from '../health/watch.ts'
+import { createHealthWatch, type HealthWatch } from '../operating/health/watch.ts'
 import type { Store } from '../storage/store.ts'
 import type { Base } from './base.ts'
 
@@ -8,7 +8,7 @@ export function watchHealth(config: Config, { clock, random, log }: Base, store:
   return createHealthWatch({
     run: async () => {
       // Imported on first use, so that the start does not wait for it.
-      const { runCheckup } = await import('../checkup/run.ts')
+      const { runCheckup } = await import('../operating/checkup/run.ts')
       const server = { pid: process.pid, ports: [] }
       return (await runCheckup(config, { clock, random, store, held: null, server })).checks
     },

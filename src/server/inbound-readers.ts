@@ -7,7 +7,7 @@ import { type Confinement, restartRestricted } from '../os/sandbox/confine.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { startReaderThread } from '../threads.ts'
 
-/** Starts readers of inbound mail (inbound/reader.ts): a child process of this program without access to files or
+/** Starts readers of inbound mail (receiving/inbound/reader.ts): a child process of this program without access to files or
  *  network, or a thread if such a process cannot be started. */
 
 /** First argument of the child process, before and after it restarted itself with its rights dropped. */
@@ -125,7 +125,7 @@ const START_MS = 5_000
 /** Entry point of the child process, called by `main.ts` for either of the two arguments. Never returns. */
 export async function runReader(args: readonly string[]): Promise<never> {
   if (args[0] === READER_ARGUMENT) restartRestricted([READER_RESTARTED, ...args.slice(1)], sources())
-  const { readerProcess } = await import('../inbound/reader-process.ts')
+  const { readerProcess } = await import('../receiving/inbound/reader-process.ts')
   await readerProcess(args.slice(1))
   return new Promise<never>(() => {})
 }

@@ -16,7 +16,7 @@ export interface ResourceLimits {
 const OWN_FILES = 64
 
 /** Derives limits that together stay under three quarters of the open files. The rest is for HTTP, whose listener watches
- *  the total (api/listener.ts). With some tens of thousands of files the config alone decides. */
+ *  the total (web/api/listener.ts). With some tens of thousands of files the config alone decides. */
 export function resourceLimits(
   config: Pick<Config, 'smtp' | 'delivery' | 'webhooks'>,
   descriptorLimit: number,

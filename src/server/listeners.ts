@@ -9,9 +9,9 @@ import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Memory } from '../os/memory.ts'
-import { createSmtpListener } from '../smtp-server/listener.ts'
-import type { SmtpHandler } from '../smtp-server/session.ts'
-import { LIMITS, type ListenerSettings } from '../smtp-server/settings.ts'
+import { createSmtpListener } from '../receiving/smtp-server/listener.ts'
+import type { SmtpHandler } from '../receiving/smtp-server/session.ts'
+import { LIMITS, type ListenerSettings } from '../receiving/smtp-server/settings.ts'
 
 /** The SMTP listeners that the config enables. */
 export interface SmtpListeners {

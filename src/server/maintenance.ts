@@ -1,15 +1,15 @@
-import type { Api } from '../api/server.ts'
 import type { Config } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
+import type { NameServer } from '../domains/name-server/name-server.ts'
 import { surveyOf } from '../domains/survey.ts'
-import type { NetworkLimits } from '../inbound/network-limits.ts'
-import { createMaintenance } from '../maintenance/loop.ts'
-import { maintenanceTasks } from '../maintenance/tasks.ts'
-import { createTlsReports } from '../maintenance/tls-reports.ts'
-import type { Engines as Gauges } from '../metrics/engines.ts'
-import type { NameServer } from '../name-server/name-server.ts'
+import { createMaintenance } from '../operating/maintenance/loop.ts'
+import { maintenanceTasks } from '../operating/maintenance/tasks.ts'
+import { createTlsReports } from '../operating/maintenance/tls-reports.ts'
+import type { Engines as Gauges } from '../operating/metrics/engines.ts'
 import type { Loop } from '../os/loop.ts'
-import type { Submission } from '../submission/accept.ts'
+import type { NetworkLimits } from '../receiving/inbound/network-limits.ts'
+import type { Submission } from '../sending/submission/accept.ts'
+import type { Api } from '../web/api/server.ts'
 import type { Certificates } from './certificates.ts'
 import type { Core } from './core.ts'
 import { dedicatedIn } from './dedicated-addresses.ts'
@@ -22,7 +22,7 @@ export interface MaintainedParts extends Pick<Parameters<typeof maintenanceTasks
   certificates: Certificates | null
 }
 
-/** Creates the loop of maintenance tasks (maintenance/tasks.ts); it is not started yet. */
+/** Creates the loop of maintenance tasks (operating/maintenance/tasks.ts); it is not started yet. */
 export function openMaintenance(config: Config, core: Core, parts: MaintainedParts): Loop {
   const { clock, log, random, engines, health } = core
   const { api, certificates } = parts

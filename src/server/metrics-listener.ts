@@ -1,9 +1,9 @@
-import { createListener, type Listener } from '../api/listener.ts'
 import type { Endpoint } from '../config/load.ts'
-import type { MetricsPage } from '../metrics/page.ts'
 import { Refusal } from '../model/refusal.ts'
 import { requestTarget } from '../net/request-target.ts'
+import type { MetricsPage } from '../operating/metrics/page.ts'
 import type { Supply } from '../os/descriptors.ts'
+import { createListener, type Listener } from '../web/api/listener.ts'
 import { ListenFailure } from './listeners.ts'
 
 /** The listener for Prometheus alone. */

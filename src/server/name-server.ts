@@ -1,6 +1,6 @@
 import { type Config, formatEndpoint } from '../config/load.ts'
+import { BindFailure, type NameServer, openNameServer } from '../domains/name-server/name-server.ts'
 import { zoneSettings } from '../domains/zone-records.ts'
-import { BindFailure, type NameServer, openNameServer } from '../name-server/name-server.ts'
 import { systemClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import { threadRunner } from '../os/runner.ts'

@@ -1,8 +1,8 @@
-import { createAudit } from '../api/audit.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
+import { createAudit } from '../web/api/audit.ts'
 
 /** Runs an operator's action that a signal started, and records it in the audit log. `fields` names what may change. */
 export type Manage = (action: string, fields: object, work: () => Promise<void>) => Promise<void>

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
-import type { PoolMetrics } from '../metrics/pools.ts'
+import type { PoolMetrics } from '../operating/metrics/pools.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
 import { createThreadPool, threadRunner } from '../os/thread-pool.ts'

@@ -1,6 +1,6 @@
 import { type Config, relayPasswordsOf } from '../config/load.ts'
 import type { Log } from '../os/log.ts'
-import type { Relay, RelayLogins } from '../outbound/relays/relay.ts'
+import type { Relay, RelayLogins } from '../sending/outbound/relays/relay.ts'
 import { relaysOf } from './relays.ts'
 
 /** The relays with the passwords of their files. A file that cannot be read or is empty is logged, and its password stays

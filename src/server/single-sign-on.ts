@@ -1,6 +1,6 @@
-import type { SingleSignOnOptions } from '../api/sign-in/single-sign-on/settings.ts'
 import type { Config } from '../config/load.ts'
 import type { Ask } from '../net/https/requests.ts'
+import type { SingleSignOnOptions } from '../web/api/sign-in/single-sign-on/settings.ts'
 
 /** `[oidc]` → the settings of single sign-on; undefined without a provider. */
 export function singleSignOnOptions(

@@ -31,7 +31,7 @@ export function marksOf(message: Markable): string[] {
     mark('domain', domainId),
     mark('mode', mode),
     ...(stream === TRANSACTIONAL ? [] : [mark('stream', stream)]),
-    // The Message-ID that Postrider makes contains the id (submission/draft.ts).
+    // The Message-ID that Postrider makes contains the id (sending/submission/draft.ts).
     ...(messageIdHeader.startsWith(`<${id.slice('msg_'.length)}@`) ? [] : [mark('message-id', messageIdHeader)]),
     ...Object.entries<unknown>(JSON.parse(metadata)).map(([key, value]) =>
       mark('metadata', `${key}\0${typeof value === 'string' ? value : JSON.stringify(value)}`),

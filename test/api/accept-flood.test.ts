@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { createListener, type Listener } from '../../src/api/listener.ts'
+import { createListener, type Listener } from '../../src/web/api/listener.ts'
 
 const CLIENTS = 8
 /** Of each client, one after the other. */

@@ -263,7 +263,7 @@ test('a key whose domain was deleted keeps its record, with no domain name', asy
 })
 
 test('key values are spread evenly over base62', async () => {
-  const { mintKeyValue } = await import('../../src/api/authentication.ts')
+  const { mintKeyValue } = await import('../../src/web/api/authentication.ts')
   const { createTestRandom } = await import('../support/random.ts')
   const random = createTestRandom()
   const counts = new Map<string, number>()

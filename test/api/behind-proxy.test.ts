@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createPlaintextGuard } from '../../src/api/plaintext-guard.ts'
 import { createNetworks } from '../../src/net/ip.ts'
+import { createPlaintextGuard } from '../../src/web/api/plaintext-guard.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** A server behind a proxy that terminates TLS. */

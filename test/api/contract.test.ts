@@ -3,7 +3,7 @@ import { namedTypes } from '../../scripts/client/files.ts'
 import { operationsOf } from '../../scripts/client/operations.ts'
 import { type Schema, typeOf } from '../../scripts/client/schema-type.ts'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
-import { allOperations } from '../../src/manual/all-operations.ts'
+import { allOperations } from '../../src/web/manual/all-operations.ts'
 
 /** Limits, defaults, patterns and responses are part of the API, and a number in a schema is easily mistyped: all
  *  documentation is made of the same schema. A deliberate change renews the snapshots with `bun test -u`. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import net from 'node:net'
-import { createListener } from '../../src/api/listener.ts'
+import { createListener } from '../../src/web/api/listener.ts'
 
 /** Bun 1.4.5 closes a connection that has not sent a complete request head after about 12 s, even if it keeps sending
  *  bytes. Our code does not see such connections. */

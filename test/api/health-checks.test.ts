@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { warn } from '../../src/health/check.ts'
-import { createHealthWatch } from '../../src/health/watch.ts'
+import { warn } from '../../src/operating/health/check.ts'
+import { createHealthWatch } from '../../src/operating/health/watch.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 

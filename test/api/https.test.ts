@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { connect, type TLSSocket } from 'node:tls'
-import { createListener } from '../../src/api/listener.ts'
-import type { Page } from '../../src/api/route-table.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import type { Supply } from '../../src/os/descriptors.ts'
+import { createListener } from '../../src/web/api/listener.ts'
+import type { Page } from '../../src/web/api/route-table.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { until } from '../support/patience.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { rule } from '../../src/api/access.ts'
-import { operation } from '../../src/api/operation.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { rule } from '../../src/web/api/access.ts'
+import { operation } from '../../src/web/api/operation.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAudit } from '../../src/api/audit.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { FIXED_LIMITS, PLAN_LIMITS } from '../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { silentLog } from '../../src/os/log.ts'
 import type { AuditLog } from '../../src/storage/store.ts'
+import { createAudit } from '../../src/web/api/audit.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 let api: TestApi | null = null
@@ -120,7 +120,7 @@ test('changes add at most a fixed number of entries a day to the audit log, and 
 })
 
 test('the manual lists every limit of a plan with the defaults of the config, and every fixed number', () => {
-  const page = readFileSync(join(import.meta.dir, '../../src/manual/plans.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dir, '../../src/web/manual/plans.md'), 'utf8')
   const section = page.split('## Limits of a plan')[1]!
   const { plans } = makeConfig({ hostname: 'mail.example.com' })
   const words = (value: number, name: string) =>

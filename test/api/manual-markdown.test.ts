@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { packedManual } from '../../src/cli/manual/packed.ts'
-import { TOPICS } from '../../src/manual/contents.ts'
-import { manualFiles } from '../../src/manual/files.ts'
-import { createAnchors } from '../../src/manual/markdown.ts'
-import { manualPages } from '../../src/manual/pages.ts'
+import { TOPICS } from '../../src/web/manual/contents.ts'
+import { manualFiles } from '../../src/web/manual/files.ts'
+import { createAnchors } from '../../src/web/manual/markdown.ts'
+import { manualPages } from '../../src/web/manual/pages.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** `/llms.txt` and the pages of the manual as Markdown, over a socket. */

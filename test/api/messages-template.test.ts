@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Template } from '../../src/model/template.ts'
-import { parsingHere } from '../../src/parsing/parsing.ts'
-import { parseTemplateTexts, type TemplateTexts, variablesIn } from '../../src/submission/render.ts'
-import { createStoredTemplates } from '../../src/submission/templates.ts'
+import { parseTemplateTexts, type TemplateTexts, variablesIn } from '../../src/sending/submission/render.ts'
+import { createStoredTemplates } from '../../src/sending/submission/templates.ts'
+import { parsingHere } from '../../src/server/parsing/parsing.ts'
 import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
 let server: Awaited<ReturnType<typeof openMessageApi>>

@@ -115,7 +115,7 @@ describe('the document', () => {
   test('names for each operation its permission, its parameters and at least one success', async () => {
     const poor: string[] = []
     for (const { id, responses } of setup.operations) if (!(await responses?.())?.length) poor.push(id)
-    expect(poor).toEqual([]) // add `responses` to the operation: src/api/responses
+    expect(poor).toEqual([]) // add `responses` to the operation: src/web/api/responses
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {
       expect([...PERMISSIONS, 'operator']).toContain(operation['x-permission'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { endpoint } from '../../src/compat/external-api.ts'
 import { PERMISSIONS } from '../../src/model/api-key.ts'
 import { createCompatApi } from '../../src/server/external-api.ts'
+import { endpoint } from '../../src/web/compat/external-api.ts'
 import { createTestApi, signIn, type TestApi } from '../support/api.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { VERIFIED } from '../support/verified.ts'

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
 import net from 'node:net'
 import tls from 'node:tls'
-import { createListener } from '../../src/api/listener.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
+import { createListener } from '../../src/web/api/listener.ts'
 
 /** What Bun 1.4.5 does with bytes that arrive before a response. */
 

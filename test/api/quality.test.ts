@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
-import { qualityOperations } from '../../src/api/routes/quality.ts'
-import { watchQuality } from '../../src/maintenance/quality.ts'
 import { type Event, messageEvent } from '../../src/model/event.ts'
 import type { Mode } from '../../src/model/message.ts'
+import { watchQuality } from '../../src/operating/maintenance/quality.ts'
+import { qualityOperations } from '../../src/web/api/routes/quality.ts'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 
 const MINUTE = 60_000

@@ -106,7 +106,7 @@ test('an unlimited plan reports a limit that no client reaches; without its plan
 })
 
 test('a clock that is set back does not lengthen a window', async () => {
-  const { createRateLimit } = await import('../../src/api/rate-limit.ts')
+  const { createRateLimit } = await import('../../src/web/api/rate-limit.ts')
   const { store, own } = await start()
   const limiter = createRateLimit({
     snapshot: store.snapshot,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { relayOperations } from '../../src/api/routes/relays.ts'
-import { createRelayCounters } from '../../src/outbound/relays/relay-counters.ts'
+import { createRelayCounters } from '../../src/sending/outbound/relays/relay-counters.ts'
+import { relayOperations } from '../../src/web/api/routes/relays.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 const failure = { kind: 'deferred', code: '4.3.2', message: '421 4.3.2 busy', aboutRecipient: false } as const

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { sendingAddressOperations } from '../../src/api/routes/sending-addresses.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { reverseName } from '../../src/net/dns/reverse-name.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { sendingAddressOperations } from '../../src/web/api/routes/sending-addresses.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 let zone: Zone

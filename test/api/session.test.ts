@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hashToken } from '../../src/api/sessions.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
+import { hashToken } from '../../src/web/api/sessions.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** Sessions of the operator's browser: sign-in, the scope of the cookie, and requests from other sites. */

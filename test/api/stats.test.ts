@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { statsOperations } from '../../src/api/routes/stats.ts'
 import { type EventType, messageEvent } from '../../src/model/event.ts'
+import { statsOperations } from '../../src/web/api/routes/stats.ts'
 import { createRecords } from '../storage/records.ts'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
-import { rule } from '../../src/api/access.ts'
-import { type Operation, operation } from '../../src/api/operation.ts'
-import { endpoint } from '../../src/compat/external-api.ts'
 import { createMemory } from '../../src/os/memory.ts'
 import { createCompatApi } from '../../src/server/external-api.ts'
+import { rule } from '../../src/web/api/access.ts'
+import { type Operation, operation } from '../../src/web/api/operation.ts'
+import { endpoint } from '../../src/web/compat/external-api.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 

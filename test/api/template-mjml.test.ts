@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { PoisonousJob } from '../../src/os/thread-pool.ts'
-import { createParsing } from '../../src/parsing/parsing.ts'
+import { createParsing } from '../../src/server/parsing/parsing.ts'
 import { MAIL, openMessageApi } from './messages-setup.ts'
 
 let server: Awaited<ReturnType<typeof openMessageApi>>

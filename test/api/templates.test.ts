@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { templateOperations } from '../../src/api/routes/templates.ts'
-import { parsingHere } from '../../src/parsing/parsing.ts'
+import { parsingHere } from '../../src/server/parsing/parsing.ts'
+import { templateOperations } from '../../src/web/api/routes/templates.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null

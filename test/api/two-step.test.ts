@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { codeOfStep } from '../../src/api/sign-in/totp.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { codeOfStep } from '../../src/web/api/sign-in/totp.ts'
 import { type Backend, postgresBackend } from '../storage/backends.ts'
 import { type Answered, createTestApi, type TestApi } from '../support/api.ts'
 import { cheapHash } from '../support/password-hash.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { hashToken } from '../../src/api/sessions.ts'
 import { FIRST_USER, type Role } from '../../src/model/user.ts'
+import { hashToken } from '../../src/web/api/sessions.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { cheapHash } from '../support/password-hash.ts'
 import { VERIFIED } from '../support/verified.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { signInbound, signResend, verifySignature } from '../../src/events/webhooks/sign.ts'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { requestHead } from '../../src/net/https/request-bytes.ts'
-import { signInbound, signResend, verifySignature } from '../../src/webhooks/sign.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { claimDue } from '../support/claim.ts'
 

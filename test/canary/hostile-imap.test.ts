@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { MailboxAnswer, MailboxJob } from '../../src/canary/job.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import type { MailboxAnswer, MailboxJob } from '../../src/operating/canary/job.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { openMailboxPool } from '../../src/server/canary.ts'

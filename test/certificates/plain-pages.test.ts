@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createPlainPages } from '../../src/certificates/plain-pages.ts'
+import { createPlainPages } from '../../src/domains/certificates/plain-pages.ts'
 import { talk } from '../support/talk.ts'
 
 const PUBLIC = 'https://api.example.com'

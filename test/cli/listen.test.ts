@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { verifySignature } from '../../src/webhooks/sign.ts'
+import { verifySignature } from '../../src/events/webhooks/sign.ts'
 import { postrider, start, startWith, testFolder } from './command.ts'
 
 describe('listen', () => {

@@ -6,9 +6,9 @@ import { SHELLS, type Shell } from '../../src/cli/manual/print.ts'
 import { title } from '../../src/cli/manual/roff.ts'
 import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { allOf } from '../../src/manual/command-tree.ts'
-import * as reference from '../../src/manual/reference.ts'
 import { EVENT_TYPES } from '../../src/model/event.ts'
+import { allOf } from '../../src/web/manual/command-tree.ts'
+import * as reference from '../../src/web/manual/reference.ts'
 
 /** Sources of man pages, reference pages and completion scripts, of a small program with every kind of command, option and operand.
  *  test/service/manual.test.ts runs those of the real program in shells and groff. */

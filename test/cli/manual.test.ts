@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { TOPICS } from '../../src/manual/contents.ts'
+import { TOPICS } from '../../src/web/manual/contents.ts'
 import { postrider } from './command.ts'
 
 describe('postrider manual', () => {

@@ -3,8 +3,8 @@ import type { Command, Option } from 'commander'
 import { z } from 'zod'
 import { OPERATION_OF } from '../../src/cli/operation-command.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { allOperations } from '../../src/manual/all-operations.ts'
 import { isRecord } from '../../src/os/records.ts'
+import { allOperations } from '../../src/web/manual/all-operations.ts'
 
 /** The options of commands that are operations, compared with the schemas that the API and its reference use. */
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
-import { verifySignature } from '../../src/webhooks/sign.ts'
+import { verifySignature } from '../../src/events/webhooks/sign.ts'
 import { until } from '../support/patience.ts'
 import { postrider, start } from './command.ts'
 

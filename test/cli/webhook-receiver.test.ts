@@ -7,9 +7,9 @@ import {
   readCall,
   startWebhookReceiver,
 } from '../../src/cli/try/webhook-receiver.ts'
+import { signEnveloped } from '../../src/events/webhooks/sign.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { simulate } from '../../src/outbound/sandbox.ts'
-import { signEnveloped } from '../../src/webhooks/sign.ts'
+import { simulate } from '../../src/sending/outbound/sandbox.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 21)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { renewRuntimes } from '../../scripts/client/write.ts'
-import { signEnveloped, signInbound } from '../../src/webhooks/sign.ts'
+import { signEnveloped, signInbound } from '../../src/events/webhooks/sign.ts'
 import golden from '../golden/webhook-signatures.json' with { type: 'json' }
 import { describeWith, run } from '../support/real-tools.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
@@ -63,7 +63,7 @@ export function testLanguage({ name, tools, command, env, page, example }: Langu
       server = await startTestServer({ remote })
       const url = `http://${server.running().listening.http}`
       for (const [each, moves] of Object.entries(MOVES)) hostile[each] = await startHostile(...moves)
-      const text = readFileSync(join(import.meta.dir, '../../src/manual', page), 'utf8')
+      const text = readFileSync(join(import.meta.dir, '../../src/web/manual', page), 'utf8')
       const code = text
         .split(`<!-- runs: ${example} -->\n`)[1]!
         .split('```')[1]!

@@ -108,7 +108,7 @@ describe('a component becomes a template', () => {
 })
 
 const manual = component(
-  readFileSync(join(ROOT, 'src/manual/react-email.md'), 'utf8').split('```tsx\n')[1]!.split('```')[0]!,
+  readFileSync(join(ROOT, 'src/web/manual/react-email.md'), 'utf8').split('```tsx\n')[1]!.split('```')[0]!,
 )
 test('the component of the manual', () => {
   const { html, subject } = manual.made()

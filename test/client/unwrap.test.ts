@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { unwrap, type VerificationFault, type WebhookEvent, WebhookVerificationError } from '../../src/client/index.ts'
-import { signEnveloped, signInbound } from '../../src/webhooks/sign.ts'
+import { signEnveloped, signInbound } from '../../src/events/webhooks/sign.ts'
 import golden from '../golden/webhook-signatures.json' with { type: 'json' }
 
 const NOW = 1_795_244_400_000

@@ -2,7 +2,7 @@
  *  for other parsers. */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { parseBody } from '../../src/api/read.ts'
+import { parseBody } from '../../src/web/api/read.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
 
 const LENGTH = 100_000

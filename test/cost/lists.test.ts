@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { resend } from '../../src/compat/resend/resend.ts'
+import { resend } from '../../src/web/compat/resend/resend.ts'
 import { createTestApi } from '../support/api.ts'
 
 type Schema = { type?: string; maxItems?: number; [key: string]: unknown }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { codeOfStep } from '../../src/api/sign-in/totp.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
+import { codeOfStep } from '../../src/web/api/sign-in/totp.ts'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** The account page and the ways of signing in: two-step sign-in by keyboard alone, recovery codes, and a passkey of

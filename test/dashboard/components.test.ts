@@ -14,7 +14,7 @@ import {
 
 /** The page with every component of the kit in its states. */
 
-const KIT = join(import.meta.dir, '../../src/dashboard/ui/kit')
+const KIT = join(import.meta.dir, '../../src/web/dashboard/ui/kit')
 const PAGE = join(import.meta.dir, 'components')
 const textsIn = (folder: string) =>
   readdirSync(folder)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { hashToken } from '../../src/api/sessions.ts'
+import { hashToken } from '../../src/web/api/sessions.ts'
 import { until } from '../support/patience.ts'
 import { untilInTime } from '../support/server.ts'
 import { addUser, MAIL_FROM, tokenIn } from '../support/user-mail.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { TOPICS } from '../../src/manual/contents.ts'
+import { TOPICS } from '../../src/web/manual/contents.ts'
 import {
   axeFaults,
   axeFaultsOfThemes,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
-import { bundleDashboard } from '../../src/dashboard/bundle.ts'
-import { type PackedFile, pack, unpack } from '../../src/dashboard/pack.ts'
-import { dashboardPages } from '../../src/dashboard/pages.ts'
+import { bundleDashboard } from '../../src/web/dashboard/bundle.ts'
+import { type PackedFile, pack, unpack } from '../../src/web/dashboard/pack.ts'
+import { dashboardPages } from '../../src/web/dashboard/pages.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** The dashboard's HTTP responses. */

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { fontFiles } from '../../src/dashboard/font.ts'
-import { bundleReference } from '../../src/reference/bundle.ts'
-import { LANGUAGE_NAMES, LANGUAGES } from '../../src/reference/ui/examples/languages.ts'
+import { fontFiles } from '../../src/web/dashboard/font.ts'
+import { bundleReference } from '../../src/web/reference/bundle.ts'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../src/web/reference/ui/examples/languages.ts'
 import { DOMAIN } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
 import {

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import type { Page } from 'playwright-core'
-import { includes } from '../../src/api/access.ts'
-import { PAGES } from '../../src/dashboard/ui/pages.ts'
 import { ROLES, type Role } from '../../src/model/user.ts'
+import { includes } from '../../src/web/api/access.ts'
+import { PAGES } from '../../src/web/dashboard/ui/pages.ts'
 import { accessOf } from '../support/access.ts'
 import { addSample, pagesOf, type Sample } from './sample.ts'
 import { describeWithBrowser, startDashboard, type TestDashboard } from './setup.ts'
 
 /** What each role sees of the dashboard: nothing that the API refuses, and everything that it allows. */
 
-const UI = new URL('../../src/dashboard/ui/', import.meta.url).pathname
+const UI = new URL('../../src/web/dashboard/ui/', import.meta.url).pathname
 
 test('pages ask about operations of the table only', async () => {
   const asked: string[] = PAGES.map(({ needs }) => needs)

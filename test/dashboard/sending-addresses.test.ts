@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { PAGES } from '../../src/dashboard/ui/pages.ts'
+import { PAGES } from '../../src/web/dashboard/ui/pages.ts'
 import { brokenWords } from './broken-words.ts'
 import { ADDRESSES, addAddresses } from './sample.ts'
 import { axeFaults, describeWithBrowser, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'

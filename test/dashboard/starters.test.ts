@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { analyze } from '../../src/analysis/analyze.ts'
-import { STARTERS } from '../../src/dashboard/starters/starters.ts'
-import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/submission/render.ts'
+import { analyze } from '../../src/sending/analysis/analyze.ts'
+import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/sending/submission/render.ts'
+import { STARTERS } from '../../src/web/dashboard/starters/starters.ts'
 
 /** Starter templates: what the product's own analysis finds, and that sample and texts belong together. */
 

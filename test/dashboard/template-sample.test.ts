@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../src/dashboard/ui/kit/api.ts'
-import { faultsOf } from '../../src/dashboard/ui/pages/templates/faults.ts'
-import { lacks, readSample, sampleText, withMissing } from '../../src/dashboard/ui/pages/templates/sample.ts'
+import { ApiError } from '../../src/web/dashboard/ui/kit/api.ts'
+import { faultsOf } from '../../src/web/dashboard/ui/pages/templates/faults.ts'
+import { lacks, readSample, sampleText, withMissing } from '../../src/web/dashboard/ui/pages/templates/sample.ts'
 
 /** The sample in the template editor, and the API's errors in its texts. */
 

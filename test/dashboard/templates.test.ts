@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { STARTERS } from '../../src/dashboard/starters/starters.ts'
+import { STARTERS } from '../../src/web/dashboard/starters/starters.ts'
 import { until } from '../support/patience.ts'
 import { DOMAIN } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'

@@ -61,7 +61,7 @@ export class NeverReady extends Error {
 
 const CONNECTIONS = 20
 /** Mails of one destination that may have reached it unreported when the process dies: as many as its connections
- *  (outbound/journal/delivered-journal.ts). */
+ *  (sending/outbound/journal/delivered-journal.ts). */
 export const UNDER_WAY = CONNECTIONS
 
 /** The surroundings, and the program set up with the domain example.com but not started. Throws when it was not

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { journalFolder } from '../../src/outbound/journal/delivered-journal.ts'
+import { journalFolder } from '../../src/sending/outbound/journal/delivered-journal.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { until } from '../support/patience.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'

@@ -43,7 +43,7 @@ test('a thread killed at any point loses no mail and is replaced', async () => {
   }
 })
 
-const COMPOSING = 'outbound/composing/worker.ts'
+const COMPOSING = 'sending/outbound/composing/worker.ts'
 
 test('a kill during a raw view does not affect the next request', async () => {
   stage.onCue = () => {}

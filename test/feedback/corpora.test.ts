@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readReport } from '../../src/feedback/content.ts'
-import { judgeReport } from '../../src/feedback/judge.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
-import { lateBounce } from '../../src/outbound/outcome.ts'
+import { readReport } from '../../src/receiving/feedback/content.ts'
+import { judgeReport } from '../../src/receiving/feedback/judge.ts'
+import { lateBounce } from '../../src/sending/outbound/outcome.ts'
 
 /** Reports of about 80 mail systems, each as if sent from the null return path to the tagged address of its
  *  recipient. They are outside the checkout. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readReport } from '../../src/feedback/content.ts'
-import { judgeReport } from '../../src/feedback/judge.ts'
 import { isGone } from '../../src/mail/bounce-class.ts'
 import { createReplyReader } from '../../src/mail/reply.ts'
 import type { Cause, Delivery } from '../../src/model/delivery.ts'
-import { lateBounce, outcomeOf } from '../../src/outbound/outcome.ts'
-import type { Stage } from '../../src/outbound/smtp/reply.ts'
+import { readReport } from '../../src/receiving/feedback/content.ts'
+import { judgeReport } from '../../src/receiving/feedback/judge.ts'
+import { lateBounce, outcomeOf } from '../../src/sending/outbound/outcome.ts'
+import type { Stage } from '../../src/sending/outbound/smtp/reply.ts'
 
 /** Replies and notices in the words of many servers, with what they say: `address` and `domain` are hard, all others
  *  soft. `replies` and `notices` are older than the table of refusals (mail/bounce-rules.txt), `worked-on` grew with it,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { codeOfStep } from '../../src/api/sign-in/totp.ts'
+import { codeOfStep } from '../../src/web/api/sign-in/totp.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 import { addUser, cookieOf, forgot, MAIL_FROM, PASSWORD, page, tokenIn } from '../support/user-mail.ts'

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { connect } from 'node:net'
-import type { CheckResult } from '../../src/health/check.ts'
 import { createVerp } from '../../src/mail/verp.ts'
+import type { CheckResult } from '../../src/operating/health/check.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
@@ -340,7 +340,7 @@ test('a proof lost for seven days ends the ownership, with log, audit entry and 
   expect(logged.filter((line) => line.includes('domain verification lost'))).toHaveLength(1)
   const { data } = await server.read('/v1/audit-log?action=domains_lost')
   expect(data).toMatchObject([{ actor: { type: 'server' }, resource_id: domain.id, outcome: 'done' }])
-  const { checkDomains } = await import('../../src/health/domains.ts')
+  const { checkDomains } = await import('../../src/operating/health/domains.ts')
   const troubled = await server.store().domains.withoutProof(9)
   const looked = troubled.map(({ name, missingSince }) => ({ name, missingSince, wasVerified: false, wrong: [] }))
   const verdict = (await checkDomains(async () => looked)) as CheckResult

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { resend } from '../../src/compat/resend/resend.ts'
+import { resend } from '../../src/web/compat/resend/resend.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { runs } from './runs.ts'

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseMailbox } from '../../src/mail/address.ts'
 import { SUPPRESSION_REASONS } from '../../src/model/suppression.ts'
-import { ownHeader, ownLine } from '../../src/suppressions/own-list.ts'
-import { createListReader, type Reading } from '../../src/suppressions/read-list.ts'
+import { ownHeader, ownLine } from '../../src/sending/suppressions/own-list.ts'
+import { createListReader, type Reading } from '../../src/sending/suppressions/read-list.ts'
 import { runs } from './runs.ts'
 
 /** Suppression lists: any text is read or reported, however it is split, and our own output reads back. */

@@ -2,11 +2,11 @@
  *  far as possible, and nothing in it is an internal error. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readMail } from '../../src/inbound/read.ts'
 import { unpackParsed, unpackRaw } from '../../src/mail/inbound-content.ts'
 import { parseAttachments, parseMail } from '../../src/mail/parse.ts'
 import type { Lookup, Resolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
+import { readMail } from '../../src/receiving/inbound/read.ts'
 import { KEY_RECORD, mail, signed } from '../inbound/signed-mail.ts'
 import { loadFixtures } from '../support/fixtures.ts'
 import { silentResolver } from '../support/silent-resolver.ts'

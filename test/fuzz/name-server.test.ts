@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import packet from 'dns-packet'
 import fc from 'fast-check'
-import { answer } from '../../src/name-server/answer.ts'
+import { answer } from '../../src/domains/name-server/answer.ts'
 import { isWhole } from '../../src/net/dns/frame.ts'
 import { edns, query, sampleZone, ZONE } from '../name-server/zone.ts'
 import { runs } from './runs.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { classifyReply } from '../../src/mail/bounce-class.ts'
 import { createReplyReader, formatReply, parseReplyLine, ReplyFault } from '../../src/mail/reply.ts'
-import { outcomeOf } from '../../src/outbound/outcome.ts'
+import { outcomeOf } from '../../src/sending/outbound/outcome.ts'
 import { runs } from './runs.ts'
 
 /** Server replies: any bytes become replies or a fault, and each reply an outcome. */

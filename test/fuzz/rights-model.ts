@@ -1,7 +1,7 @@
-import type { LeastRole } from '../../src/api/access.ts'
 import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import type { Role } from '../../src/model/user.ts'
+import type { LeastRole } from '../../src/web/api/access.ts'
 import { accessOf } from '../support/access.ts'
 
 /** Who may do what: computed from the rows of the permission table and the rules of the manual's pages `keys` and `users`,

@@ -1,7 +1,7 @@
-import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { FIRST_USER, type Role } from '../../src/model/user.ts'
 import { createMintId, type MintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/web/api/sessions.ts'
 import { MODES, PLACES, type Place, recordMakers, type Tenancy } from '../api/tenancies.ts'
 import { newTestDomain } from '../support/api.ts'
 import { addKey } from '../support/keys.ts'

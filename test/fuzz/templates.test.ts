@@ -1,7 +1,7 @@
 /** Templates: a valid one renders to text, any other is a fault with a message, and nothing takes long. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFilling, parseText, TemplateFault } from '../../src/submission/template-engine.ts'
+import { createFilling, parseText, TemplateFault } from '../../src/sending/submission/template-engine.ts'
 import { runs } from './runs.ts'
 
 const name = fc.constantFrom(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseIsoTime } from '../../src/api/schema.ts'
 import { unpackContent } from '../../src/mail/content.ts'
 import { textFromHtml } from '../../src/mail/html-text.ts'
-import { decodeBase64 } from '../../src/submission/checks.ts'
+import { decodeBase64 } from '../../src/sending/submission/checks.ts'
+import { parseIsoTime } from '../../src/web/api/schema.ts'
 import { runs } from './runs.ts'
 
 /** Base64, times, HTML and stored content. */

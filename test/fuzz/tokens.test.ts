@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createAuth, mintKeyValue } from '../../src/api/authentication.ts'
-import { feedCursor, pageRequest, pageResponse } from '../../src/api/page.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import { createMintId, isId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { createAuth, mintKeyValue } from '../../src/web/api/authentication.ts'
+import { feedCursor, pageRequest, pageResponse } from '../../src/web/api/page.ts'
 import { runs } from './runs.ts'
 
 /** Return paths, cursors and links: ours round-trip, everything else is invalid. */

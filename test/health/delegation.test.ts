@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { checkDelegation } from '../../src/health/delegation.ts'
-import type { CheckDeps } from '../../src/health/deps.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
+import { checkDelegation } from '../../src/operating/health/delegation.ts'
+import type { CheckDeps } from '../../src/operating/health/deps.ts'
 
 const ZONE = 'pm.example.net'
 const [NS1, NS2] = ['ns1.example.net', 'ns2.example.net']

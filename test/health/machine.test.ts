@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Check, pass, runChecks } from '../../src/health/check.ts'
-import type { AuthorityCertificate, Installation } from '../../src/health/deps.ts'
-import { heldPorts } from '../../src/health/held-ports.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { type Check, pass, runChecks } from '../../src/operating/health/check.ts'
+import type { AuthorityCertificate, Installation } from '../../src/operating/health/deps.ts'
+import { heldPorts } from '../../src/operating/health/held-ports.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { clearVerdicts, HOSTNAME, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type CheckedDomain, checkDomains } from '../../src/health/domains.ts'
-import { checkDelivered, checkQueue } from '../../src/health/mail-flow.ts'
-import { checkStore } from '../../src/health/store.ts'
+import { type CheckedDomain, checkDomains } from '../../src/operating/health/domains.ts'
+import { checkDelivered, checkQueue } from '../../src/operating/health/mail-flow.ts'
+import { checkStore } from '../../src/operating/health/store.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { START } from '../support/server.ts'
 

@@ -2,13 +2,13 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { spfAllows } from '../../src/domains/spf.ts'
-import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
-import { machineChecks } from '../../src/health/checks.ts'
-import type { CheckDeps, Installation } from '../../src/health/deps.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
+import { type Check, type CheckResult, runChecks } from '../../src/operating/health/check.ts'
+import { machineChecks } from '../../src/operating/health/checks.ts'
+import type { CheckDeps, Installation } from '../../src/operating/health/deps.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { greet } from '../../src/outbound/smtp/greet.ts'
+import { greet } from '../../src/sending/outbound/smtp/greet.ts'
 
 /** A machine with its own surroundings: DNS over UDP, mail servers on loopback. */
 

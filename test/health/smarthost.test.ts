@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Greeting } from '../../src/health/deps.ts'
+import type { Greeting } from '../../src/operating/health/deps.ts'
 import { clearVerdicts, startTestMachine, type TestMachine, verdictTexts } from './setup.ts'
 
 beforeAll(clearVerdicts)

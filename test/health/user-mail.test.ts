@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { checkUserMail } from '../../src/health/user-mail.ts'
 import type { Domain } from '../../src/model/domain.ts'
+import { checkUserMail } from '../../src/operating/health/user-mail.ts'
 
 const look = (from: string, domain: Partial<Domain> | null) =>
   checkUserMail({ from, find: async () => domain as Domain, isReady: ({ status }) => status === 'verified' })

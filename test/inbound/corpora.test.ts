@@ -4,9 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { headOf } from '../../src/inbound/head.ts'
 import { addressesOf, readHeaderFields } from '../../src/mail/header-fields.ts'
 import { parseAttachments, parseMail } from '../../src/mail/parse.ts'
+import { headOf } from '../../src/receiving/inbound/head.ts'
 
 const CORPORA = join(import.meta.dir, '../../../shared/corpora')
 const FOLDERS = ['mime', 'bounces'].map((name) => join(CORPORA, name))

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { judgeDsn } from '../../src/feedback/bounce.ts'
-import type { InboundResult } from '../../src/inbound/inbound-result.ts'
-import { requireOwnName } from '../../src/inbound/policy.ts'
 import { asciiDomain } from '../../src/mail/address.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
+import { judgeDsn } from '../../src/receiving/feedback/bounce.ts'
+import type { InboundResult } from '../../src/receiving/inbound/inbound-result.ts'
+import { requireOwnName } from '../../src/receiving/inbound/policy.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
 
 /** Names with that many different characters: A-labels of 900 take 5 ms. */

@@ -27,9 +27,9 @@ await serveConfined(args, (post) => {
 })
 
 async function loadReader() {
-  const { warmUp } = await import('../../src/inbound/warm-up.ts')
+  const { warmUp } = await import('../../src/receiving/inbound/warm-up.ts')
   await warmUp()
-  return (await import('../../src/inbound/reader.ts')).readerInside
+  return (await import('../../src/receiving/inbound/reader.ts')).readerInside
 }
 
 interface Deed {

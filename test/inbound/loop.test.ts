@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
-import type { Readers } from '../../src/inbound/readers.ts'
 import { unpackMime } from '../../src/mail/mime-content.ts'
+import type { Readers } from '../../src/receiving/inbound/readers.ts'
 import { claimDue } from '../support/claim.ts'
 import { openReaders } from './reader-setup.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import { createNetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
 import { createNetworks } from '../../src/net/ip.ts'
+import { createNetworkLimits, type NetworkRates } from '../../src/receiving/inbound/network-limits.ts'
 import { startListener } from '../smtp-server/setup.ts'
 import { createInboundSetup, type InboundSetup } from './setup.ts'
 

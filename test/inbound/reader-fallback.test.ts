@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
-import { checkSeparation } from '../../src/health/separation.ts'
+import { checkSeparation } from '../../src/operating/health/separation.ts'
 import { createReaderStarter } from '../../src/server/inbound-readers.ts'
 import { openReaders } from './reader-setup.ts'
 import { mail, startMailZone } from './signed-mail.ts'

@@ -1,14 +1,16 @@
 import type { Zone } from '../../src/cli/try/zone-server.ts'
-import { createReaders, type READING_LIMITS, type Readers } from '../../src/inbound/readers.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { type Clock, systemClock } from '../../src/os/clock.ts'
 import { type Log, silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { type Runner, threadRunner } from '../../src/os/thread-pool.ts'
+import { createReaders, type READING_LIMITS, type Readers } from '../../src/receiving/inbound/readers.ts'
 import { createReaderStarter } from '../../src/server/inbound-readers.ts'
 
 /** A reader as a thread. */
-export const startThread = threadRunner(() => new Worker(new URL('../../src/inbound/worker.ts', import.meta.url).href))
+export const startThread = threadRunner(
+  () => new Worker(new URL('../../src/receiving/inbound/worker.ts', import.meta.url).href),
+)
 
 /** A reader as a child process, as a server starts it. */
 export const startProcess = () => createReaderStarter({}).start()

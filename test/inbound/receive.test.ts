@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { unpackRaw } from '../../src/mail/inbound-content.ts'
 import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { RouteAuthentication } from '../../src/model/inbound-route.ts'
-import { SmtpReply } from '../../src/smtp-server/reply.ts'
+import { SmtpReply } from '../../src/receiving/smtp-server/reply.ts'
 import { type AcceptedInbound, type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, PASSED, SESSION, START } from './setup.ts'
 

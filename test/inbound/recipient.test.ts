@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { RecipientTarget } from '../../src/inbound/recipient.ts'
+import type { RecipientTarget } from '../../src/receiving/inbound/recipient.ts'
 import { createInboundSetup, HOSTNAME, type InboundSetup, SESSION, spoken } from './setup.ts'
 
 const DELIVERY = 'dlv_01kams0000abcdefghjkmnpqrs'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { Zone } from '../../src/cli/try/zone-server.ts'
-import type { Readers } from '../../src/inbound/readers.ts'
+import type { Readers } from '../../src/receiving/inbound/readers.ts'
 import { aggregateXml, mailWith, reportMail } from '../support/policy-reports.ts'
 import { openReaders, startProcess, startThread } from './reader-setup.ts'
 import { signed, startMailZone } from './signed-mail.ts'

@@ -1,12 +1,4 @@
 import { createHash } from 'node:crypto'
-import { recognizeAddress } from '../../src/feedback/address.ts'
-import { readReport } from '../../src/feedback/content.ts'
-import type { ReportMail } from '../../src/feedback/feedback.ts'
-import type { InboundResult, MailHead, ReadingJob, Seal } from '../../src/inbound/inbound-result.ts'
-import { createNetworkLimits, type NetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
-import type { Readers } from '../../src/inbound/readers.ts'
-import type { RecipientTarget } from '../../src/inbound/recipient.ts'
-import { createInboundHandler } from '../../src/inbound/smtp-handler.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import { packMime } from '../../src/mail/mime-content.ts'
@@ -17,9 +9,26 @@ import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
 import type { Organization, Plan } from '../../src/model/organization.ts'
 import type { QualityAlert } from '../../src/model/quality.ts'
-import type { EnvelopeAddress, IncomingMail, SmtpHandler, SmtpSession } from '../../src/smtp-server/session.ts'
+import { recognizeAddress } from '../../src/receiving/feedback/address.ts'
+import { readReport } from '../../src/receiving/feedback/content.ts'
+import type { ReportMail } from '../../src/receiving/feedback/feedback.ts'
+import type { InboundResult, MailHead, ReadingJob, Seal } from '../../src/receiving/inbound/inbound-result.ts'
+import {
+  createNetworkLimits,
+  type NetworkLimits,
+  type NetworkRates,
+} from '../../src/receiving/inbound/network-limits.ts'
+import type { Readers } from '../../src/receiving/inbound/readers.ts'
+import type { RecipientTarget } from '../../src/receiving/inbound/recipient.ts'
+import { createInboundHandler } from '../../src/receiving/inbound/smtp-handler.ts'
+import type {
+  EnvelopeAddress,
+  IncomingMail,
+  SmtpHandler,
+  SmtpSession,
+} from '../../src/receiving/smtp-server/session.ts'
+import { createForwarding } from '../../src/sending/submission/forwarding.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { createForwarding } from '../../src/submission/forwarding.ts'
 import { createRecords, type Records, START } from '../storage/records.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
 

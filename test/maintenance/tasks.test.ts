@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { maintenanceTasks } from '../../src/maintenance/tasks.ts'
 import { INSTALLATION, INSTALLATION_KEPT_DAYS } from '../../src/model/organization.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
+import { maintenanceTasks } from '../../src/operating/maintenance/tasks.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'

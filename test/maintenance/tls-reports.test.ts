@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import { createTlsReports } from '../../src/maintenance/tls-reports.ts'
 import type { Lookup } from '../../src/net/dns/resolver.ts'
+import { createTlsReports } from '../../src/operating/maintenance/tls-reports.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
 

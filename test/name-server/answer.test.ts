@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import packet from 'dns-packet'
-import { answer } from '../../src/name-server/answer.ts'
-import { createZone, nameKey } from '../../src/name-server/zone.ts'
+import { answer } from '../../src/domains/name-server/answer.ts'
+import { createZone, nameKey } from '../../src/domains/name-server/zone.ts'
 import { DOMAIN, edns, LONG, OWN, query, replyTo, sampleZone, ZONE } from './zone.ts'
 
 const ask = (name: string, type: string, more: Parameters<typeof query>[2] = {}) => replyTo(query(name, type, more))!

@@ -4,9 +4,9 @@ import net from 'node:net'
 import packet, { type DecodedPacket } from 'dns-packet'
 import { packedManual } from '../../src/cli/manual/packed.ts'
 import { makeConfig } from '../../src/config/load.ts'
-import { answer } from '../../src/name-server/answer.ts'
-import { createCounts } from '../../src/name-server/counts.ts'
-import { serveAddress } from '../../src/name-server/serve.ts'
+import { answer } from '../../src/domains/name-server/answer.ts'
+import { createCounts } from '../../src/domains/name-server/counts.ts'
+import { serveAddress } from '../../src/domains/name-server/serve.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { startServer } from '../../src/server/server.ts'
 import { until } from '../support/patience.ts'
@@ -134,10 +134,10 @@ test('a network above its rate is sent to TCP or gets no answer, and the metrics
 test('a thread that ends is replaced at the same port with the same zone', async () => {
   const [key] = (await server.ask('POST', '/v1/domains', { name: 'other-shop.example' })).body.dns_records
   await until('the key', async () => (await ask(key.value)).answers?.length === 1)
-  const [thread] = server.threads('name-server/worker.ts')
+  const [thread] = server.threads('domains/name-server/worker.ts')
   thread!.terminate()
   await until('another thread', () => {
-    const threads = server.threads('name-server/worker.ts')
+    const threads = server.threads('domains/name-server/worker.ts')
     return threads.length === 1 && threads[0] !== thread
   })
   await until('the key again', async () => (await ask(key.value)).answers?.length === 1)

@@ -1,7 +1,7 @@
 import packet, { type DecodedPacket, type Packet } from 'dns-packet'
+import { type AnswerOptions, answer } from '../../src/domains/name-server/answer.ts'
+import { createZone } from '../../src/domains/name-server/zone.ts'
 import type { ZoneRecord } from '../../src/domains/zone-records.ts'
-import { type AnswerOptions, answer } from '../../src/name-server/answer.ts'
-import { createZone } from '../../src/name-server/zone.ts'
 
 export const ZONE = 'pm.example.net'
 

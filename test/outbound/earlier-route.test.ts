@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
-import { earlierRoute } from '../../src/outbound/relays/earlier-route.ts'
+import { earlierRoute } from '../../src/sending/outbound/relays/earlier-route.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, attempt, claim, createRecords, found, recordOf, START, WORKER } from '../storage/records.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'

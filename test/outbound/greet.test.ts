@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { greet } from '../../src/outbound/smtp/greet.ts'
-import type { Peer } from '../../src/outbound/smtp/peer.ts'
+import { greet } from '../../src/sending/outbound/smtp/greet.ts'
+import type { Peer } from '../../src/sending/outbound/smtp/peer.ts'
 import { freePort } from '../support/free-port.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 

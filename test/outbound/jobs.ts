@@ -4,8 +4,8 @@ import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import type { PoolEvent } from '../../src/os/thread-pool.ts'
-import type { AttemptJob, WorkerSettings } from '../../src/outbound/job.ts'
-import { DeliveryThreads } from '../../src/outbound/workers.ts'
+import type { AttemptJob, WorkerSettings } from '../../src/sending/outbound/job.ts'
+import { DeliveryThreads } from '../../src/sending/outbound/workers.ts'
 import { until } from '../support/patience.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 
@@ -77,7 +77,7 @@ export async function deliverTwo(folder: string, second: { recipient: string | n
   const preload = [new URL('../os/faulty-thread.ts', import.meta.url).href]
   const workers = new DeliveryThreads(
     {
-      spawn: () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href, { preload }),
+      spawn: () => new Worker(new URL('../../src/sending/outbound/worker.ts', import.meta.url).href, { preload }),
       count: 1,
       settings: deliverySettings({ folder, zone: zone.address, port: remote.port, longestWaitMs: 3_000 }),
       clock: systemClock,

@@ -4,7 +4,7 @@ import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { createAddressGuard } from '../../src/net/ip.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { type Random, systemRandom } from '../../src/os/random.ts'
-import { findAddresses, findHosts, withoutAddress } from '../../src/outbound/mx.ts'
+import { findAddresses, findHosts, withoutAddress } from '../../src/sending/outbound/mx.ts'
 
 let zone: Zone
 let resolver: Resolver

@@ -5,12 +5,12 @@ import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { createAttempter } from '../../src/outbound/attempt.ts'
-import type { AttemptJob, WorkerSettings } from '../../src/outbound/job.ts'
-import { createPreparer } from '../../src/outbound/prepare.ts'
-import type { Relay } from '../../src/outbound/relays/relay.ts'
-import { TIMEOUTS, type Timeouts } from '../../src/outbound/smtp/timeouts.ts'
-import { createTransport } from '../../src/outbound/smtp/transport.ts'
+import { createAttempter } from '../../src/sending/outbound/attempt.ts'
+import type { AttemptJob, WorkerSettings } from '../../src/sending/outbound/job.ts'
+import { createPreparer } from '../../src/sending/outbound/prepare.ts'
+import type { Relay } from '../../src/sending/outbound/relays/relay.ts'
+import { TIMEOUTS, type Timeouts } from '../../src/sending/outbound/smtp/timeouts.ts'
+import { createTransport } from '../../src/sending/outbound/smtp/transport.ts'
 
 const open: { stop(): Promise<void> }[] = []
 afterEach(async () => {

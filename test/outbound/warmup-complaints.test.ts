@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { dayOf } from '../../src/model/warmup.ts'
-import { createComplaintCounter } from '../../src/outbound/senders/warmup-complaints.ts'
+import { createComplaintCounter } from '../../src/sending/outbound/senders/warmup-complaints.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, attempt, claim, createRecords, found, recordOf, START } from '../storage/records.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'

@@ -8,9 +8,9 @@ import { packContent } from '../../src/mail/content.ts'
 import { type Clock, systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
-import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
-import { type Note, readJournals } from '../../src/outbound/journal/delivered-journal.ts'
-import { DeliveryThreads, type LostJob } from '../../src/outbound/workers.ts'
+import type { AttemptJob, AttemptResult } from '../../src/sending/outbound/job.ts'
+import { type Note, readJournals } from '../../src/sending/outbound/journal/delivered-journal.ts'
+import { DeliveryThreads, type LostJob } from '../../src/sending/outbound/workers.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -30,7 +30,7 @@ afterAll(() => rmSync(FOLDER, { recursive: true }))
 
 const job = (number: number, more: Partial<AttemptJob> = {}) => attemptJob({ deliveryId: `dlv_${number}`, ...more })
 
-const realThread = () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href)
+const realThread = () => new Worker(new URL('../../src/sending/outbound/worker.ts', import.meta.url).href)
 
 async function remote(script?: Parameters<typeof startRawMx>[0]): Promise<{ mx: RawMx; zone: Zone }> {
   const mx = keep(await startRawMx(script))
@@ -319,7 +319,7 @@ test('transfers a large content, copies a shared one and copies a view without i
 })
 
 const hostileThread = () =>
-  new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href, {
+  new Worker(new URL('../../src/sending/outbound/worker.ts', import.meta.url).href, {
     preload: [new URL('../support/hostile-thread.ts', import.meta.url).href],
   })
 const hostile = (how: string) => packContent({ ...CONTENT, headers: [['X-Hostile', how]] })

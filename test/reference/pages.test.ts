@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { dashboardFiles } from '../../src/dashboard/files.ts'
-import { referenceFiles } from '../../src/reference/files.ts'
-import { referencePages } from '../../src/reference/pages.ts'
+import { dashboardFiles } from '../../src/web/dashboard/files.ts'
+import { referenceFiles } from '../../src/web/reference/files.ts'
+import { referencePages } from '../../src/web/reference/pages.ts'
 
 const routes = referencePages(referenceFiles, dashboardFiles)
 const get = (path: string, headers: Record<string, string> = {}) => {

@@ -3,7 +3,7 @@ import { completionFor, pageOf, type Shell } from '../../src/cli/manual/print.ts
 import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { keysByPath } from '../../src/config/paths.ts'
-import { allOf } from '../../src/manual/command-tree.ts'
+import { allOf } from '../../src/web/manual/command-tree.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 
 const program = createProgram(() => {})

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashToken } from '../../src/api/sessions.ts'
 import { makeConfig } from '../../src/config/load.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { hashToken } from '../../src/web/api/sessions.ts'
 import { until } from '../support/patience.ts'
 import { changed, EXAMPLES, example, nginxMain, type RunningProxy, startProxy } from '../support/proxy.ts'
 import { describeWith, run } from '../support/real-tools.ts'
@@ -14,7 +14,7 @@ import { DOMAIN, MAIL, startTestServer, type TestServer } from '../support/serve
 
 /** The configurations of proxies in the manual and in scripts/examples, checked by those proxies. */
 
-const PAGE = readFileSync(join(import.meta.dir, '../../src/manual/tls.md'), 'utf8')
+const PAGE = readFileSync(join(import.meta.dir, '../../src/web/manual/tls.md'), 'utf8')
 const block = (language: string) => PAGE.split(`\`\`\`${language}\n`)[1]!.split('```', 1)[0]!
 
 let folder: string

@@ -4,8 +4,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SmtpReply } from '../../src/smtp-server/reply.ts'
-import type { SmtpHandler } from '../../src/smtp-server/session.ts'
+import { SmtpReply } from '../../src/receiving/smtp-server/reply.ts'
+import type { SmtpHandler } from '../../src/receiving/smtp-server/session.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { type ListenerAtTest, startListener } from './setup.ts'
 

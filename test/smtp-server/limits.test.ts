@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { ampleMemory } from '../../src/os/memory.ts'
-import { SmtpReply } from '../../src/smtp-server/reply.ts'
+import { SmtpReply } from '../../src/receiving/smtp-server/reply.ts'
 import { NOW, startListener } from './setup.ts'
 
 // threat: slow-clients-and-floods

@@ -78,8 +78,8 @@ test('HELO is SMTP, and a used address is an error of listen', async () => {
   await client.say('HELO old.example')
   await client.mail('Subject: x\r\n')
   expect(smtp.taken.at(-1)).toMatchObject({ protocol: 'SMTP', helo: 'old.example' })
-  const { createSmtpListener } = await import('../../src/smtp-server/listener.ts')
-  const { LIMITS } = await import('../../src/smtp-server/settings.ts')
+  const { createSmtpListener } = await import('../../src/receiving/smtp-server/listener.ts')
+  const { LIMITS } = await import('../../src/receiving/smtp-server/settings.ts')
   const { createLog } = await import('../../src/os/log.ts')
   const log = createLog({ clock: smtp.clock, level: 'error', format: 'json', write: () => {} })
   const limits = { messageBytes: 1, connections: 1, connectionsPerAddress: 1, ...LIMITS }

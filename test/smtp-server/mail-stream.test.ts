@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
-import { MailStream } from '../../src/smtp-server/mail-stream.ts'
-import { createTurns } from '../../src/smtp-server/turns.ts'
+import { MailStream } from '../../src/receiving/smtp-server/mail-stream.ts'
+import { createTurns } from '../../src/receiving/smtp-server/turns.ts'
 
 /** Bytes after DATA in pieces → the mail, and the commands after it. */
 async function heard(stream: SMTPStream, pieces: Buffer[]) {

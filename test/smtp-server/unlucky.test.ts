@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { SmtpReply } from '../../src/smtp-server/reply.ts'
+import { SmtpReply } from '../../src/receiving/smtp-server/reply.ts'
 import { startListener } from './setup.ts'
 
 const smtp = await startListener()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { submissionHash } from '../../src/smtp-submission/same-mail.ts'
+import { submissionHash } from '../../src/receiving/smtp-submission/same-mail.ts'
 import { MAIL } from '../api/messages-setup.ts'
 import { mailOf, openRelay, refusalOf } from './setup.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { assignDedicatedAddresses } from '../../src/maintenance/dedicated-addresses.ts'
+import { assignDedicatedAddresses } from '../../src/operating/maintenance/dedicated-addresses.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
 import { accept, claim, found, ORGANIZATION, recordOf, START } from './records.ts'

@@ -1,6 +1,6 @@
-import type { AccessRule } from '../../src/api/access.ts'
-import type { Tool } from '../../src/api/operation.ts'
-import { allOperations } from '../../src/manual/all-operations.ts'
+import type { AccessRule } from '../../src/web/api/access.ts'
+import type { Tool } from '../../src/web/api/operation.ts'
+import { allOperations } from '../../src/web/manual/all-operations.ts'
 
 const OPERATIONS = await allOperations()
 const RULES = new Map(OPERATIONS.map(({ id, access }) => [id, access]))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { refusalsOf } from '../../src/api/openapi/errors.ts'
-import type { Operation } from '../../src/api/operation.ts'
-import { errorSchema } from '../../src/api/responses/error.ts'
+import { refusalsOf } from '../../src/web/api/openapi/errors.ts'
+import type { Operation } from '../../src/web/api/operation.ts'
+import { errorSchema } from '../../src/web/api/responses/error.ts'
 
 /** Validates responses against the operations themselves (`undocumented`) and against the document generated from
  *  them (`readDocument`). Each returns what is wrong, or null. */

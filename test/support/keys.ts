@@ -1,8 +1,8 @@
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/authentication.ts'
 import type { ApiKey } from '../../src/model/api-key.ts'
 import type { Random } from '../../src/os/random.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/web/api/authentication.ts'
 
 /** The purpose of an API key → its stored record, and its value. It has no expiry and was never used. */
 export async function addKey(

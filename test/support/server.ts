@@ -320,7 +320,7 @@ function watchThreads(preload?: string) {
     }
   }
   return {
-    running: (file = 'outbound/worker.ts') =>
+    running: (file = 'sending/outbound/worker.ts') =>
       [...running].filter(([, url]) => url.endsWith(file)).map(([worker]) => worker),
     leaks: () => unless('delivery threads', () => running.size === 0),
     forget: () => {

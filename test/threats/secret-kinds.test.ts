@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SECRET_KINDS, type SecretKind } from '../../src/api/secret-kinds.ts'
 import { ENCRYPTED_COLUMNS } from '../../src/storage/records/re-encrypt.ts'
+import { SECRET_KINDS, type SecretKind } from '../../src/web/api/secret-kinds.ts'
 import { GIVEN, MADE, OTHER_HASHES } from './secret-makers.ts'
 
 /** Finds whatever makes or keeps a secret, and compares it with the table of secrets. */

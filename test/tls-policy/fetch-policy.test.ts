@@ -6,7 +6,7 @@ import { createAddressGuard } from '../../src/net/ip.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { createFetchPolicy } from '../../src/tls-policy/fetch-policy.ts'
+import { createFetchPolicy } from '../../src/sending/tls-policy/fetch-policy.ts'
 import { startHostilePeer } from '../support/hostile-peer.ts'
 
 let certificate: Certificate

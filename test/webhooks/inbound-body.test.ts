@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
+import { createInboundBodies } from '../../src/events/webhooks/inbound-body.ts'
+import { inboundBody } from '../../src/events/webhooks/inbound-payload.ts'
 import { unpackParsed } from '../../src/mail/inbound-content.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { ampleMemory } from '../../src/os/memory.ts'
 import { type ClaimedInboundDelivery, StoreUnavailable } from '../../src/storage/store.ts'
-import { createInboundBodies } from '../../src/webhooks/inbound-body.ts'
-import { inboundBody } from '../../src/webhooks/inbound-payload.ts'
 import golden from '../golden/inbound-received.json' with { type: 'json' }
 import { createFakeClock } from '../support/fake-clock.ts'
 import { CONTENTS, inboundMessage, PARSED, storedMail } from '../support/inbound.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { inboundBody } from '../../src/events/webhooks/inbound-payload.ts'
 import { unpackParsed } from '../../src/mail/inbound-content.ts'
-import { inboundBody } from '../../src/webhooks/inbound-payload.ts'
 import golden from '../golden/inbound-received.json' with { type: 'json' }
 import { claimDue } from '../support/claim.ts'
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { createOrganizationLimits } from '../../src/events/webhooks/organization-limits.ts'
 import { createConcurrencyLimiter } from '../../src/net/limiters/concurrency.ts'
 import { createAllocation } from '../../src/storage/allocation.ts'
-import { createOrganizationLimits } from '../../src/webhooks/organization-limits.ts'
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
 function limitsOf(total: number, perKey = 10) {

@@ -1,9 +1,9 @@
 import { NO_RECIPIENT_PARTS } from '../../mail/recipient-parts.ts'
 import { messageOf } from '../../os/thrown.ts'
-import { createPreparer } from '../../outbound/prepare.ts'
+import { createPreparer } from '../../sending/outbound/prepare.ts'
+import { domainKeys } from '../../sending/submission/signing.ts'
 import { unpackReference } from '../../storage/objects/reference.ts'
 import type { Store } from '../../storage/store.ts'
-import { domainKeys } from '../../submission/signing.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** Messages per organization. */

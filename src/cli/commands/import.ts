@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
+import { LIST_KINDS, PROVIDER_NAMES } from '../../sending/suppressions/providers.ts'
 import { withRecords } from '../options.ts'
 
 /** `import suppressions`. */

@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { WEBHOOK_ATTEMPTS } from '../../events/webhooks/schedule.ts'
+import { signEnveloped } from '../../events/webhooks/sign.ts'
 import { backoffMs } from '../../os/backoff.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
 import { VERSION } from '../../version.ts'
-import { WEBHOOK_ATTEMPTS } from '../../webhooks/schedule.ts'
-import { signEnveloped } from '../../webhooks/sign.ts'
 import type { Arrival } from './arrival.ts'
 
 /** One attempt to post an event. */

@@ -51,7 +51,7 @@ export async function* fromServer(
 const WAITS_SECONDS = [0.5, 1, 2, 5, 10, 30]
 /** Spreads the reconnects of many clients over time. */
 const JITTER = 0.5
-/** Three heartbeats (api/streams.ts). */
+/** Three heartbeats (web/api/streams.ts). */
 const SILENCE_MS = 45_000
 const STABLE_MS = 20_000
 const MAX_ASKED_MS = 60_000

@@ -1,4 +1,4 @@
-import { createEventStream } from '../../event-stream/event-stream.ts'
+import { createEventStream } from '../../events/event-stream/event-stream.ts'
 import type { EventType } from '../../model/event.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'

@@ -1,4 +1,4 @@
-import { allOf, type Flag, type Node } from '../../manual/command-tree.ts'
+import { allOf, type Flag, type Node } from '../../web/manual/command-tree.ts'
 
 /** Command tree → completion script for bash 4 or later. The script does not run `postrider`. */
 export function bashCompletion(root: Node): string {

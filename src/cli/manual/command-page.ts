@@ -1,4 +1,4 @@
-import { allOf, type Flag, type Node } from '../../manual/command-tree.ts'
+import { allOf, type Flag, type Node } from '../../web/manual/command-tree.ts'
 import { bold, entry, heading, italic, listing, plain, subheading, title } from './roff.ts'
 
 /** Command tree → man page postrider(1), as man(7) source. */

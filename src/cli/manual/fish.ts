@@ -1,4 +1,4 @@
-import { allOf, type Flag, type Node } from '../../manual/command-tree.ts'
+import { allOf, type Flag, type Node } from '../../web/manual/command-tree.ts'
 
 /** Command tree → completion script for fish. */
 export function fishCompletion(root: Node): string {

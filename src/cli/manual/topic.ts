@@ -1,6 +1,6 @@
 import { nearest } from '../../config/suggest.ts'
-import { CONTENTS, TOPICS } from '../../manual/contents.ts'
-import { manualTexts } from '../../manual/files.ts'
+import { CONTENTS, TOPICS } from '../../web/manual/contents.ts'
+import { manualTexts } from '../../web/manual/files.ts'
 import { usageFault } from '../failure.ts'
 import { colorsFor, print } from '../print.ts'
 import { packedManual } from './packed.ts'

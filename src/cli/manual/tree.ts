@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import type { Flag, Node } from '../../manual/command-tree.ts'
+import type { Flag, Node } from '../../web/manual/command-tree.ts'
 
 /** Builds the tree of a program from its commands, without hidden commands and options and without `help`. */
 export function treeOf(program: Command, above = ''): Node {

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { checkedSignatures } from '../../inbound/checks.ts'
 import { decodeWords, readHeaderFields } from '../../mail/header-fields.ts'
 import { mailauthResolver, type Resolver } from '../../net/dns/resolver.ts'
 import type { Certificate } from '../../net/tls/certificate.ts'
 import type { Clock } from '../../os/clock.ts'
+import { checkedSignatures } from '../../receiving/inbound/checks.ts'
 
 /** A message that the local server received and verified. */
 export interface ArrivedMail {

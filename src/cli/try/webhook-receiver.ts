@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
+import { TOLERANCE_SECONDS, verifySignature } from '../../events/webhooks/sign.ts'
 import type { Certificate } from '../../net/tls/certificate.ts'
 import type { Clock } from '../../os/clock.ts'
-import { TOLERANCE_SECONDS, verifySignature } from '../../webhooks/sign.ts'
 
 /** A received webhook request, with the result of verifying its signatures as a customer would. `at` is ms UTC. */
 export interface ArrivedCall {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
+import builtIn from '../../operating/upgrade/release-signers' with { type: 'text' }
+import { type Source, SourceFailure, sourceOf, textOf } from '../../operating/upgrade/source.ts'
+import { publicKeysIn, verifySignature } from '../../operating/upgrade/verify.ts'
+import { compareVersions, parseSums, type Sums, versionsFor } from '../../operating/upgrade/versions.ts'
 import { messageOf } from '../../os/thrown.ts'
-import builtIn from '../../upgrade/release-signers' with { type: 'text' }
-import { type Source, SourceFailure, sourceOf, textOf } from '../../upgrade/source.ts'
-import { publicKeysIn, verifySignature } from '../../upgrade/verify.ts'
-import { compareVersions, parseSums, type Sums, versionsFor } from '../../upgrade/versions.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
 

@@ -19,7 +19,7 @@ export const ANSWER_LIMITS = {
 
 /** Limits on a response that is a file, besides ANSWER_LIMITS. */
 export const FILE_LIMITS = {
-  /** A file up to this size needs no reservation of memory, like a request body (api/read.ts). */
+  /** A file up to this size needs no reservation of memory, like a request body (web/api/read.ts). */
   smallBytes: 262_144,
   /** Further reads for each of so many bytes of the largest file: a TLS record carries at least a packet of 1,200 bytes. */
   bytesPerRead: 512,

@@ -125,7 +125,7 @@ function exchangeOfKind(kind: HttpsKind): Exchange {
 }
 
 /** Concurrent lookups of one kind of request. More than the number of requests to slow endpoints, so that
- *  unresponsive name servers of some do not delay others (webhooks/endpoint-concurrency.ts). */
+ *  unresponsive name servers of some do not delay others (events/webhooks/endpoint-concurrency.ts). */
 const LOOKUPS = 256
 
 serveThread(serveHttps)

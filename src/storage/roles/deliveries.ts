@@ -67,7 +67,7 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
 export interface EngagementRecord {
   deliveryId: string
   kind: 'opened' | 'clicked' | 'unsubscribed'
-  /** True for automatic requests (tracking/machines.ts). */
+  /** True for automatic requests (web/tracking/machines.ts). */
   machine: boolean
   event: Event
   /** Suppression of an unsubscription. */

@@ -53,7 +53,7 @@ export interface Users {
    *  everything that somebody else may have set up to sign in with, which is password, links, second factors, passkeys and
    *  sessions. In the same transaction, `proved` marks the address as verified and sets the password of the person who
    *  proved it (null: none); without it, the rights wait. Keys stay: they belong to the organization that invited, whose
-   *  owners see them. Operators get an alert (alerts/sources.ts). Twice is harmless. */
+   *  owners see them. Operators get an alert (events/alerts/sources.ts). Twice is harmless. */
   clear(id: string, how: { proved: { passwordHash: string | null } | null; now: number }): Promise<void>
   /** Users with rights that wait for a verified address, oldest first, at most 100. */
   waiting(): Promise<User[]>

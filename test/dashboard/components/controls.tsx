@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../../src/dashboard/ui/kit/api.ts'
-import { Check, FaultsOf, Field, Form } from '../../../src/dashboard/ui/kit/form.tsx'
-import { Icon } from '../../../src/dashboard/ui/kit/icon.tsx'
-import { Menu, MenuItem } from '../../../src/dashboard/ui/kit/menu.tsx'
-import { Choice, CopyButton, FilterChips, Filters, Segments, Tabs } from '../../../src/dashboard/ui/kit/pieces.tsx'
+import { ApiError } from '../../../src/web/dashboard/ui/kit/api.ts'
+import { Check, FaultsOf, Field, Form } from '../../../src/web/dashboard/ui/kit/form.tsx'
+import { Icon } from '../../../src/web/dashboard/ui/kit/icon.tsx'
+import { Menu, MenuItem } from '../../../src/web/dashboard/ui/kit/menu.tsx'
+import { Choice, CopyButton, FilterChips, Filters, Segments, Tabs } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
 
 const SIZES = [
   ['small', 'Small'],

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../../../src/dashboard/ui/kit/api.ts'
-import { ConfirmDialog, confirm, Dialog } from '../../../src/dashboard/ui/kit/dialog.tsx'
-import { KeyHelp, openKeyHelp, openPalette, PaletteSlot } from '../../../src/dashboard/ui/kit/keys.tsx'
-import { NeedsRole } from '../../../src/dashboard/ui/kit/needs-role.tsx'
-import { ErrorNotice, Pending } from '../../../src/dashboard/ui/kit/pieces.tsx'
-import { Toasts, toast, toastError } from '../../../src/dashboard/ui/kit/toast.tsx'
+import { ApiError } from '../../../src/web/dashboard/ui/kit/api.ts'
+import { ConfirmDialog, confirm, Dialog } from '../../../src/web/dashboard/ui/kit/dialog.tsx'
+import { KeyHelp, openKeyHelp, openPalette, PaletteSlot } from '../../../src/web/dashboard/ui/kit/keys.tsx'
+import { NeedsRole } from '../../../src/web/dashboard/ui/kit/needs-role.tsx'
+import { ErrorNotice, Pending } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
+import { Toasts, toast, toastError } from '../../../src/web/dashboard/ui/kit/toast.tsx'
 
 /** Notices, dialogs, toasts and the palette; buttons open those that cover the page. */
 export function Feedback() {

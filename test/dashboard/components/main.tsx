@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { startState } from '../../../src/dashboard/ui/kit/state.ts'
+import { startState } from '../../../src/web/dashboard/ui/kit/state.ts'
 import { Controls } from './controls.tsx'
 import { Data } from './data.tsx'
 import { Feedback } from './feedback.tsx'

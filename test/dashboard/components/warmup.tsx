@@ -1,4 +1,4 @@
-import { Warmup } from '../../../src/dashboard/ui/pages/warmup.tsx'
+import { Warmup } from '../../../src/web/dashboard/ui/pages/warmup.tsx'
 
 const PLANNED = [50, 63, 81, 102, 130, 165]
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEventStream } from '../../../src/event-stream/event-stream.ts'
+import { createEventStream } from '../../../src/events/event-stream/event-stream.ts'
 import type { ReportedSource } from '../../../src/mail/aggregate-report.ts'
 import { destinationOf } from '../../../src/model/delivery.ts'
 import { FIXED_LIMITS } from '../../../src/model/limits.ts'

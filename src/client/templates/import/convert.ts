@@ -1,5 +1,5 @@
 import { aliasFault } from '../../../model/template.ts'
-import { parseText, TemplateFault } from '../../../submission/template-engine.ts'
+import { parseText, TemplateFault } from '../../../sending/submission/template-engine.ts'
 import type { ForeignTemplate } from './sources.ts'
 import { type Language, translate } from './translate.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createFilling, parseText } from '../../../submission/template-engine.ts'
+import { createFilling, parseText } from '../../../sending/submission/template-engine.ts'
 import { type Language, translate } from './translate.ts'
 
 /** Renders the translation with the real engine. */

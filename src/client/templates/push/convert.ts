@@ -1,5 +1,5 @@
 import { Refusal } from '../../../model/refusal.ts'
-import { fillTemplate, parseTemplateTexts, variablesIn } from '../../../submission/render.ts'
+import { fillTemplate, parseTemplateTexts, variablesIn } from '../../../sending/submission/render.ts'
 import { comparable, simplified, withPadding } from './compare.ts'
 import { type Component, ComponentFault, type RenderedMail } from './component.ts'
 import { computes, createMarks } from './marks.ts'

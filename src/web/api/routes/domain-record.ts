@@ -1,0 +1,48 @@
+import type { OwnMtaSts } from '../../../domains/mta-sts.ts'
+import { ownershipDetail } from '../../../domains/ownership.ts'
+import { dnsRecords, findingOf } from '../../../domains/records.ts'
+import { nextRotationAt } from '../../../domains/rotation.ts'
+import type { Domain } from '../../../model/domain.ts'
+import { iso } from '../../../model/event.ts'
+
+/** What this server publishes for a domain. */
+export interface Published {
+  hostname: string
+  /** Null if this server publishes no policy. */
+  mtaSts: OwnMtaSts | null
+  sendingAddresses: readonly string[]
+  /** The zone delegated to this server, or null. */
+  zone: string | null
+  /** Interval of DKIM rotation (ms); 0 = never by itself. */
+  rotateEveryMs: number
+}
+
+/** A domain → its record in responses, with the DNS records to publish and what the last check found. */
+export function domainRecord(domain: Domain, us: Published, now: number) {
+  const { hostname, mtaSts, sendingAddresses, zone } = us
+  const time = (at: number | null) => (at === null ? null : iso(at))
+  return {
+    id: domain.id,
+    name: domain.name,
+    status: domain.status,
+    detail: ownershipDetail(domain),
+    proved_by: domain.provedBy,
+    proof_missing_since: domain.status === 'verified' ? time(domain.missingSince) : null,
+    created_at: iso(domain.createdAt),
+    verified_at: time(domain.verifiedAt),
+    last_checked_at: time(domain.lastCheckedAt),
+    dkim: domain.dkim.map(({ selector, algorithm, state, createdAt }) => ({
+      selector,
+      algorithm,
+      state,
+      created_at: iso(createdAt),
+    })),
+    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now)),
+    return_path_host: domain.returnPathHost,
+    tracking: domain.tracking,
+    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {
+      const finding = findingOf(domain, record)
+      return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
+    }),
+  }
+}
