@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, spyOn, test } from 'bun:test'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null
@@ -126,6 +126,15 @@ test('the first hundred bad lines are named, and the import is in the audit log 
   expect(body.errors).toHaveLength(100)
   const entries = (await ask('GET', '/v1/audit-log', { key: own.keys.admin })).body.data
   expect(entries).toMatchObject([{ action: 'suppressions_import', fields: ['csv', 'dry_run'], outcome: 'done' }])
+})
+
+test('an export goes on behind a page that found nothing within its limit of time', async () => {
+  const api = await start()
+  await api.ask('POST', '/v1/suppressions', { body: { email: 'a@x.example' } })
+  const last = { records: [], hasMore: true, next: `sup_${'z'.repeat(26)}` }
+  const list = spyOn(api.store.suppressions, 'list').mockResolvedValueOnce(last)
+  expect((await exported(api)).split('\r\n')).toHaveLength(3)
+  expect(list).toHaveBeenCalledTimes(2)
 })
 
 test('an export of many pages has every address once, and none of another organization', async () => {

@@ -2,11 +2,14 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
+import { inboundList } from '../../src/storage/sqlite/inbound-list.ts'
 import { messageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { BATCH, searchIndex } from '../../src/storage/sqlite/search-index.ts'
 import { INDEXED, type Indexed, wordsOf } from '../../src/storage/sqlite/search-texts.ts'
+import { suppressionList } from '../../src/storage/sqlite/suppression-list.ts'
+import { webhookDeliveryList } from '../../src/storage/sqlite/webhook-delivery-list.ts'
 import type {
   AcceptedMessage,
   EventFilter,
@@ -17,6 +20,7 @@ import type {
 import { removeAll } from './contract-retention.ts'
 import {
   ALL_EVENTS,
+  ALL_INBOUND,
   ALL_MESSAGES,
   accept,
   createRecords,
@@ -232,6 +236,35 @@ test('a list that has searched long enough ends its page, and the next page cont
     expect([filter, ids]).toEqual([filter, [young.message.id, old.message.id]])
     if (filter.to === undefined && filter.text === undefined) expect(pages).toBeGreaterThan(2)
   }
+})
+
+test('a list of other records ends a page at the limit of time too, and continues there', async () => {
+  let now = 0
+  const clock = () => (now += 30)
+  const hook = records.webhook({ events: ['message.opened'] })
+  await store.webhooks.create(hook, 'whsec_1')
+  const route = records.inboundRoute({ action: { type: 'store', config: {} } })
+  await store.inboundRoutes.create(route, 'whsec_2')
+  const oldest = records.suppression({ mode: 'test' })
+  await store.suppressions.addAll([oldest], START)
+  const suppressions = Array.from({ length: MANY }, (_, at) => records.suppression({ email: `${at}@dest.example` }))
+  await store.suppressions.addAll(suppressions, START)
+  await store.events.append(Array.from({ length: MANY }, () => records.event({ type: 'message.opened' })))
+  while (await store.webhookDeliveries.fanOutSome());
+  for (const _ of suppressions) await store.inbound.accept(records.acceptedInbound([route]))
+  const suppressed = suppressionList(db, clock)
+  const received = inboundList(db, clock)
+  const posted = webhookDeliveryList(db, clock)
+  const all = { email: null, reason: null, domainId: null, createdAfter: null, createdBefore: null }
+  const toTest = { organizationId: ORGANIZATION, ...all, mode: 'test' as const }
+  expect(suppressed(toTest, { limit: 1, after: null })).toMatchObject({ records: [], hasMore: true })
+  expect(await idsByPage(async (page) => suppressed(toTest, page))).toEqual([oldest.id])
+  const elsewhere = { ...ALL_INBOUND, domainId: 'dom_elsewhere', routeId: route.id }
+  expect(received(elsewhere, { limit: 1, after: null })).toMatchObject({ records: [], hasMore: true })
+  expect(await idsByPage(async (page) => received(elsewhere, page))).toEqual([])
+  const delivered = { ...toTest, webhookId: hook.id, status: 'delivered' as const, type: null }
+  expect(posted(delivered, { limit: 1, after: null })).toMatchObject({ records: [], hasMore: true })
+  expect(await idsByPage(async (page) => posted(delivered, page))).toEqual([])
 })
 
 test('deliveries of a webhook are found by their status, however many lie before them', async () => {

@@ -1,13 +1,12 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { type InboundAddress, type InboundRow, requestedAddresses, toInboundMessage } from '../inbound-rows.ts'
-import { toPage } from '../page.ts'
 import { INBOUND_COLUMNS } from '../records/inbound.ts'
 import { MOST_SEARCHED } from '../roles/inbound.ts'
 import type { InboundFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { type Condition, when } from './page.ts'
-import { joined, sliced, type Walk, walked } from './slices.ts'
+import { joined, monotonicMs, sliced, type Walk, walked } from './slices.ts'
 import { numbersOf } from './times.ts'
 
 const NUMBER = 'select number from inbound_messages where id = ?'
@@ -19,8 +18,15 @@ const OLDEST_SEARCHED = `select number from inbound_messages indexed by inbound_
 const TIME_FROM = `select received_at from inbound_messages where organization_id = ? and number >= ?
   order by number limit 1`
 
+const OWN_FROM = `select id from inbound_messages where organization_id = ? and number >= ? and number < ?
+  order by number limit 1`
+
 /** Inbound messages that match every given part of the filter, newest first. */
-export function inboundList(db: Connection): (filter: InboundFilter, page: PageRequest) => Page<InboundMessage> {
+export function inboundList(
+  db: Connection,
+  nowMs: () => number = monotonicMs,
+): (filter: InboundFilter, page: PageRequest) => Page<InboundMessage> {
+  const ownFrom = db.prepare<unknown[], string>(OWN_FROM).pluck()
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const numberNear = db.prepare<unknown[], number>(NUMBER_NEAR).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
@@ -35,7 +41,9 @@ export function inboundList(db: Connection): (filter: InboundFilter, page: PageR
     const addresses = requestedAddresses(filter)
     const conditions = joined(conditionsOf(filter, addresses))
     const step = sliced<InboundRow, number>(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditions, low)
-    return toPage(walked(step, high, page.limit + 1), page, toInboundMessage)
+    // Only the organization's own, since an index may also contain those of others.
+    const idFrom = (from: number) => ownFrom.get(filter.organizationId, from, high)
+    return walked(step, high, page, { toRecord: toInboundMessage, idFrom, nowMs })
   }
 }
 

@@ -13,9 +13,9 @@ import { webhookDeliveryList } from './webhook-delivery-list.ts'
  *  is a function of plain data, so that it can run in another thread (reader.ts). SQLite cannot interrupt a statement, so
  *  each ends by itself:
  *
- *  messages     reads slices of an index until a limit of time (message-list.ts)
+ *  messages     reads slices of an index until a limit of time (message-list.ts); so do the deliveries of a webhook, inbound
+ *               and suppressions (slices.ts)
  *  events       reads an index of the matches, or at most one range of event-kinds.ts for each event of the page
- *  deliveries   (of a webhook), inbound and suppressions read slices of the narrowest index to its end
  *  waiting      reads the due indexes, which contain only what waits
  *  statistics   look up one row for each hour or day, and tag or domain
  *  search       indexes or renews a batch, or merges some pages */

@@ -1,3 +1,5 @@
+import { toPage } from '../page.ts'
+import type { Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { Condition } from './page.ts'
 
@@ -41,12 +43,37 @@ export function sliced<Row, K extends Key>(
   }
 }
 
-/** Runs all steps of a walk → at most `limit` rows. */
-export function walked<K extends Key, Row>(step: Step<K, Row>, high: K, limit: number): Row[] {
+/** Time per page. Then the page ends, even if it is not full, and says where to continue. A minimum of slices is always
+ *  read, or a cold or busy machine would give short pages of a small store. */
+const ENOUGH_MS = 25
+const FEWEST_SLICES = 8
+
+/** Runs the steps of a walk below `high` → the page. `idFrom`: the ID of the last record of the list among those that the
+ *  walk has read, down to a key; undefined if it has read none of the list yet. */
+export function walked<K extends Key, Row, T>(
+  step: Step<K, Row>,
+  high: K,
+  page: PageRequest,
+  {
+    toRecord,
+    idFrom,
+    nowMs,
+  }: { toRecord: (row: Row) => T; idFrom: (key: K) => string | undefined; nowMs: () => number },
+): Page<T> {
   const rows: Row[] = []
-  for (let end: K | null = high; end !== null && rows.length < limit; ) end = step(rows, end, limit)
-  return rows
+  const beganAt = nowMs()
+  let slices = 0
+  for (let end: K | null = high; end !== null && rows.length <= page.limit; ) {
+    end = step(rows, end, page.limit + 1)
+    if (end === null || rows.length > page.limit || ++slices < FEWEST_SLICES || nowMs() - beganAt < ENOUGH_MS) continue
+    const next = idFrom(end)
+    if (next !== undefined) return { records: rows.map(toRecord), hasMore: true, next }
+  }
+  return toPage(rows, page, toRecord)
 }
+
+/** The clock of the limit above. */
+export const monotonicMs = () => performance.now()
 
 /** The key that is that many places behind the newest between two keys; its parameters are low, high and the count. */
 export function candidateSql(walk: Walk): string {

@@ -4,7 +4,7 @@ import { SUPPRESSION_COLUMNS } from '../records/suppressions.ts'
 import type { Page, Suppressions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { type Condition, when } from './page.ts'
-import { joined, sliced, type Walk, walked } from './slices.ts'
+import { joined, monotonicMs, sliced, type Walk, walked } from './slices.ts'
 
 const HOST = "substr(email, instr(email, '@') + 1)"
 const ADDRESS_BEGINS = `select id from suppressions indexed by suppressions_by_address
@@ -15,7 +15,10 @@ const HOST_BEGINS = `select id from suppressions indexed by suppressions_by_host
 type Asked = Parameters<Suppressions['list']>
 
 /** Suppressions that match every given part of the filter, newest first. */
-export function suppressionList(db: Connection): (...asked: Asked) => Page<Suppression> {
+export function suppressionList(
+  db: Connection,
+  nowMs: () => number = monotonicMs,
+): (...asked: Asked) => Page<Suppression> {
   const begins = [ADDRESS_BEGINS, HOST_BEGINS].map((sql) => db.prepare<unknown[], string>(sql).pluck())
   const newestOf = (ids: readonly string[], { sql, values }: Condition, limit: number) => {
     const matching = db.prepare<unknown[], Suppression>(
@@ -47,7 +50,7 @@ export function suppressionList(db: Connection): (...asked: Asked) => Page<Suppr
       conditions.push({ sql: `instr('@' || email, '@' || ?) > 0`, values: [beginning] })
     }
     const step = sliced<Suppression, string>(db, walkOf(filter), SUPPRESSION_COLUMNS, joined(conditions), low)
-    return toPage(walked(step, high, page.limit + 1), page, (row) => row)
+    return walked(step, high, page, { toRecord: (row) => row, idFrom: (id) => id, nowMs })
   }
 }
 

@@ -1,10 +1,9 @@
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { WebhookDelivery } from '../../model/webhook.ts'
-import { toPage } from '../page.ts'
 import type { Page, PageRequest, WebhookDeliveryFilter } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { when } from './page.ts'
-import { joined, SLICE, sliced, walked } from './slices.ts'
+import { joined, monotonicMs, SLICE, sliced, walked } from './slices.ts'
 import { numbersOf } from './times.ts'
 
 // While an attempt is in progress, there is no next one.
@@ -14,6 +13,7 @@ const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as s
     response_excerpt as responseExcerpt
   from webhook_attempts where delivery_number = ? order by number`
 const NUMBER = 'select number from webhook_deliveries where id = ?'
+const ID_AT = 'select id from webhook_deliveries where number = ?'
 const NEWEST = 'select max(number) from webhook_deliveries where webhook_id = ?'
 const TIME_FROM =
   'select created_at from webhook_deliveries where webhook_id = ? and number >= ? order by number limit 1'
@@ -48,8 +48,10 @@ export function withAttempts(db: Connection): (row: DeliveryRow) => WebhookDeliv
 /** Deliveries of one webhook, newest first. */
 export function webhookDeliveryList(
   db: Connection,
+  nowMs: () => number = monotonicMs,
 ): (filter: WebhookDeliveryFilter, page: PageRequest) => Page<WebhookDelivery> {
   const toRecord = withAttempts(db)
+  const idAt = db.prepare<unknown[], string>(ID_AT).pluck()
   const number = db.prepare<unknown[], number>(NUMBER).pluck()
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const timeFrom = db.prepare<unknown[], number>(TIME_FROM).pluck()
@@ -76,6 +78,6 @@ export function webhookDeliveryList(
       ...when(createdBefore, 'd.created_at < ?'),
     ]
     const step = sliced<DeliveryRow, number>(db, walkOf(filter), DELIVERY_COLUMNS, joined(conditions), low)
-    return toPage(walked(step, high, page.limit + 1), page, toRecord)
+    return walked(step, high, page, { toRecord, idFrom: (from) => idAt.get(from), nowMs })
   }
 }

@@ -55,7 +55,7 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
         const filter = { ...toFilter(query, organizationId), domainId: within.domainId }
         const page = await store.inbound.list(filter, pageRequest(query))
         const records = await Promise.all(page.records.map(record))
-        return pageResponse({ records, hasMore: page.hasMore }, (each) => each)
+        return pageResponse({ ...page, records }, (each) => each)
       },
     }),
     operation({

@@ -145,10 +145,14 @@ function csvOf(
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(ownHeader())),
     async pull(controller) {
-      const { records, hasMore, next } = await store.suppressions.list(filter, { limit: PAGE, after })
-      if (records.length > 0) controller.enqueue(encoder.encode(records.map(ownLine).join('')))
-      after = next ?? records.at(-1)?.id ?? after
-      if (!hasMore) controller.close()
+      // A page without records has none to wake the stream with, so the next one is read at once.
+      for (let isRead = false; !isRead; ) {
+        const { records, hasMore, next } = await store.suppressions.list(filter, { limit: PAGE, after })
+        if (records.length > 0) controller.enqueue(encoder.encode(records.map(ownLine).join('')))
+        after = next ?? records.at(-1)?.id ?? after
+        if (!hasMore) controller.close()
+        isRead = records.length > 0 || !hasMore
+      }
     },
   })
 }
