@@ -22,7 +22,7 @@ writeFileSync(join(OUT, 'package.json'), `${JSON.stringify(manifest(), null, 2)}
 writeFileSync(join(OUT, 'cjs/package.json'), '{ "type": "commonjs" }\n')
 cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
 cpSync(join(ROOT, 'scripts/examples'), join(OUT, 'examples'), { recursive: true })
-const readme = readmeOf('typescript', 'TypeScript').replaceAll('../../scripts/examples/', 'examples/')
+const readme = readmeOf('typescript', 'TypeScript').replaceAll('../../../scripts/examples/', 'examples/')
 writeFileSync(join(OUT, 'README.md'), readme)
 execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
 console.log(`dist/client/postrider-${pkg.version}.tgz`)

@@ -28,7 +28,7 @@ export function phpFiles(document: Json): Record<string, string> {
     'php/LICENSE': licence(),
     'php/src/errors.php': errorsFile(document),
     'php/src/types.php': typesFile(namedTypes(operations, document.components.schemas)),
-    'php/src/web/api.php': apiFile(operations),
+    'php/src/api.php': apiFile(operations),
   }
 }
 

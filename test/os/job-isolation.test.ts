@@ -67,7 +67,7 @@ const owner = 'org_1'
 const list = { kind: 'suppression_list', owner, text: 'email\na@b.example\n', format: { provider: null, kind: null } }
 const parsing = (broken: object) => () =>
   inPool(
-    threadRunner(() => new Worker(worker('parsing'), FAULTY)),
+    threadRunner(() => new Worker(worker('server/parsing'), FAULTY)),
     { ...list, mostRefused: 9 },
     { owner, ...broken },
     /TypeError: .*\n +at /,
@@ -165,7 +165,7 @@ async function deliveringEvent(isKept: boolean) {
 type NameServerJob = 'udp' | 'tcp' | Exclude<ToNameServer['kind'], 'loaded'>
 
 async function answering(job: NameServerJob) {
-  const runner = threadRunner(() => new Worker(worker('name-server'), FAULTY))()
+  const runner = threadRunner(() => new Worker(worker('domains/name-server'), FAULTY))()
   undo.push(() => runner.end())
   const said: Record<string, unknown>[] = []
   let end: string | null = null

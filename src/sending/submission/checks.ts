@@ -75,7 +75,7 @@ export function filenameFault(filename: string): string | null {
   if (CONTROL.test(filename)) return 'must not contain line breaks, NUL or other control characters'
   if (TURNING.test(filename)) return 'must not contain bidirectional control characters'
   if (!filename.isWellFormed()) return MALFORMED
-  return /[/\\]/.test(filename) || filename === '.' || filename === '../..' ? 'must not contain a path' : null
+  return /[/\\]/.test(filename) || filename === '.' || filename === '..' ? 'must not contain a path' : null
 }
 
 /** `type/subtype` with parameters. RFC 2045 §5.1 */
