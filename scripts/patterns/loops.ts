@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { type Node, treeOf, walk } from './extract.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-/** Files that read text of strangers and tenants. */
-const READERS =
-  'src/{sending/analysis,web/api,web/compat,receiving/feedback,receiving/inbound,mail,net,sending/outbound,receiving/smtp-server,receiving/smtp-submission,sending/submission,sending/suppressions,sending/tls-policy,web/tracking}'
+/** Modules that read text of strangers and tenants. */
+const READERS = [
+  ...['mail', 'net', 'receiving', 'sending/analysis', 'sending/outbound', 'sending/submission', 'sending/suppressions'],
+  ...['sending/tls-policy', 'web/api', 'web/compat', 'web/tracking'],
+]
 
 export interface LoopException {
   readonly file: string
@@ -21,7 +23,8 @@ export interface LoopException {
 export function loopOffences(exceptions: readonly LoopException[]): string[] {
   const offences: string[] = []
   const used = new Set<LoopException>()
-  const files = [...new Bun.Glob(`${READERS}/**/*.ts`).scanSync(ROOT)].filter((file) => !file.endsWith('.test.ts'))
+  const all = READERS.flatMap((module) => [...new Bun.Glob(`src/${module}/**/*.ts`).scanSync(ROOT)])
+  const files = all.filter((file) => !file.endsWith('.test.ts'))
   for (const file of files.sort()) {
     const text = readFileSync(join(ROOT, file), 'utf8')
     for (const { code, line } of slowLoopsIn(treeOf(file, text), text)) {

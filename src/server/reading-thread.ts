@@ -8,8 +8,8 @@ import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import type { ReadingSettings, ReadingThread, ReadJob } from '../storage/sqlite/reader.ts'
 import { startStorageThread } from '../threads.ts'
 
-/** The thread for lists, searches and statistics of SQLite. It starts with its first read, ends a minute after the last, and
- *  is started again if it dies. */
+/** The thread for lists, searches and statistics of SQLite. It starts with its first read, and is started
+ *  again if it dies. */
 export function openReadingThread(
   { dataDir }: Pick<Config, 'dataDir'>,
   { clock, pools, log }: { clock: WallClock; pools: Pick<PoolMetrics, 'add' | 'onEvent'>; log: Log },
@@ -22,7 +22,6 @@ export function openReadingThread(
     perRunner: 1,
     computeMs: READ_COMPUTE_MS,
     totalMs: READ_TOTAL_MS,
-    idleMs: READ_IDLE_MS,
     ownerOf: ({ owner }) => owner,
     settings,
     describe: ({ name, owner }) => ({ read: name, organization_id: owner }),
@@ -37,4 +36,3 @@ export function openReadingThread(
 /** A read ends by itself within a tenth of a second; a slow disk may take longer. */
 const READ_COMPUTE_MS = 10_000
 const READ_TOTAL_MS = 20_000
-const READ_IDLE_MS = 60_000
