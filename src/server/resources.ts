@@ -99,7 +99,7 @@ export async function openResources(config: Config, base: Base): Promise<Resourc
 /** Opens the store and the event stream, which is notified after each commit. Logs upgrades and held deliveries. */
 async function openStoreWithEvents(
   config: Config,
-  { notifier, clock, metrics, log, rollback, onReplaced, onTime }: Base,
+  { notifier, clock, metrics, log, rollback, onReplaced, onTime, readsAtOnce }: Base,
   ownAddresses: OwnAddresses,
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
@@ -120,7 +120,9 @@ async function openStoreWithEvents(
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
     readingThread:
-      config.database.url === '' ? openReadingThread(config, { clock, pools: metrics.pools, log }) : undefined,
+      config.database.url !== '' || readsAtOnce
+        ? undefined
+        : openReadingThread(config, { clock, pools: metrics.pools, log }),
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
     node: {
       name: nodeName(config),

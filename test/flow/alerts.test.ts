@@ -219,10 +219,7 @@ test('a health check has to fail twice, and the alert says what to do', async ()
   expect(told()).toEqual([])
   await untilTold('the alert', () => told().length === 1)
   expect(told()[0]).toMatchObject({ type: 'alert.firing', data: { kind: 'health_check', severity: 'critical' } })
-  // The record is also the proof of ownership, whose loss the next check of the domain notes.
-  expect(told()[0].data.message).toMatch(
-    new RegExp(`${RegExp.escape(record.name)}|no proof of ownership for sender.example`),
-  )
+  expect(told()[0].data.message).toContain(record.name)
   server.zone.set(record.name, 'TXT', [record.value])
   await page(server, 'POST', '/v1/health-checks/run', { headers, body: {} })
   await untilTold('its end', () => told().length === 2)

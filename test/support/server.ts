@@ -107,7 +107,15 @@ export async function startTestServer(options: {
     writeNewStore(config.dataDir)
   }
   const threads = watchThreads(options.preload)
-  let server = await startServer(config, { log, clock, random, computeMs, settings, manual: packedManual })
+  let server = await startServer(config, {
+    log,
+    clock,
+    random,
+    computeMs,
+    settings,
+    manual: packedManual,
+    readsAtOnce: true,
+  })
   let isOpen = true
   const nodes: Server[] = []
   const made = await seed(server.store, zone, dkim)
@@ -198,7 +206,7 @@ export async function startTestServer(options: {
     },
     stop: (how) => stop(how === undefined ? PATIENCE_MS / 10 : STILL_MS),
     reopen: async () => {
-      server = await startServer(config, { log, clock, random, settings, manual: packedManual })
+      server = await startServer(config, { log, clock, random, settings, manual: packedManual, readsAtOnce: true })
       isOpen = true
     },
     close: async () => {
