@@ -63,6 +63,13 @@ describeWithBrowser('the components', () => {
     expect(await axeFaults(page)).toEqual([])
   })
 
+  test('show that an empty page is not the end of a search', async () => {
+    const page = await open({})
+    const textOf = (name: string) => page.getByLabel(name, { exact: true }).textContent()
+    expect(await textOf('Empty')).toContain('No messages yet')
+    expect(await textOf('Not searched to the end')).toContain('Continue with Older')
+  })
+
   test('show the error of a refused form at its field, which gets the focus', async () => {
     const page = await open({})
     await page.getByRole('button', { name: 'Save' }).click()

@@ -134,13 +134,22 @@ function Tables() {
         <Table
           name="Empty"
           columns={COLUMNS}
-          loaded={list({ data: [] })}
+          loaded={list({ data: [], hasOlder: false })}
           keyOf={({ id }) => id}
           whenEmpty={
             <Empty name="No messages yet">
               <p>Send one with an API key.</p>
             </Empty>
           }
+        />
+      </Named>
+      <Named name="Not searched to the end">
+        <Table
+          name="Not searched to the end"
+          columns={COLUMNS}
+          loaded={list({ data: [] })}
+          keyOf={({ id }) => id}
+          whenEmpty={<Empty name="No messages match" />}
         />
       </Named>
       <Named name="Failed">

@@ -56,7 +56,7 @@ const INTRO = [
   '',
   'Times are ISO 8601 in UTC with milliseconds. In requests, `null` removes a value or means that there is none.',
   '',
-  'Lists are sorted newest first. They take `limit` (1 to 100, default 25) and `cursor`, and return `data`, `has_more` and `next_cursor`. Each request searches for about 20 milliseconds. With selective filters, a page of messages may therefore hold fewer than `limit` entries, even none, while `has_more` is true. Continue with `next_cursor`.',
+  'Lists are sorted newest first. They take `limit` (1 to 100, default 25) and `cursor`, and return `data`, `has_more` and `next_cursor`. Each request searches for about 20 milliseconds. With filters that few records match, a page may therefore hold fewer than `limit` records, even none, while `has_more` is true. Continue with `next_cursor`.',
   '',
   'Every response has an `X-Request-Id`, which also appears in the log. Records of another organization return 403; unknown records return 404. An unsupported method on any path returns `method_not_allowed`.',
   '',

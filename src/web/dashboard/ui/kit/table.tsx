@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import type { Loaded, Pages } from './load.ts'
-import { ErrorNotice } from './pieces.tsx'
+import { Empty, ErrorNotice } from './pieces.tsx'
 import { cameFrom, go } from './router.ts'
 
 /** A column of a Table. */
@@ -39,12 +39,12 @@ const SKELETON_ROWS = 3
  *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab. After
  *  Escape from a record its row has the focus.
  *
- *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table. `bulk` adds checkboxes. Put
- *  `<Pager pages={pages} />` below it. */
+ *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table, unless older rows were not searched
+ *  yet. `bulk` adds checkboxes. Put `<Pager pages={pages} />` below it. */
 export function Table<T>(props: {
   name: string
   columns: readonly Column<T>[]
-  loaded: Loaded<T[]>
+  loaded: Loaded<T[]> & Partial<Pick<Pages<T>, 'hasOlder'>>
   keyOf: (row: T) => string
   link?: (row: T) => string
   bulk?: Bulk<T>
@@ -78,7 +78,13 @@ export function Table<T>(props: {
       {bulk && picked.length > 0 && <BulkBar bulk={bulk} rows={picked} onDone={() => setChosen([])} />}
       <div class="table" aria-busy={isLoading}>
         {rows?.length === 0 ? (
-          whenEmpty
+          loaded.hasOlder ? (
+            <Empty name="Nothing found yet">
+              <p>The search has not reached the oldest rows. Continue with Older.</p>
+            </Empty>
+          ) : (
+            whenEmpty
+          )
         ) : (
           <table class={`${form} ${link ? 'linked' : ''} ${isFixed ? 'fixed' : ''}`}>
             <caption class="hidden">{name}</caption>
