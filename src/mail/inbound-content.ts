@@ -68,8 +68,7 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
     textBody: clear.toString('utf8', restEnd + 1, textEnd),
     htmlBody: clear.toString('utf8', textEnd),
     headers: Object.fromEntries(headers),
-    // Mail that an earlier version stored has no Content-ID.
-    attachments: attachments.map((each) => ({ ...each, contentId: each.contentId ?? null })),
+    attachments,
   }
 }
 

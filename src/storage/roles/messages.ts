@@ -63,8 +63,7 @@ export interface MessageFilter extends TimeRange {
   text: string | null
   /** One message. */
   id?: string | null
-  /** With angle brackets, byte for byte. Of messages that an older version indexed, only those that got their Message-ID
-   *  from Postrider are found, by `id`. */
+  /** With angle brackets, byte for byte. */
   messageIdHeader?: string | null
 }
 

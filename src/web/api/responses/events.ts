@@ -31,7 +31,7 @@ const SCHEMAS: Record<EventField['type'], z.ZodType> = {
         filename: z.string(),
         content_type: z.string(),
         size: count,
-        content_id: z.string().nullable().optional().describe('Absent in events of earlier versions.'),
+        content_id: z.string().nullable(),
       }),
     )
     .max(LISTED_ATTACHMENTS),
