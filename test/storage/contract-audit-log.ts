@@ -4,7 +4,7 @@ import type { AuditNote, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
 import { found, idsByPage, ORGANIZATION, START } from './records.ts'
 
-const entry = (number: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
+export const entry = (number: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
   id: `aud_${String(number).padStart(26, '0')}`,
   organizationId: ORGANIZATION,
   at: START + number,

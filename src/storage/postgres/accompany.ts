@@ -8,7 +8,9 @@ export const accompanying =
   (change) => {
     const note = action.getStore()
     if (note === undefined) return change
+    const { isKept } = note
     return async (statements) => {
+      note.isKept = isKept // what an earlier try wrote was rolled back
       let written = 0
       const run: typeof statements.run = async (text, values) => {
         const count = await statements.run(text, values)

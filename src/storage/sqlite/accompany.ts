@@ -11,7 +11,9 @@ export function accompanying(db: Connection, action: AuditedAction): <T>(change:
   return (change) => {
     const note = action.getStore()
     if (note === undefined) return change
+    const { isKept } = note
     return () => {
+      note.isKept = isKept // what an earlier try wrote was rolled back
       const before = changes.get()
       const value = change()
       if (changes.get() !== before) performNow(prepare, accompany(note))

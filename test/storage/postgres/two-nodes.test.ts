@@ -21,6 +21,7 @@ import { ANY } from '../../support/claim.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { entry } from '../contract-audit-log.ts'
 import { template } from '../contract-limits.ts'
 import { reportOf } from '../contract-policy-reports.ts'
 import { user } from '../contract-users.ts'
@@ -236,6 +237,30 @@ describeWithPostgres('two nodes on one database', () => {
       ]
       expect((await Promise.all(answers)).toSorted()).toEqual(['last_operator', 'updated'])
     }
+  })
+
+  test('of two who remove the same at both nodes, the one whose commit failed keeps no entry of it', async () => {
+    const one = await open()
+    await found(one, records)
+    const suppression = records.suppression()
+    await one.suppressions.add(suppression)
+    sql(`create function wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(77); return null; end';
+      create constraint trigger waits after insert on audit_log deferrable initially deferred
+        for each row execute function wait()`)
+    const [holder, other] = [await connectOther(), await connectOther()]
+    await holder.query('select pg_advisory_lock(77)')
+    const note = { isKept: false, entry: () => entry(1) }
+    const removed = one.auditLog.during(note, () => one.suppressions.remove([suppression.id], START))
+    const waiting = `from pg_locks where locktype = 'advisory' and objid = 77 and not granted`
+    await untilQuery(`select count(*) ${waiting}`, '1')
+    await other.query('begin')
+    const theirs = other.run('delete from suppressions where id = $1', [suppression.id])
+    await untilQuery(`select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ '^delete'`, '1')
+    sql(`select pg_cancel_backend(pid) ${waiting}`)
+    expect(await theirs).toBe(1)
+    await other.query('commit')
+    expect([await removed, note.isKept, sql('select count(*) from audit_log')]).toEqual([0, false, '0'])
+    for (const connection of [holder, other]) connection.close()
   })
 
   test('the limit of scheduled messages holds over both nodes, and what was cancelled makes room', async () => {
