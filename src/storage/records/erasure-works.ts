@@ -11,15 +11,10 @@ import {
 import type { Inside } from '../inside.ts'
 import type { ErasureStep } from '../roles/erasures.ts'
 import { row, rows, run, sql, type Work } from '../sql.ts'
+import { removeRecord } from './idempotency.ts'
 
-const RESPONSES = sql<{
-  place: unknown
-  key: Uint8Array
-  body: Uint8Array
-}>(`select ctid as place, key_hash as key, body
-  from idempotency where organization_id = $1 and key_hash > $2::bytea order by key_hash
-  limit ${ERASED_AT_ONCE.responses}`)
-const REMOVE_RESPONSE = sql('delete from idempotency where organization_id = $1 and key_hash = $2')
+const RESPONSES = sql<{ keyHash: Uint8Array; body: Uint8Array }>(`select key_hash as "keyHash", body from idempotency
+  where organization_id = $1 and key_hash > $2::bytea order by key_hash limit ${ERASED_AT_ONCE.responses}`)
 const UNSUBSCRIBABLES = sql<{ id: string; organizationId: string; email: string }>(`select delivery_id as id,
     organization_id as "organizationId", email
   from unsubscribables where delivery_id > $1 order by delivery_id limit ${ERASED_AT_ONCE.unsubscribables}`)
@@ -61,13 +56,10 @@ const responses = ({ stored }: Pick<Inside, 'stored'>): ErasureWork =>
     const names = naming(address)
     const found = yield* rows(RESPONSES, organizationId, Buffer.from(after, 'hex'))
     const step = { after, removed: { responses: 0 } }
-    for (const { place, key, body } of found) {
-      if (names(Buffer.from(body).toString())) {
-        yield* run(REMOVE_RESPONSE, organizationId, key)
-        yield* stored('answers', [{ organizationId, place, bytes: -body.byteLength }])
-        step.removed.responses++
-      }
-      step.after = Buffer.from(key).toString('hex')
+    for (const { keyHash, body } of found) {
+      const isNaming = names(Buffer.from(body).toString())
+      if (isNaming && (yield* removeRecord({ organizationId, keyHash }, stored))) step.removed.responses++
+      step.after = Buffer.from(keyHash).toString('hex')
       if (timeIsUp()) return step
     }
     return found.length < ERASED_AT_ONCE.responses ? { ...step, after: null } : step

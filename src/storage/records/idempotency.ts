@@ -17,6 +17,7 @@ const SAME_REQUEST = sql<StoredRow>(
   `select ${STORED} from idempotency where ${OF_KEY} and request_hash = $3 for update`,
 )
 const REPLACE = sql(`update idempotency set status = $3, body = $4 where ${OF_KEY}`)
+const REMOVE = sql<StoredRow>(`delete from idempotency where ${OF_KEY} returning ${STORED}`)
 const PRUNE = sql<StoredRow>(`delete from idempotency where created_at < $1
     and ctid = any(array(select ctid from idempotency where created_at < $1 order by created_at limit $2))
   returning ${STORED}`)
@@ -53,6 +54,16 @@ export function* remember(record: Remember | undefined, stored: Inside['stored']
   }
   if (added === 0) throw new AlreadyRemembered()
   yield* stored('answers', [{ organizationId, place: null, bytes: body.byteLength }])
+}
+
+/** Removes the record of a key → whether there was one: another transaction may have removed it. */
+export function* removeRecord(
+  { organizationId, keyHash }: Pick<Remember, 'organizationId' | 'keyHash'>,
+  stored: Inside['stored'],
+): Work<boolean> {
+  const gone = yield* rows(REMOVE, organizationId, keyHash)
+  yield* stored('answers', gone.map(negative))
+  return gone.length > 0
 }
 
 const negative = ({ bytes, ...of }: StoredRow): StoredRow => ({ ...of, bytes: -bytes })

@@ -365,6 +365,31 @@ describeWithPostgres('two nodes on one database', () => {
     expect(sql('select count(*) from messages')).toBe('0')
   })
 
+  test('a stored response that goes while an erasure removes it gives back its bytes once', async () => {
+    const one = await open()
+    await found(one, records)
+    const [keyHash, body] = [Buffer.alloc(32, 1), Buffer.from('{"to":"ann@dest.example"}')]
+    const record = { organizationId: ORGANIZATION, keyHash, requestHash: keyHash, status: 202, body, createdAt: START }
+    const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: -1 }
+    await one.messages.accept([records.accepted()], volume, record)
+    const asked = { id: 'era_'.padEnd(30, '0'), organizationId: ORGANIZATION, email: 'ann@dest.example', now: START }
+    await one.erasures.begin(asked)
+    const { storedBytes } = await one.usage.of(ORGANIZATION, START)
+    const other = await connectOther()
+    await other.query('begin')
+    await other.run('delete from idempotency')
+    const erase = async () => {
+      while (await one.erasures.step(START, () => false));
+    }
+    const erased = erase()
+    await untilQuery(`select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query ~ '^delete'`, '1')
+    await other.query('commit') // which gave back the bytes, if it were a node
+    other.close()
+    await erased
+    expect(await one.erasures.get(asked.id)).toMatchObject({ finishedAt: START, removed: { responses: 0 } })
+    expect((await one.usage.of(ORGANIZATION, START)).storedBytes).toBe(storedBytes)
+  })
+
   test('of requests with one idempotency key at both nodes one is accepted', async () => {
     const one = await open()
     await found(one, records)
