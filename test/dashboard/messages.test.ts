@@ -311,14 +311,16 @@ describeWithBrowser('messages', () => {
     expect(await findings(data[0].id)).not.toContain('unsubscribe_header_missing')
   })
 
-  test('says in its timeline that a recipient was suppressed, and why', async () => {
+  test('says in its timeline that a recipient was suppressed, and why, and once that it was accepted', async () => {
     const { server } = board
+    await server.ask('POST', '/v1/webhooks', { url: server.receiver.url, events: ['message.accepted'] })
     await server.ask('POST', '/v1/suppressions', { email: 'gone@one.remote.example' })
     const { body } = await server.send({ to: 'gone@one.remote.example' })
     const page = await board.open(`/messages/${body.id}`)
     const timeline = page.getByRole('list', { name: 'Timeline of gone@one.remote.example' })
     await timeline.getByText('Suppressed').waitFor()
     expect(await timeline.textContent()).toContain('manual')
+    expect(await timeline.getByText('Accepted').count()).toBe(1)
   })
 })
 

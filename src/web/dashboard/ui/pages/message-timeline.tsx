@@ -152,21 +152,22 @@ interface Data {
   events: Json[]
 }
 
-/** Events that the moments of acceptance and of the attempts show already. */
-const SHOWN: readonly string[] = [
-  'message.accepted',
+const ACCEPTED: EventType = 'message.accepted'
+/** Events that the moments of attempts show already. */
+const OF_ATTEMPTS: readonly string[] = [
   'message.delivered',
   'message.deferred',
   'message.bounced',
   'message.expired',
 ] satisfies EventType[]
 
-/** The timeline of one recipient, oldest first. Omits events that repeat an attempt. */
+/** The timeline of one recipient, oldest first. Omits events that repeat its acceptance or an attempt. */
 function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
   const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
   const reported = attempts.reports.filter((report: Json) => isThis(report.email))
-  const others = events.filter(({ type, data }) => isThis(data.to) && (own.length === 0 || !SHOWN.includes(type)))
+  const isShown = (type: string) => type === ACCEPTED || (own.length > 0 && OF_ATTEMPTS.includes(type))
+  const others = events.filter(({ type, data }) => isThis(data.to) && !isShown(type))
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
     ...own.map((attempt: Json, at: number) => attemptMoment(attempt, at === own.length - 1)),
