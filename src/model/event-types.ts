@@ -90,7 +90,7 @@ const TABLE = {
   },
   'message.bounced': {
     sent: 'default',
-    title: 'The message was rejected permanently, or for the first time because of the recipient',
+    title: 'The message bounced, or the mailbox refused it for the first time and Postrider will retry',
     tone: 'bad',
     counts: ({ will_retry, bounce_type }, { isLate }) => {
       if (will_retry === true) return []
