@@ -1,5 +1,6 @@
 import { type Invitation, MAX_INVITATIONS } from '../../model/invitation.ts'
 import { grantsOf, NO_GRANTS } from '../../model/user.ts'
+import { lockOrganization } from '../inside.ts'
 import { rangeOf, toPage } from '../page.ts'
 import { type Database, row, run, sql } from '../sql.ts'
 import type { Invitations } from '../store.ts'
@@ -30,6 +31,7 @@ export function invitationRecords(database: Database): Invitations {
   return {
     create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, { shown, mailed }) =>
       database.write(function* () {
+        yield* lockOrganization(organizationId)
         yield* run(REPLACE, organizationId, createdAt, email)
         if (((yield* row(COUNT, organizationId))?.count ?? 0) >= MAX_INVITATIONS) return 'too_many'
         yield* run(CREATE, id, shown, mailed, organizationId, email, role, invitedBy, createdAt, expiresAt)

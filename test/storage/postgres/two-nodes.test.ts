@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createEventStream } from '../../../src/events/event-stream/event-stream.ts'
 import type { ReportedSource } from '../../../src/mail/aggregate-report.ts'
 import { destinationOf } from '../../../src/model/delivery.ts'
+import { MAX_INVITATIONS } from '../../../src/model/invitation.ts'
 import { FIXED_LIMITS } from '../../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../../src/model/organization.ts'
 import type { ReceivedReport } from '../../../src/model/policy-report.ts'
@@ -224,6 +225,24 @@ describeWithPostgres('two nodes on one database', () => {
       const answers = [one.invitations.join(shown, 'usr_1', START), two.invitations.join(shown, 'usr_2', START)]
       expect((await Promise.all(answers)).toSorted()).toEqual(['accepted', 'unknown'])
     }
+  })
+
+  test('invitations at both nodes at once replace each other, and their limit holds over both', async () => {
+    const nodes = [await open(), await open()]
+    await found(nodes[0]!, records)
+    const sent = { organizationId: ORGANIZATION, role: 'viewer', invitedBy: FIRST_USER, createdAt: START } as const
+    const invite = (round: string, emailOf: (node: number) => string) =>
+      Promise.all(
+        nodes.map(({ invitations }, node) => {
+          const invitation = { ...sent, id: `inv_${round}_${node}`, email: emailOf(node), expiresAt: START + 1 }
+          return invitations.create(invitation, { shown: records.hash(), mailed: records.hash() })
+        }),
+      )
+    for (let n = 1; n < MAX_INVITATIONS; n++) {
+      expect(await invite(String(n), () => `${n}@x.example`)).toEqual(['created', 'created'])
+    }
+    expect(sql('select count(*) from invitations')).toBe(String(MAX_INVITATIONS - 1))
+    expect((await invite('last', (node) => `node${node}@x.example`)).toSorted()).toEqual(['created', 'too_many'])
   })
 
   test('of the last two operators, whom both nodes dismiss at once, one stays', async () => {
