@@ -8,7 +8,7 @@
  *  - Workers are separate entry points; a compiled program finds them by their path from src, so src/threads.ts
  *  starts them.
  *  - The API reference contains generated files of the client, which are generated again first.
- *  - Dashboard, manual, API reference and the MJML library are made from source before, and embedded as files.
+ *  - Dashboard, manual with API reference, and the MJML library are made from source before, and embedded as files.
  *  - .env and bunfig.toml of the current folder are not read. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,6 @@ import { bundleMjml } from '../src/sending/submission/mjml/bundle.ts'
 import { bundleDashboard } from '../src/web/dashboard/bundle.ts'
 import { pack, packTogether } from '../src/web/dashboard/pack.ts'
 import { bundleManual } from '../src/web/manual/bundle.ts'
-import { bundleReference } from '../src/web/reference/bundle.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -52,11 +51,6 @@ const MADE = [
     path: 'cli/manual/packed',
     bytes: await packTogether(await bundleManual(commandTree()), true),
     reads: readsBytes('packedManual'),
-  },
-  {
-    path: 'web/reference/packed',
-    bytes: pack(await bundleReference({ isForRelease: true })),
-    reads: readsBytes('packed'),
   },
   {
     path: 'sending/submission/mjml/bundled',

@@ -1,16 +1,20 @@
 /** src/client → dist/client: the package `postrider` for other programs, as ES modules and CommonJS with types and
  *  no dependencies, with the program `postrider-templates`, and packed as dist/client/postrider-<version>.tgz for
- *  `npm install`. Exit code 1 with a type error. */
+ *  `npm install`. Prints the path of that file. Exit code 1 with a type error.
+ *
+ *      bun scripts/client.ts [FOLDER]
+ *
+ *  FOLDER takes the place of dist/client. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
 import { readmeOf } from './client/readme.ts'
 import { bundleTemplates } from './client/templates.ts'
 import { writeClients } from './client/write.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const OUT = join(ROOT, 'dist/client')
+const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/client'))
 const ENTRIES = ['index', 'nodemailer']
 
 await writeClients()
@@ -25,7 +29,7 @@ cpSync(join(ROOT, 'scripts/examples'), join(OUT, 'examples'), { recursive: true 
 const readme = readmeOf('typescript', 'TypeScript').replaceAll('../../../scripts/examples/', 'examples/')
 writeFileSync(join(OUT, 'README.md'), readme)
 execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
-console.log(`dist/client/postrider-${pkg.version}.tgz`)
+console.log(join(OUT, `postrider-${pkg.version}.tgz`))
 
 /** By the compiler itself: one file for each source, readable in a debugger. */
 function emit(folder: string, module: string): void {

@@ -6,7 +6,7 @@
  *  `cluster` stands for all faults of two nodes on one PostgreSQL, such as `cluster.nodes`.
  *
  *  With --short, limits of time, which other programs of the machine may violate, are only reported. So faults of the
- *  cluster are then injected in one process, and the others in another beside it, except those that must be alone.
+ *  cluster are then injected in one process, and the others in another beside it.
  *
  *  Prints one line for each fault with its figures and the violated promises. A fault that violates nothing but limits
  *  of time is injected once more. Without --short it takes long: 200 kills, 20 power losses, 50 corruptions, a soak of
@@ -91,11 +91,9 @@ const has: Record<Need, boolean> = {
   cc: Bun.which('cc') !== null,
 }
 const chosen = FAULTS.filter(({ name }) => wanted.some((group) => isOf(name, group)))
-const beside = options.short ? chosen.filter(({ isAlone }) => !isAlone) : []
-const lanes = [...Map.groupBy(beside, ({ name }) => isOf(name, 'cluster')).values()]
-const isParallel = lanes.length > 1
-if (isParallel) await Promise.all(lanes.map(runLane))
-for (const fault of isParallel ? chosen.filter(({ isAlone }) => isAlone) : chosen) await make(fault)
+const lanes = options.short ? [...Map.groupBy(chosen, ({ name }) => isOf(name, 'cluster')).values()] : []
+if (lanes.length > 1) await Promise.all(lanes.map(runLane))
+else for (const fault of chosen) await make(fault)
 
 /** Runs faults in a process of their own, one after the other. */
 async function runLane(faults: readonly Fault[]): Promise<void> {

@@ -6,7 +6,8 @@
 #
 # --from (or POSTRIDER_FROM) is the URL or folder of the release, with SHA256SUMS, SHA256SUMS.minisig and the archives. --to
 # defaults to /usr/local/bin for root and to ~/.local/bin for other users. --version defaults to the highest version of the
-# release. --signers is a file of public keys of minisign that may sign releases; without it, the keys below count. --no-verify skips the signature.
+# release. --signers is a file of public keys of minisign that may sign releases; without it, the keys below count.
+# --no-verify skips the signature.
 #
 # Only the last line calls a function, so that an incomplete download does nothing.
 set -eu

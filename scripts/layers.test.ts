@@ -58,7 +58,7 @@ describe('layers', () => {
       'events/webhooks/loop.ts',
       "import { AlreadyRemembered, type Store, StoreUnavailable } from '../../storage/store.ts'",
     ],
-    ['web/api/routes/messages.ts', "import { accept } from '../../../sending/submission/accept.ts'"],
+    ['web/api/routes/messages-send.ts', "import { accept } from '../../../sending/submission/submission.ts'"],
     [
       'server/resources.ts',
       "import { open } from '../storage/sqlite/open.ts'\nimport { api } from '../web/api/server.ts'",

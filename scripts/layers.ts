@@ -20,6 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'operating/health',
     'sending/suppressions',
     'operating/upgrade',
+    'web/examples',
   ],
   [
     'web/api',
@@ -219,8 +220,8 @@ function faultOf(file: string, { specifier, values }: Import): string | null {
 const OPEN_STORE = ['storage/open.ts', 'storage/sqlite/open.ts', 'storage/postgres/open.ts']
 const DRIVER = 'storage/sqlite/driver.ts'
 const STORE = 'storage/store.ts'
-/** Run-time exports of store.ts: the errors that callers expect. */
-const STORE_VALUES = ['StoreUnavailable', 'AlreadyRemembered']
+/** Run-time exports of store.ts: the errors that callers expect, and the part of limits that a node has. */
+const STORE_VALUES = ['StoreUnavailable', 'AlreadyRemembered', 'NodeParts']
 
 const mayModelUse = (target: string, isTypeOnly: boolean) =>
   target === 'os/ids.ts' || target === 'mail/address.ts' || (moduleOf(target) === 'mail' && isTypeOnly)

@@ -1,6 +1,6 @@
 /** The built program → packages: `bun run package` makes dist/packages with a Debian package, a .tar.xz, a .tar.gz
  *  and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
- *  (scripts/build.ts, with the same --target). `--quick` hardly compresses, for tests.
+ *  (scripts/build.ts, with the same --target).
  *
  *  The same commit gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names
  *  are sorted. scripts/release makes these packages for all processors, with everything else of a version. */
@@ -21,7 +21,6 @@ const { values } = parseArgs({
     target: { type: 'string', default: process.arch },
     program: { type: 'string' },
     out: { type: 'string', default: join(DIST, 'packages') },
-    quick: { type: 'boolean', default: false },
   },
 })
 const targets = (Object.keys(TARGETS) as (keyof typeof TARGETS)[]).filter(
@@ -35,7 +34,7 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(work, { recursive: true })
 for (const target of targets) {
   const program = values.program ?? programOf(target)
-  const about = { program, version: pkg.version, time: commitTime(), work, out, isQuick: values.quick }
+  const about = { program, version: pkg.version, time: commitTime(), work, out }
   await Promise.all([writeDebian({ ...about, architecture: TARGETS[target] }), writeArchives({ ...about, target })])
   tell(`program ${target}`, program)
 }

@@ -2,8 +2,9 @@
  *
  *  - `--version V` must be the version of package.json. CHANGELOG.md must have an entry for it, and the tree no changes
  *    (`--allow-dirty`).
- *  - `--key FILE` signs: a secret key of minisign(1). `--signers FILE` names the public keys that install.sh and `postrider upgrade` trust, by default src/operating/upgrade/release-signers.
- *  - `--out FOLDER` replaces the folder. `--target x64|arm64` leaves out the other processor. `--quick` hardly compresses.
+ *  - `--key FILE` signs: a secret key of minisign(1). `--signers FILE` names the public keys that install.sh and `postrider
+ *    upgrade` trust, by default src/operating/upgrade/release-signers.
+ *  - `--out FOLDER` replaces the folder. `--target x64|arm64` leaves out the other processor.
  *  - `--built FOLDER` takes postrider-linux-* and modules.txt from there instead of building them.
  *  - `--check-twice` builds a second time in a clone in another folder, and fails if a file differs.
  *
@@ -15,6 +16,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
 import { publicKeysIn } from '../src/operating/upgrade/verify.ts'
+import { lockDataDir } from '../src/storage/sqlite/lock.ts'
 import { writeArchives } from './package/archives.ts'
 import { writeDebian } from './package/debian.ts'
 import { commitTime } from './package/run.ts'
@@ -38,7 +40,6 @@ const { values } = parseArgs({
     signers: { type: 'string' },
     target: { type: 'string' },
     built: { type: 'string' },
-    quick: { type: 'boolean', default: false },
     'allow-dirty': { type: 'boolean', default: false },
     'check-twice': { type: 'boolean', default: false },
   },
@@ -65,6 +66,8 @@ if (values.signers !== undefined && keys.length === 0) fail(`${signers} contains
 const time = commitTime()
 const licence = readFileSync(join(ROOT, 'LICENSE'), 'utf8')
 
+// Two at once would mix the files of the clients and the programs.
+if (lockDataDir(join(ROOT, 'dist/.release')) === null) fail('another release is being made in this checkout')
 rmSync(out, { recursive: true, force: true })
 mkdirSync(work, { recursive: true })
 const steps = new Steps()
@@ -98,7 +101,7 @@ async function programs(): Promise<Built> {
 
 async function packages(target: Target): Promise<void> {
   const program = built.programs[target]!
-  const about = { program, version, time, work, out, isQuick: values.quick }
+  const about = { program, version, time, work, out }
   const architecture = target === 'x64' ? 'amd64' : target
   await writeDebian({ ...about, architecture })
   await writeArchives({ ...about, target })
@@ -123,7 +126,6 @@ async function checkTwice(): Promise<void> {
   }
   const options = [
     ...targets.flatMap((target) => (targets.length === 1 ? ['--target', target] : [])),
-    ...(values.quick ? ['--quick'] : []),
     ...(values.signers === undefined ? [] : ['--signers', signers]),
   ]
   execFileSync(join(clone, 'scripts/release'), options, { cwd: clone, stdio: 'inherit' })

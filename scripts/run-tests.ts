@@ -1,4 +1,4 @@
-/** Runs all checks in stages; a failed stage does not stop the next ones.
+/** Runs all checks in stages; a failed stage does not stop the next ones. The faults are injected beside the tests.
  *
  *    bun scripts/run-tests.ts            all of them
  *    bun scripts/run-tests.ts --quick    types, style, layers, and the tests beside the files of src and scripts
@@ -6,7 +6,17 @@
  *  Every test counts, and every other stage counts as one. Lists what failed, what was not run because its process
  *  ended, and what was skipped. Writes `N passed, N failed` to dist/test/summary, which scripts/test prints as its last
  *  line; there, tests that were not run are among the failed. Exit code 0 without failures, else 1. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,9 +27,9 @@ const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist/test')
 /** Of a test on a calm machine; on a slow one, it grows in proportion. */
 const TEST_LIMIT_MS = 300_000
-/** Of all tests, and of any other stage. CI ends a run after 90 minutes and would then have no result. */
-const TESTS_LIMIT_MS = 75 * 60_000
-const STAGE_LIMIT_MS = 30 * 60_000
+/** Of all tests, and of any other stage, of which one is beside them. CI ends a run after 90 minutes and would then have
+ *  no result. */
+const STAGE_LIMIT_MS = 75 * 60_000
 const MEMORY = '/dev/shm'
 /** With a margin; the files of one run were not measured. */
 const TEST_FILES_BYTES = 4e9
@@ -43,28 +53,44 @@ let tests: TestRun
 if (options.quick) {
   tests = await runAllTests(['src', 'scripts'])
 } else {
-  await stage('patterns', 'scripts/check-patterns.ts')
-  await stage('prose', 'scripts/check-prose.ts')
-  // Before the tests, because many run the built program.
-  await stage('build', 'scripts/build.ts')
+  await Promise.all([
+    stageBeside('patterns', 'scripts/check-patterns.ts'),
+    stageBeside('prose', 'scripts/check-prose.ts'),
+    // Before the tests, because many run the built program.
+    stageBeside('build', 'scripts/build.ts'),
+  ])
+  // Beside the tests, because they wait for most of their time.
+  const faults = stageBeside('faults', 'scripts/faults.ts', '--short')
   tests = await runAllTests(['src', 'scripts', 'test'])
+  await faults
   await stage('smoke', 'scripts/smoke.ts')
-  await stage('faults', 'scripts/faults.ts', '--short')
 }
 report(tests)
 
 /** Bun's arguments → one passed or one failed, by the exit code. */
 async function stage(name: string, ...args: string[]): Promise<void> {
   console.log(`\n── ${name}`)
+  await runStage(name, args, 'inherit')
+}
+
+/** The same beside others. Its output is printed at its end. */
+async function stageBeside(name: string, ...args: string[]): Promise<void> {
+  const log = join(OUT, `${name}.log`)
+  const print = () => console.log(`\n── ${name}\n${readFileSync(log, 'utf8').trimEnd()}`)
+  await runStage(name, args, openSync(log, 'a'), print)
+}
+
+async function runStage(name: string, args: string[], output: 'inherit' | number, atEnd = () => {}): Promise<void> {
   const startedAt = performance.now()
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: ROOT,
     env: environment(),
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, output],
     timeout: STAGE_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
   const code = await child.exited
+  atEnd()
   console.log(
     `${name}: ${code === 0 ? 'passed' : 'failed'} after ${Math.round((performance.now() - startedAt) / 1000)} s`,
   )
@@ -74,7 +100,7 @@ async function stage(name: string, ...args: string[]): Promise<void> {
 
 async function runAllTests(paths: string[]): Promise<TestRun> {
   console.log(`\n── tests (all output: dist/test/tests.log)`)
-  const limits = { testLimitMs, runLimitMs: TESTS_LIMIT_MS }
+  const limits = { testLimitMs, runLimitMs: STAGE_LIMIT_MS }
   const folder = makeTestFolder()
   const env = { ...environment(), TMPDIR: folder }
   try {

@@ -60,16 +60,17 @@ function check(name: string, program: string, args: string[], isRight: (output: 
 async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
   const page = await (await fetch(`${api}/docs`)).text()
   const document = await (await fetch(`${api}/openapi.json`)).text()
-  const [named] = /\/docs\/assets\/[\w.-]+\.js/.exec(page) ?? []
-  for (const path of [named, '/docs/assets/inter-latin-5.3.0.woff2']) {
+  const named = page.match(/\/(docs|manual)\/assets\/[\w.-]+/g) ?? []
+  if (!named.some((path) => path.endsWith('.js'))) throw new Error(`/docs names no script: ${page}`)
+  for (const path of named) {
     const { status } = await fetch(`${api}${path}`)
     if (status !== 200) throw new Error(`${path} of /docs is ${status}`)
   }
   if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document)) throw new Error(`openapi.json is ${document}`)
   const manual = await (await fetch(`${api}/manual/tls`)).text()
   if (!manual.includes('<h1>HTTPS and certificates</h1>')) throw new Error(`/manual/tls is ${manual}`)
-  const [index] = /assets\/search-[\w.-]+\.json/.exec(manual) ?? []
-  const search = await fetch(`${api}/manual/${index}`)
+  const [index] = /\/manual\/assets\/search-[\w.-]+\.json/.exec(manual) ?? []
+  const search = await fetch(`${api}${index}`)
   if (search.status !== 200) throw new Error(`${index} of the manual is ${search.status}`)
   const dashboard = await (await fetch(`${api}/dashboard/`)).text()
   const [script] = /\/dashboard\/assets\/[\w.-]+\.js/.exec(dashboard) ?? []

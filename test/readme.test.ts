@@ -15,23 +15,24 @@ import { GENERATED, TOPICS } from '../src/web/manual/contents.ts'
 import { createAnchors } from '../src/web/manual/markdown.ts'
 import { manualPages } from '../src/web/manual/pages.ts'
 import { OPEN_PATHS, referencePages } from '../src/web/manual/reference.ts'
-import { referencePages as docsPages } from '../src/web/reference/pages.ts'
 import { start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { DOCUMENTATION, documentationOf } from './support/documentation.ts'
 import { freePort } from './support/free-port.ts'
+import { installCommands } from './support/machine-commands.ts'
 import { PATIENCE_MS } from './support/patience.ts'
 
 /** README and manual are checked against the program. The blocks after `<!-- runs: … -->` run as they are, in the order of the
  *  pages and with the variables that earlier ones set, against a try-out. For a shell block the comment has the HTTP status
- *  of each curl, for any other block the name of the file to save it in. */
+ *  of each curl, or `done` without one; for any other block, and for one that another test runs, the name of the file to
+ *  save it in. */
 const ROOT = join(import.meta.dir, '..')
 const README = documentationOf('README.md')
 const TEXTS = DOCUMENTATION.map(({ text }) => text)
 const blocks = TEXTS.flatMap((text) => [...text.matchAll(/^<!-- runs: (.+) -->\n```(\w+)\n([\s\S]*?)^```$/gm)]).map(
   ([, expected = '', language = '', code = '']) => ({ expected, language, code }),
 )
-const shellBlocks = blocks.filter(({ language }) => language === 'sh')
+const shellBlocks = blocks.filter(({ language, expected }) => language === 'sh' && !expected.endsWith('.sh'))
 const curl = Bun.which('curl')
 
 test('every marked block is found', () => {
@@ -55,6 +56,7 @@ describe('the code of README and manual', () => {
     const tellingCurl = join(folder, 'curl')
     writeFileSync(tellingCurl, `#!/bin/sh\nexec '${curl}' --noproxy '*' -w '%{stderr}status %{http_code}\\n' "$@"\n`)
     chmodSync(tellingCurl, 0o755)
+    installCommands(folder)
 
     installed = installClient()
     undo.push(installed.remove)
@@ -67,7 +69,7 @@ describe('the code of README and manual', () => {
     secret = tryOut.webhook.secret
     const { base_url: API, api_key: TEST_KEY, live_key: KEY, smtp: SMTP, smtp_inbound: INBOUND } = tryOut
     live = { api: API, key: KEY }
-    const variables = { API, TEST_KEY, KEY, SMTP, INBOUND }
+    const variables = { API, TEST_KEY, KEY, SMTP, INBOUND, POSTRIDER_URL: API, POSTRIDER_API_KEY: KEY }
     const lines = Object.entries({ ...variables, PATH: `${folder}:${process.env.PATH}` })
     writeFileSync(environmentFile, lines.map(([name, value]) => `${name}='${value}'\n`).join(''))
     receiver = startReceiver(process.execPath, port)
@@ -80,9 +82,10 @@ describe('the code of README and manual', () => {
   for (const { expected, code } of shellBlocks) {
     test.skipIf(curl === null)(`this gives ${expected}: ${code.trim().split('\n').at(-1)}`, () => {
       const script = `set -eua\n. '${environmentFile}'\n${code}\nexport -p >'${environmentFile}'\n`
-      const run = Bun.spawnSync(['sh', '-c', script], { env: {}, timeout: PATIENCE_MS })
+      const run = Bun.spawnSync(['sh', '-c', script], { env: {}, cwd: folder, timeout: PATIENCE_MS })
       const statuses = [...run.stderr.toString().matchAll(/^status (\d+)$/gm)].map(([, status]) => status)
-      expect([run.exitCode, statuses.join(' ')]).toEqual([0, expected])
+      const stderr = run.exitCode === 0 ? '' : run.stderr.toString()
+      expect([run.exitCode, statuses.join(' ') || 'done', stderr]).toEqual([0, expected, ''])
       expect(run.stdout.toString()).not.toContain('"error":')
     })
   }
@@ -180,14 +183,9 @@ describe('README and manual', () => {
       ({ method, path, access: { permission, role } }) =>
         `${method} ${path} ${role === 'operator' ? 'operator' : permission}`,
     )
-    const served = [
-      ...healthPages(anything),
-      ...documentPages([], ''),
-      ...manualPages(anything),
-      ...docsPages(anything, anything),
-    ]
+    const served = [...healthPages(anything), ...documentPages([], ''), ...manualPages(anything, anything)]
     const open = served
-      .filter(({ path }) => !['/manual', '/docs/assets/*'].includes(path))
+      .filter(({ path }) => !['/manual', '/manual/assets/*'].includes(path))
       .map(({ path }) => path.replace(/\*$/, ''))
     expect(Object.keys(OPEN_PATHS).toSorted()).toEqual(open.toSorted())
     expect(documented.toSorted()).toEqual([...operations, ...open.map((path) => `GET ${path} none`)].toSorted())

@@ -1,5 +1,6 @@
 import { packContent } from '../../src/mail/content.ts'
 import { UNTRIED } from '../../src/model/delivery.ts'
+import { NO_SENDER_FIELDS } from '../../src/model/message.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { AcceptedMessage, Store } from '../../src/storage/store.ts'
 
@@ -32,6 +33,7 @@ export function dueMessage(
   const id = `msg_${String(number).padStart(26, '0')}`
   return {
     message: {
+      ...NO_SENDER_FIELDS,
       id,
       organizationId,
       domainId,
@@ -45,17 +47,14 @@ export function dueMessage(
       bcc: null,
       replyTo: null,
       subject: 'A receipt',
-      tags: [],
-      metadata: {},
       templateId: null,
       sizeBytes: 1_000,
       messageIdHeader: `<${id}@bench.example>`,
       createdAt: now,
       scheduledAt: null,
       expiresAt: null,
-      requireTls: false,
-      stream: 'transactional',
       unsubscribe: false,
+      replies: null,
       trackOpens: false,
       trackClicks: false,
     },

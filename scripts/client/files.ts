@@ -54,6 +54,7 @@ function apiFile(operations: ClientOperation[]): string {
     './call.ts': ['Call', 'CallOptions', 'KeyedOptions', 'SendOptions'],
     './event-stream.ts': ['EventStream'],
     './pages.ts': ['Pages'],
+    './typed-templates.ts': ['TypedTemplates'],
   })
 }
 
@@ -64,6 +65,7 @@ function apiCamelFile(operations: ClientOperation[]): string {
     './camel.ts': ['Camel'],
     './event-stream.ts': ['EventStream'],
     './pages.ts': ['Pages'],
+    './typed-templates.ts': ['TypedTemplates'],
   })
 }
 
@@ -73,11 +75,16 @@ function answersFile(operations: ClientOperation[]): string {
   const [lists, others] = [json.filter(({ isList }) => isList), json.filter(({ isList }) => !isList)]
   const members = (of: ClientOperation[], typeIn: (operation: ClientOperation) => string) =>
     of.map((each) => `${each.id}: ${typeIn(each)}`).join('\n')
-  return withImports(
+  const routes = operations.map(
+    ({ id, method, path, isKeyed, isRepeatable }) =>
+      `${id}: { method: '${method}', path: '${path}', isKeyed: ${isKeyed}, isRepeatable: ${isRepeatable} },`,
+  )
+  const types = withImports(
     `/** The JSON that each operation answers, except for lists. */\nexport interface Answers {\n${members(others, bodyTypeOf)}\n}\n\n` +
       `/** The records of each list. */\nexport interface Lists {\n${members(lists, recordTypeOf)}\n}`,
     {},
   )
+  return `${types}\n\n/** Every operation for API keys, by its id. */\nexport const OPERATIONS = {\n${routes.join('\n')}\n} as const\n`
 }
 
 /** Declarations → a file that imports what they use. */
@@ -171,13 +178,22 @@ function signaturesOf(operation: ClientOperation, isCamel: boolean): string {
   const signatures = own ?? [{ input: inputOf(operation), answer: answerOf(operation) }]
   return signatures
     .map(({ input, answer }) => {
-      const inputs = isCamel ? input.map(inCamel) : input
+      const untyped = isCamel ? input.map(inCamel) : input
+      const inputs = SENDING.includes(operation.id) ? untyped.map(withTypedTemplates) : untyped
       const parameters = [...given, ...inputs, `options?: ${optionsOf(operation)}`].join(', ')
       return isCamel
         ? `${name}(${parameters}): ${inCamel(answer)}`
         : `${comment(text)}${name}(${parameters}): ${answer}`
     })
     .join('\n')
+}
+
+/** Operations whose bodies name templates that `postrider-templates types` has types for. */
+const SENDING = ['messages_send', 'messages_batch']
+
+/** `body: SendMessage` → `body: TypedTemplates<SendMessage>`. */
+function withTypedTemplates(input: string): string {
+  return input.replace(/^(body: )(.*)$/, '$1TypedTemplates<$2>')
 }
 
 /** The response type depends on the request, which the document describes in words only. */

@@ -6,7 +6,7 @@ import { type Making, run, XZ_THREADS } from './run.ts'
 
 /** One folder with everything → postrider-<version>-linux-<target>.tar.xz and .tar.gz. */
 export async function writeArchives(making: Making & { target: string }): Promise<void> {
-  const { program, version, target, time, work, out, isQuick } = making
+  const { program, version, target, time, work, out } = making
   const name = `postrider-${version}-linux-${target}`
   const folder = join(work, name)
   const files: Record<string, string> = {
@@ -29,7 +29,7 @@ export async function writeArchives(making: Making & { target: string }): Promis
   const tar = join(work, `${name}.tar`)
   await run('tar', [...TAR, `--mtime=@${time}`, '-cf', tar, name], { cwd: work, time })
   writeFileSync(join(out, `${name}.tar.gz`), Bun.gzipSync(readFileSync(tar), GZIP))
-  await run('xz', [`-T${XZ_THREADS}`, isQuick ? '-0' : '-6', tar], { time })
+  await run('xz', [`-T${XZ_THREADS}`, '-6', tar], { time })
   renameSync(`${tar}.xz`, join(out, `${name}.tar.xz`))
   rmSync(folder, { recursive: true })
 }

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { completions, gzip, manual, source, unit } from './contents.ts'
 import { type Making, run, XZ_THREADS } from './run.ts'
 
-/** Program and texts → postrider_<version>_<architecture>.deb. */
-export async function writeDebian(making: Making & { architecture: string }): Promise<void> {
-  const { program, version, architecture, time, work, out, isQuick } = making
+/** Program and texts → postrider_<version>_<architecture>.deb. Without compression for tests that install the whole program,
+ *  where it would take most of the time. */
+export async function writeDebian(making: Making & { architecture: string; isCompressed?: boolean }): Promise<void> {
+  const { program, version, architecture, time, work, out, isCompressed = true } = making
   const folder = join(work, `debian-${architecture}`)
   const shells = completions()
   const pages = manual()
@@ -16,6 +17,7 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
     'DEBIAN/postrm': source('scripts/package/postrm'),
     'usr/lib/systemd/system/postrider.service': unit(),
     'usr/lib/systemd/system/postrider-backup.service': source('scripts/package/backup.service'),
+    'usr/lib/systemd/system/postrider-backup-network.service': source('scripts/package/backup-network.service'),
     'usr/lib/systemd/system/postrider-backup.timer': source('scripts/package/backup.timer'),
     'usr/lib/sysusers.d/postrider.conf': source('scripts/package/sysusers.conf'),
     'usr/lib/tmpfiles.d/postrider.conf': source('scripts/package/tmpfiles.conf'),
@@ -41,8 +43,8 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
 
   const deb = join(out, `postrider_${version}_${architecture}.deb`)
   await run('chmod', ['-R', 'u=rwX,go=rX', folder], { time })
-  const xz = ['-Zxz', isQuick ? '-z0' : '-z6', `--threads-max=${XZ_THREADS}`]
-  await run('dpkg-deb', ['--root-owner-group', ...xz, '--build', folder, deb], { time })
+  const compression = isCompressed ? ['-Zxz', '-z6', `--threads-max=${XZ_THREADS}`] : ['-Znone']
+  await run('dpkg-deb', ['--root-owner-group', ...compression, '--build', folder, deb], { time })
   rmSync(folder, { recursive: true })
 }
 

@@ -13,8 +13,6 @@ export interface Making {
   /** A folder for temporary files. */
   work: string
   out: string
-  /** Hardly compresses, for tests. */
-  isQuick: boolean
 }
 
 /** One thread, because the result depends on their number. */

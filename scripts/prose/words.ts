@@ -53,18 +53,18 @@ export const BANNED: readonly Banned[] = [
 
 /** Words of the field that the dictionary lacks. */
 export const WORDS: readonly string[] = `
-  2xx 4xx 4yz 5xx 7BIT 8BITMIME authenticator balancer base64 bcc behaviour blocklist blocklists Brevo bytecode Caddy calc cancelled cancelling
+  2xx 4xx 4yz 5xx 7BIT 8BITMIME Authelia authenticator balancer base64 bcc behaviour blocklist blocklists Brevo bytecode Caddy calc cancelled cancelling
   canonicalization capset certbot changelog charset checksums chmod colour coloured colours config csv Ctrl-C decrypt decrypted
   deduplicate defence delisting deliverability Deno dkim DKIM-signed dmarc doctype Ed25519 Elysia Entra errno EventSource
   Exim exim4 failover favour flexbox fsync glibc Gmail Grafana greylisting gzip Haraka healthz honoured honouring honours hostname
   hostnames href html http https idempotency Idempotency-Key iCalendar img init IPv4 IPv6 ISO8601 kB Keycloak KiB Landlock lang licence
-  localhost lookups loopback mailauth Mailchimp Mailgun Mailjet Mailtrap mailto MathML MiB ms mta-sts multiparts musl mx N-th neighbour nginx
-  nodemailer npm nsswitch OAuth ok oklch onclick OneSignal OpenAPI OpenDKIM OpenID OpenSSL p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
-  Postrider postrider postgresql-client practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery
-  registrable resend resends resolvers rrggbb sandboxed schemas seccomp SendGrid shortener shorteners smarthost smtp SparkPost
+  localhost lookups loopback macOS mailauth Mailchimp Mailgun Mailjet Mailtrap mailto MathML MiB ms mta-sts multiparts musl mx N-th neighbour nginx
+  Cloudflare nodemailer npm nsswitch OAuth ok Okta oklch onclick OneSignal OpenAPI OpenDKIM OpenID OpenSSL p95 p99 parsers Patroni pgBackRest PgBouncer PHPStan pipelined plaintext Postfix postgres
+  Postrider postrider Laravel Hono mailables postgresql-client practise prctl preheader prlimit Prometheus readyz redeliver redelivered redeliveries redelivery
+  PowerDNS registrable resend resends resolvers rrggbb sandboxed schemas seccomp SendGrid shortener shorteners smarthost smtp SparkPost
   smtps SpamCop Spamhaus spf sqlite3 src minisign sslmode stderr Streamable STSv1 suppression suppressions systemctl systemd template0 timestamp
-  timestamps tls TLS-report TLSRPTv1 unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions vh viewport VmData vw warmup
-  webhook webhooks WebP X-Forwarded-Proto Xeon xz zstd µs
+  timestamps tls TLS-report TLSRPTv1 unclosed unencrypted unix unsubscribe unsubscribes unsubscriptions UserInfo vh viewport VmData vw warmup
+  webhook webhooks WebP X-Forwarded-Proto Xeon xz Zitadel zstd µs
 `
   .trim()
   .split(/\s+/)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -35,6 +35,7 @@ export function buildPrograms({ folder, targets, isBuilt, options }: Order): Bui
 }
 
 function build(target: Target, modules: string, options: readonly string[]): void {
+  mkdirSync(dirname(modules), { recursive: true }) // a new clone has no dist
   const recorder = join(import.meta.dir, 'record-modules.ts')
   const args = ['--preload', recorder, 'scripts/build.ts', '--target', target, ...options]
   execFileSync(process.execPath, args, {

@@ -37,6 +37,7 @@ const LONGEST = new Set([
   'test/dashboard/reference.test.ts',
   'test/storage/postgres/two-nodes.test.ts',
   'test/storage/moving.test.ts',
+  'test/walk/walk.test.ts',
   // They wait for most of their time.
   'test/cost/main-thread.test.ts',
   'test/faults/upgrade.test.ts',
@@ -51,9 +52,9 @@ const REPORT_EVERY_MS = 30_000
 /** A variable of all processes of a run. */
 const MARK = 'TEST_RUN'
 
-/** Runs test files with `bun test`, one more at a time than the machine has processors. Each file has a global object of its
- *  own, and its timers, sockets and processes end with it. Prints failures when they occur, and writes everything to
- *  `tests.log`. A file whose process dies or never answers again loses only its own tests; those are reported by name. */
+/** Runs test files with `bun test`, two at a time for each processor. Each file has a global object of its own, and its
+ *  timers, sockets and processes end with it. Prints failures when they occur, and writes everything to `tests.log`. A file
+ *  whose process dies or never answers again loses only its own tests; those are reported by name. */
 export async function runTests(options: TestRunOptions): Promise<TestRun> {
   const { root, out, paths, env, testLimitMs, runLimitMs, print } = options
   const files = paths.flatMap((path) => testFilesOf(root, path))
@@ -62,8 +63,8 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   const timings = join(out, 'timings.json')
   const lengths = Object.fromEntries(files.map((file) => [file, LONGEST.has(file) ? 2 : 1]))
   writeFileSync(timings, JSON.stringify({ version: 1, files: lengths }))
-  // One more than processors, because some tests wait.
-  const workers = Math.min(8, availableParallelism() + 1)
+  // They wait for more than half of their time: for other processes, and for time that passes.
+  const workers = Math.min(8, 2 * availableParallelism())
   const args = [`--parallel=${workers}`, `--timeout=${testLimitMs}`, `--timings=${timings}`]
   const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
     cwd: root,

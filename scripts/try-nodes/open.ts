@@ -32,8 +32,8 @@ export interface TryNodes {
   postgres: TestPostgres
   nodes: TryNode[]
   liveKey: string
-  /** Name of each node → the number of its slots, of 256. */
-  slots(): Map<string, number>
+  /** Names of the nodes that run, as the database has them. */
+  seen(): string[]
 }
 
 /** Starts PostgreSQL, the peers and the nodes, with the records of a customer. Each started part adds to `undo` what
@@ -52,14 +52,11 @@ export async function openNodes(
   const { liveKey } = await withStore(requireConfig(first!.config), (context) => createRecords(context, peers))
   for (const { dataDir } of others) copyFileSync(join(first!.dataDir, 'seal.key'), join(dataDir, 'seal.key'))
   await Promise.all(nodes.map((node) => node.start()))
-  const slots = () => {
-    const rows = postgres.psql(SLOTS, DATABASE).split('\n')
-    return new Map(rows.map((row) => row.split('|') as [string, string]).map(([name, slots]) => [name, Number(slots)]))
-  }
-  return { postgres, nodes, liveKey, slots }
+  const seen = () => postgres.psql(SEEN, DATABASE).split('\n')
+  return { postgres, nodes, liveKey, seen }
 }
 
-const SLOTS = 'select n.name, count(*) from slots s join nodes n on n.id = s.node_id group by n.name'
+const SEEN = 'select name from nodes where handles_mail and ended_at is null order by name'
 
 /** The introduction for nodes that keep running. */
 export function describeNodes({ nodes, liveKey, postgres }: TryNodes, colors: Colors): string {

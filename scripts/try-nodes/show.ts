@@ -5,8 +5,10 @@ import type { ArrivedCall } from '../../src/cli/try/webhook-receiver.ts'
 import type { AcceptedMessage, ApiError } from '../../src/client/types.ts'
 import { TAKEOVER_SECONDS, type TryNode, type TryNodes } from './open.ts'
 
-/** Messages after the kill, each to a domain of its own: part of the domains belonged to the killed node. */
-const AFTER_KILL = 20
+/** Messages through each node around the kill, each to a domain of its own. */
+const MESSAGES = 10
+/** The killed node accepts messages that are due when it does not run any more. */
+const SCHEDULED_MS = 1_000
 const POLL_MS = 10
 /** A stage usually takes a fraction of a second; the limit allows for a busy machine. */
 const STAGE_LIMIT_MS = 15_000
@@ -35,18 +37,17 @@ export function createMailbox(): Mailbox {
   }
 }
 
-/** Sends a message through each node, kills the first one and sends through the second. Reports each stage; a stage that
- *  fails ends the rest. */
+/** Sends a message through each node, schedules some at the first one, kills it and sends through the second. Reports
+ *  each stage; a stage that fails ends the rest. */
 export async function showNodes(running: TryNodes, mailbox: Mailbox, reached: (stage: Stage) => void): Promise<void> {
-  const { nodes, slots } = running
+  const { nodes, seen } = running
   const report = (name: string, ok: boolean, detail: string, since: number) => {
     reached({ name, ok, detail, ms: performance.now() - since })
     return ok
   }
   const openedAt = performance.now()
-  const isShared = await until(() => slots().size === nodes.length)
-  const shares = [...slots()].map(([name, count]) => `${name} ${count}`).join(', ')
-  if (!report('shared', isShared, `destinations and webhooks in 256 slots: ${shares}`, openedAt)) return
+  const isTogether = await until(() => seen().length === nodes.length)
+  if (!report('together', isTogether, `limits of destinations divided by ${seen().join(', ')}`, openedAt)) return
 
   for (const node of nodes) {
     const sentAt = performance.now()
@@ -58,31 +59,41 @@ export async function showNodes(running: TryNodes, mailbox: Mailbox, reached: (s
   }
 
   const [killed, second] = nodes as [TryNode, TryNode]
+  const acceptedAt = performance.now()
+  const scheduledAt = new Date(Date.now() + SCHEDULED_MS).toISOString()
+  const waiting = namesOf('ann')
+  const scheduled = await sendAll(running, killed, waiting, { scheduled_at: scheduledAt })
+  if (!report('scheduled', scheduled === MESSAGES, `${scheduled} messages by ${killed.name}`, acceptedAt)) return
   const killedAt = performance.now()
   const pid = killed.pid()
   await killed.kill()
   report('killed', true, `${killed.name}, process ${pid}`, killedAt)
-  const recipients = Array.from({ length: AFTER_KILL }, (_, n) => `bob@shop-${n + 1}.example`)
+  const recipients = namesOf('bob')
   const sentAt = performance.now()
-  const answers = await Promise.all(recipients.map((recipient) => send(running, second, recipient)))
-  const accepted = answers.filter(({ isAccepted }) => isAccepted).length
-  if (!report('accepted', accepted === AFTER_KILL, `${accepted} messages by ${second.name}`, sentAt)) return
-  const isTakenOver = await until(() => arrived(mailbox, recipients) && !slots().has(killed.name))
-  // The time counts from the last beat of the killed node, a little before its end; other mail arrives at once.
-  const waited = recipients.filter((one) => (mailbox.mailAt.get(one) ?? Infinity) > killedAt + TAKEOVER_SECONDS * 500)
-  const came = recipients.filter((one) => mailbox.mailAt.has(one) && mailbox.eventAt.has(one)).length
-  const detail = `${came} delivered, events posted; ${waited.length} of them belonged to ${killed.name} and waited ${TAKEOVER_SECONDS} s`
+  const accepted = await sendAll(running, second, recipients)
+  if (!report('accepted', accepted === MESSAGES, `${accepted} messages by ${second.name}`, sentAt)) return
+  const isTakenOver = await until(() => arrived(mailbox, [...waiting, ...recipients]) && !seen().includes(killed.name))
+  const came = [...waiting, ...recipients].filter((one) => mailbox.mailAt.has(one) && mailbox.eventAt.has(one)).length
+  const detail = `${came} delivered, events posted; those of ${killed.name} waited ${TAKEOVER_SECONDS} s for its end`
   report('taken over', isTakenOver, detail, killedAt)
 }
 
 const arrived = ({ mailAt, eventAt }: Mailbox, recipients: readonly string[]) =>
   recipients.every((recipient) => mailAt.has(recipient) && eventAt.has(recipient))
 
-async function send({ liveKey }: TryNodes, { http, name }: TryNode, to: string) {
+const namesOf = (name: string) => Array.from({ length: MESSAGES }, (_, n) => `${name}@shop-${n + 1}.example`)
+
+/** Returns how many were accepted. */
+async function sendAll(running: TryNodes, node: TryNode, recipients: readonly string[], more = {}): Promise<number> {
+  const answers = await Promise.all(recipients.map((recipient) => send(running, node, recipient, more)))
+  return answers.filter(({ isAccepted }) => isAccepted).length
+}
+
+async function send({ liveKey }: TryNodes, { http, name }: TryNode, to: string, more = {}) {
   const response = await fetch(`http://${http}/v1/messages/send`, {
     method: 'POST',
     headers: { authorization: `Bearer ${liveKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(exampleMessage(to)),
+    body: JSON.stringify({ ...exampleMessage(to), ...more }),
   })
   const body = (await response.json()) as Partial<AcceptedMessage & ApiError>
   const isAccepted = response.status === 202

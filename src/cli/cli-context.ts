@@ -18,29 +18,36 @@ export interface CliContext {
   operator: Operator
 }
 
-/** Reads a config file; '' reads environment variables only. Throws CommandFailure with exit code 2: all faults of the
- *  config, or a file that does not exist. */
-export function requireConfig(file: string): Config {
-  return readConfigOf(file).config
+/** Reads a config file; '' reads environment variables only. `fromElsewhere`: what does something similar with an API key.
+ *  Throws CommandFailure with exit code 2: all faults of the config, or a file that does not exist. */
+export function requireConfig(file: string, fromElsewhere?: string): Config {
+  return readConfigOf(file, fromElsewhere).config
 }
 
 /** Like requireConfig. `settings` lists each setting with its source. */
-export function readConfigOf(file: string): { config: Config; settings: () => Setting[] } {
-  if (file !== '' && !existsSync(file)) throw usageFault(`${file}: file not found. Create it with: postrider init`)
+export function readConfigOf(file: string, fromElsewhere?: string): { config: Config; settings: () => Setting[] } {
+  if (file !== '' && !existsSync(file)) {
+    const isElsewhere = process.env.POSTRIDER_URL !== undefined
+    const advice = isElsewhere
+      ? `This command needs the files of the server: run it there${fromElsewhere === undefined ? '' : `. From here: ${fromElsewhere}`}`
+      : 'Create it with: postrider init'
+    throw usageFault(`${file}: file not found. ${advice}`)
+  }
   const result = loadConfigFile(file || null, process.env)
   if (result.config) return result
   throw configFailure(result.faults)
 }
 
 /** Reads the config, opens the store, runs `work`, closes the store and returns the result of `work`. Root becomes the
- *  owner of the data directory for the rest of the process. `asksAuthorities` is passed to createOperator. Throws
+ *  owner of the data directory for the rest of the process. `asksAuthorities` is passed to createOperator, `fromElsewhere`
+ *  to requireConfig. Throws
  *  CommandFailure if the config or the store is unusable, and what `work` throws. */
 export async function withCliContext<T>(
   file: string,
   work: (context: CliContext) => Promise<T>,
-  how: { asksAuthorities?: boolean } = {},
+  { fromElsewhere, ...how }: { asksAuthorities?: boolean; fromElsewhere?: string } = {},
 ): Promise<T> {
-  return withStore(requireConfig(file), work, how)
+  return withStore(requireConfig(file, fromElsewhere), work, how)
 }
 
 /** Like withCliContext, for a parsed config. If the store cannot be opened, the error names its place. */

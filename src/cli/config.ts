@@ -1,11 +1,12 @@
 import { checkConfigFiles, renderExample } from '../config/load.ts'
-import { readConfigOf, requireConfig } from './cli-context.ts'
+import { becomeOwnerOf, readConfigOf, requireConfig } from './cli-context.ts'
 import { configFailure } from './failure.ts'
 import { print, printJson, table } from './print.ts'
 
-/** Prints that the config is valid. Throws CommandFailure (exit code 2) with all faults of the config and of the
- *  files that it names. */
+/** Prints that the config is valid. Root reads the files as the owner of the data directory, as the server will. Throws
+ *  CommandFailure (exit code 2) with all faults of the config and of the files that it names. */
 export function checkConfig({ config: file }: { config: string }): void {
+  becomeOwnerOf(requireConfig(file).dataDir)
   const config = requireConfig(file)
   const faults = checkConfigFiles(config, file || 'environment')
   if (faults.length > 0) throw configFailure(faults)

@@ -38,5 +38,5 @@ export function dnsTable(records: readonly PublishedRecord[], hosts: readonly Dn
 }
 
 /** A domain needs these records only to receive mail on this server. */
-const RECEIVING = new Set<DnsRecord['purpose']>(['ownership', 'mx', 'mta_sts', 'mta_sts_host', 'tls_rpt'])
+export const RECEIVING = new Set<DnsRecord['purpose']>(['ownership', 'mx', 'mta_sts', 'mta_sts_host', 'tls_rpt'])
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

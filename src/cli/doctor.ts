@@ -3,7 +3,16 @@ import { hostname as machineName } from 'node:os'
 import { join } from 'node:path'
 import { type Config, checkConfigFiles, formatFaults, readConfig } from '../config/load.ts'
 import { type Found, runCheckup } from '../operating/checkup/run.ts'
-import { type CheckResult, fail, hasNoFailure, pass, skip, type Verdict, warn } from '../operating/health/check.ts'
+import {
+  type CheckResult,
+  checkRecord,
+  fail,
+  hasNoFailure,
+  pass,
+  skip,
+  type Verdict,
+  warn,
+} from '../operating/health/check.ts'
 import type { HeldPort, Server } from '../operating/health/deps.ts'
 import { heldPorts } from '../operating/health/held-ports.ts'
 import { systemClock } from '../os/clock.ts'
@@ -31,10 +40,10 @@ export async function doctor(options: Options): Promise<ExitCode> {
   const hasConfig = options.config === '' || existsSync(options.config)
   const config = hasConfig ? requireConfig(options.config) : plannedConfig(options)
   const found = [
-    { name: 'config', ...(hasConfig ? checkFiles(config, options.config) : noConfig(options.config)) },
+    { name: 'config', ...(hasConfig ? checkFiles(config, options.config) : noConfig(options, config)) },
     ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
   ]
-  if (options.json) printJson({ ok: hasNoFailure(found), checks: found })
+  if (options.json) printJson({ ok: hasNoFailure(found), checks: found.map(checkRecord) })
   else print(`Checking ${config.hostname}\n${findings(found, colorsFor(process.env, process.stdout.isTTY))}`)
   return hasNoFailure(found) ? EXIT.done : EXIT.failed
 }
@@ -91,8 +100,8 @@ function checkFiles(config: Config, file: string): Verdict {
     : fail(formatFaults(faults), `postrider config check --config ${file}`)
 }
 
-const noConfig = (file: string) =>
-  warn(`${file} does not exist`, 'postrider init --domain example.com --hostname mail.example.com')
+const noConfig = ({ config: file, domain = 'example.com' }: Options, { hostname }: Config) =>
+  warn(`${file} does not exist`, `postrider init --domain ${domain} --hostname ${hostname}`)
 
 /** The reason to skip the checks of the store; null if its database exists. */
 function whyNoStore({ dataDir, database }: Config): Verdict | null {

@@ -1,69 +1,64 @@
 import { expect, test } from 'bun:test'
-import type { Attempt, Delivery } from '../model/delivery.ts'
-import { UNTRIED } from '../model/delivery.ts'
-import type { DeliveryStatus } from '../model/message.ts'
-import { follow, formatStep, type Step } from './follow.ts'
+import type { Attempt, Recipient } from '../client/types.ts'
+import { iso } from '../model/event.ts'
+import { follow, formatStep, type Look, type Step } from './follow.ts'
 import { colorsFor } from './print.ts'
 
 const AT = 1_795_262_400_000
 const MINUTE = 60_000
 
-function delivery(email: string, status: DeliveryStatus, change: Partial<Delivery> = {}): Delivery {
-  const none = {
-    mxHost: null,
-    tls: null,
-    nextAttemptAt: null,
-    machineOpens: 0,
-    machineClicks: 0,
-    isSoftBounceReported: false,
-  }
-  const fixed = { id: email, messageId: 'msg_1', position: 0, type: 'to' as const, queue: 'x' }
-  return { ...fixed, ...UNTRIED, ...none, email, status, ...change }
+function recipient(email: string, status: Recipient['status'], change: Partial<Recipient> = {}): Recipient {
+  const none = { last_attempt_at: null, next_attempt_at: null, delivered_at: null, smtp_response: null }
+  const counts = { attempts: 0, opens: 0, clicks: 0, machine_opens: 0, machine_clicks: 0 }
+  const facts = { bounce_type: null, bounce_code: null, mx_host: null, tls: null }
+  return { email, type: 'to', status, ...none, ...counts, ...facts, ...change }
 }
 
-function attempt(number: number, outcome: Attempt['outcome'], reply: string, change: Partial<Attempt> = {}): Attempt {
+function attempt(email: string, number: number, outcome: Attempt['outcome'], change: Partial<Attempt>): Attempt {
   return {
+    recipient: email,
     number,
-    startedAt: AT + number * MINUTE,
-    durationMs: 1_000,
+    started_at: iso(AT + number * MINUTE),
+    duration_ms: 1_000,
     outcome,
-    mxHost: 'mx.example.net',
-    mxAddress: '192.0.2.1',
-    sourceAddress: null,
-    tlsVersion: 'TLSv1.3',
-    tlsCipher: null,
-    tlsVerified: false,
-    tlsPolicy: 'none',
-    reply,
-    enhancedCode: null,
+    mx_host: 'mx.example.net',
+    mx_ip: '192.0.2.1',
+    source_ip: null,
+    relay: null,
+    tls_version: 'TLSv1.3',
+    tls_cipher: null,
+    tls_verified: false,
+    tls_policy: 'none',
+    smtp_response: null,
+    enhanced_code: null,
     cause: null,
     transcript: '',
     ...change,
   }
 }
 
-/** Follows a message in a store that returns the entries of `looks` poll by poll. */
-async function followed(looks: { deliveries: Delivery[]; attempts: { email: string; attempt: Attempt }[] }[]) {
+/** Follows a message of which each look sees the next entry. */
+async function followed(looks: Look[]) {
   let at = 0
-  const messages = {
-    deliveries: async () => looks[at]!.deliveries,
-    attempts: async () => looks[at]!.attempts,
-  }
   const steps: Step[] = []
   const clock = { now: () => AT + 5 * MINUTE, sleep: async () => void at++ }
-  const status = await follow('msg_1', { store: { messages } as never, clock, onStep: (step) => steps.push(step) })
+  const onStep = (step: Step) => steps.push(step)
+  const status = await follow({ look: async () => looks[at]!, clock, pollMs: 1, onStep })
   return { status, lines: steps.map((step) => formatStep(step, colorsFor({}, false))) }
 }
 
+const ANN = 'ann@example.net'
+const BOB = 'bob@example.net'
+
 test('prints each attempt once, with its host, TLS, reply and what follows', async () => {
-  const first = { email: 'ann@example.net', attempt: attempt(1, 'deferred', '451 4.7.1 later') }
-  const second = { email: 'ann@example.net', attempt: attempt(2, 'delivered', '250 ok\x1b[2J', { tlsVersion: null }) }
-  const waiting = delivery('ann@example.net', 'deferred', { attempts: 1, nextAttemptAt: AT + 2 * MINUTE })
+  const first = attempt(ANN, 1, 'deferred', { smtp_response: '451 4.7.1 later' })
+  const second = attempt(ANN, 2, 'delivered', { smtp_response: '250 ok\x1b[2J', tls_version: null })
+  const waiting = recipient(ANN, 'deferred', { attempts: 1, next_attempt_at: iso(AT + 2 * MINUTE) })
   const { status, lines } = await followed([
-    { deliveries: [delivery('ann@example.net', 'queued')], attempts: [] },
-    { deliveries: [waiting], attempts: [first] },
-    { deliveries: [waiting], attempts: [first] },
-    { deliveries: [delivery('ann@example.net', 'delivered', { attempts: 2 })], attempts: [first, second] },
+    { recipients: [recipient(ANN, 'queued')], attempts: [] },
+    { recipients: [waiting], attempts: [first] },
+    { recipients: [waiting], attempts: [first] },
+    { recipients: [recipient(ANN, 'delivered', { attempts: 2 })], attempts: [second, first] },
   ])
   expect([status, ...lines]).toEqual([
     'delivered',
@@ -72,18 +67,21 @@ test('prints each attempt once, with its host, TLS, reply and what follows', asy
   ])
 })
 
+test('prints why there was no connection, and nothing of TLS', async () => {
+  const transcript = '0 -- connecting to mx.example.net [192.0.2.1]:25\n30001 -- connection timed out'
+  const timedOut = attempt(ANN, 1, 'deferred', { tls_version: null, transcript })
+  const { lines } = await followed([
+    { recipients: [recipient(ANN, 'cancelled', { attempts: 1 })], attempts: [timedOut] },
+  ])
+  expect(lines[0]).toBe('12:01:01 deferred   ann@example.net  mx.example.net  connection timed out')
+})
+
 test('prints a recipient that ended without an attempt, and a partial message is not delivered', async () => {
-  const tried = { email: 'bob@example.net', attempt: attempt(1, 'deferred', '451 later') }
+  const tried = attempt(BOB, 1, 'deferred', { smtp_response: '451 later' })
   const { status, lines } = await followed([
+    { recipients: [recipient(ANN, 'suppressed'), recipient(BOB, 'queued')], attempts: [tried] },
     {
-      deliveries: [delivery('ann@example.net', 'suppressed'), delivery('bob@example.net', 'queued')],
-      attempts: [tried],
-    },
-    {
-      deliveries: [
-        delivery('ann@example.net', 'suppressed'),
-        delivery('bob@example.net', 'bounced', { attempts: 1, smtpResponse: 'expired' }),
-      ],
+      recipients: [recipient(ANN, 'suppressed'), recipient(BOB, 'bounced', { attempts: 1, smtp_response: 'expired' })],
       attempts: [tried],
     },
   ])

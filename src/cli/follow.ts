@@ -1,8 +1,7 @@
-import type { Attempt, Delivery } from '../model/delivery.ts'
+import type { Attempt, Recipient } from '../client/types.ts'
 import { iso } from '../model/event.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import type { Clock } from '../os/clock.ts'
-import type { Store } from '../storage/store.ts'
 import { type Colors, sanitize } from './print.ts'
 
 /** One step in the delivery of a message. Times are ms UTC. */
@@ -16,78 +15,99 @@ export interface Step {
   mxHost: string | null
   tls: string | null
   reply: string | null
+  /** Why there was no reply: no connection, a timeout. Null with a reply. */
+  error: string | null
   nextAttemptAt: number | null
 }
 
-/** Polls a message and calls `onStep` once for each step, until every recipient has a final status. Returns the
+/** What the API says of a message now. */
+export interface Look {
+  recipients: readonly Recipient[]
+  /** In any order. */
+  attempts: readonly Attempt[]
+}
+
+/** Looks at a message every `pollMs` and calls `onStep` once for each step, until every recipient has a final status.
+ *  `look` reads the recipients before the attempts, so that those have the attempt of every final status. Returns the
  *  status of the message. */
-export async function follow(
-  id: string,
-  { store, clock, onStep }: { store: Pick<Store, 'messages'>; clock: Clock; onStep: (step: Step) => void },
-): Promise<string> {
+export async function follow({
+  look,
+  clock,
+  pollMs,
+  onStep,
+}: {
+  look: () => Promise<Look>
+  clock: Clock
+  pollMs: number
+  onStep: (step: Step) => void
+}): Promise<string> {
   const reported = new Set<string>()
   for (;;) {
-    // Read deliveries first: `attempts` then contains the attempt of every final status.
-    const deliveries = await store.messages.deliveries(id)
-    const attempts = await store.messages.attempts(id)
-    for (const step of stepsOf(deliveries, attempts, clock.now())) {
+    const { recipients, attempts } = await look()
+    for (const step of stepsOf({ recipients, attempts }, clock.now())) {
       const name = `${step.recipient} ${step.attempt ?? step.status}`
       if (reported.has(name)) continue
       reported.add(name)
       onStep(step)
     }
-    if (deliveries.every(({ status }) => isFinal(status))) return messageStatus(deliveries.map(({ status }) => status))
-    await clock.sleep(POLL_MS)
+    if (recipients.every(({ status }) => isFinal(status))) return messageStatus(recipients.map(({ status }) => status))
+    await clock.sleep(pollMs)
   }
 }
 
-/** Polling interval in ms: users see no delay, and the two queries by id are cheap. */
-const POLL_MS = 100
-
 /** All steps so far, oldest first: each attempt, and each final status that no attempt caused. Those
  *  have the time `now`. */
-export function stepsOf(
-  deliveries: readonly Delivery[],
-  attempts: readonly { email: string; attempt: Attempt }[],
-  now: number,
-): Step[] {
-  const steps = attempts.map(({ email, attempt }) => {
-    const delivery = deliveries.find((each) => each.email === email)
-    return ofAttempt(email, attempt, delivery)
-  })
-  for (const delivery of deliveries) {
-    const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt
-    if (isFinal(delivery.status) && last?.outcome !== delivery.status) steps.push(ofEnd(delivery, now))
+export function stepsOf({ recipients, attempts }: Look, now: number): Step[] {
+  const inOrder = attempts.toSorted((a, b) => a.number - b.number)
+  const steps = inOrder.map((attempt) =>
+    ofAttempt(
+      attempt,
+      recipients.find(({ email }) => email === attempt.recipient),
+    ),
+  )
+  for (const recipient of recipients) {
+    const last = inOrder.findLast((attempt) => attempt.recipient === recipient.email)
+    if (isFinal(recipient.status) && last?.outcome !== recipient.status) steps.push(ofEnd(recipient, now))
   }
   return steps.sort((a, b) => a.at - b.at)
 }
 
-function ofAttempt(recipient: string, attempt: Attempt, delivery: Delivery | undefined): Step {
-  const isLast = attempt.number === delivery?.attempts
+function ofAttempt(attempt: Attempt, recipient: Recipient | undefined): Step {
+  const isLast = attempt.number === recipient?.attempts
   return {
-    at: attempt.startedAt + attempt.durationMs,
+    at: Date.parse(attempt.started_at) + attempt.duration_ms,
     status: attempt.outcome,
-    recipient,
+    recipient: attempt.recipient,
     attempt: attempt.number,
-    mxHost: attempt.mxHost,
-    tls: attempt.tlsVersion,
-    reply: attempt.reply,
-    nextAttemptAt: isLast ? (delivery?.nextAttemptAt ?? null) : null,
+    mxHost: attempt.mx_host,
+    tls: attempt.tls_version,
+    reply: attempt.smtp_response,
+    error: attempt.smtp_response === null ? lastNote(attempt.transcript) : null,
+    nextAttemptAt: isLast ? timeOrNull(recipient?.next_attempt_at ?? null) : null,
   }
 }
 
-function ofEnd({ status, email, smtpResponse }: Delivery, now: number): Step {
-  const none = { attempt: null, mxHost: null, tls: null, nextAttemptAt: null }
-  return { at: now, status, recipient: email, reply: smtpResponse, ...none }
+/** The last line of a transcript says why the connection ended, if no reply did. */
+function lastNote(transcript: string): string | null {
+  return /(?:^|\n)\d+ -- ([^\n]+)$/.exec(transcript)?.[1] ?? null
 }
+
+function ofEnd({ status, email, smtp_response: reply }: Recipient, now: number): Step {
+  const none = { attempt: null, mxHost: null, tls: null, error: null, nextAttemptAt: null }
+  return { at: now, status, recipient: email, reply, ...none }
+}
+
+const timeOrNull = (time: string | null) => (time === null ? null : Date.parse(time))
 
 /** Formats a step as one line: time, status, recipient, host, reply and next attempt. */
 export function formatStep(step: Step, colors: Colors): string {
-  const { at, status, recipient, mxHost, tls, reply, nextAttemptAt } = step
+  const { at, status, recipient, mxHost, tls, reply, error, nextAttemptAt } = step
   const mark = status === 'delivered' ? colors.good : status === 'bounced' ? colors.bad : colors.accent
-  const where = mxHost === null ? null : `${mxHost}  ${tls ?? 'no TLS'}`
+  // Without a reply, there may have been no connection that could have had TLS.
+  const secured = tls ?? (reply === null ? null : 'no TLS')
+  const where = mxHost === null ? null : [mxHost, secured].filter((part) => part !== null).join('  ')
   const next = nextAttemptAt === null ? null : `next attempt at ${timeOf(nextAttemptAt)}`
-  const rest = [recipient, where, reply, next].filter((part) => part !== null).map(sanitize)
+  const rest = [recipient, where, reply ?? error, next].filter((part) => part !== null).map(sanitize)
   return `${colors.dim(timeOf(at))} ${mark(status.padEnd(10))} ${rest.join('  ')}`
 }
 

@@ -75,9 +75,9 @@ export interface EndpointHeaders {
   headers?: string | false
 }
 
-/** Options `--headers FILE` and `--header 'Name: value'` of an endpoint → its headers; none for `--no-headers`, undefined
- *  without any of them. A file has one `Name: value` per line; `-` is standard input. No message contains a line of it,
- *  since a line may be a secret. */
+/** Options `--headers FILE` and `--header 'Name: value'` → the headers of an endpoint. `--no-headers` gives none; without
+ *  any of these options, undefined. A file has one `Name: value` per line; `-` is standard input. Error messages never
+ *  quote a line, because it may be a secret. */
 export function readEndpointHeaders(options: EndpointHeaders): Record<string, string> | undefined {
   const { headers: file, header = [] } = options
   if (file === undefined && header.length === 0) return undefined

@@ -99,10 +99,29 @@ function chownFolder(folder: string, owner: Owner | null): void {
   }
 }
 
-/** Removes the files of a draft, and the folder if it is empty. */
-export function removeWritten({ files }: Draft, zoneFolder: string | null): void {
-  for (const { path } of files) rmSync(path, { force: true })
+/** Removes the files of a draft, and the folder if it is empty. Never throws: root has become the owner of the data directory
+ *  by then, who may not remove files beside the config, and the failure before is what matters. Returns the paths of the
+ *  files that stay. */
+export function removeWritten({ files }: Draft, zoneFolder: string | null): string[] {
+  const staying = files.map(({ path }) => path).filter((path) => !isRemoved(path))
   if (zoneFolder !== null) removeIfEmpty(zoneFolder)
+  return staying
+}
+
+/** A failure → the same, which names files that stay: a repeated command would find a config. Bugs stay as they are. */
+export function withStaying(thrown: unknown, paths: readonly string[]): unknown {
+  const failure = paths.length === 0 ? null : toFailure(thrown)
+  if (failure === null) return thrown
+  return new CommandFailure(`${failure.message}\nBefore you repeat it: rm ${paths.join(' ')}`, failure.code)
+}
+
+function isRemoved(path: string): boolean {
+  try {
+    rmSync(path, { force: true })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function removeIfEmpty(folder: string): void {

@@ -49,6 +49,8 @@ export function laterOptions(options: InitOptions, config: Config): LaterOption[
       },
     contact !== undefined &&
       differs(({ reports }) => reports.contact) && { option: 'contact', keys: { 'reports.contact': contact } },
+    options.dns !== undefined &&
+      differs(({ dns }) => dns.provider) && { option: 'dns', keys: { 'dns.provider': options.dns } },
     url !== '' &&
       differs(({ delivery }) => delivery.smarthost) && {
         option: 'smarthost',

@@ -20,6 +20,8 @@ export interface InitOptions {
   /** URL of PostgreSQL; `-` reads a line of standard input. */
   database?: string
   databaseCa?: string
+  /** DNS provider as lexicon calls it: `init` also publishes the records there. */
+  dns?: string
 }
 
 /** A config that `init` could write, parsed, with its files. */
@@ -45,6 +47,15 @@ export async function chooseHostname({ hostname }: InitOptions, domain: string, 
   const usual = `mail.${domain}`
   return hostname ?? ((await ask?.(`Public hostname of this machine [${usual}]: `)) || usual)
 }
+
+/** Whether to serve HTTPS: from the options or the prompt, whose answer also agrees to the terms of the authority. */
+export async function chooseHttps({ https }: InitOptions, ask: Prompt | null): Promise<true | undefined> {
+  if (https || ask === null) return https
+  return /^y(?:es)?$/i.test(await ask(HTTPS_QUESTION)) ? true : undefined
+}
+
+const HTTPS_QUESTION =
+  "Serve HTTPS with a certificate of Let's Encrypt, and agree to its terms (https://letsencrypt.org/repository/)? [y/N]: "
 
 /** Options → config and files to write. The URLs of a smarthost and a database contain a password, so they go into
  *  separate files; `-` is read from standard input. Throws CommandFailure (exit code 2) with all faults of the config. */
@@ -76,8 +87,8 @@ export function draftOf(options: InitOptions, hostname: string): Draft {
 }
 
 /** Options → the settings of the config without secrets. */
-export function settingsOf({ contact, dataDir, https }: InitOptions, hostname: string) {
-  return { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
+export function settingsOf({ contact, dataDir, https, dns }: InitOptions, hostname: string) {
+  return { hostname, dataDir: dataDir && resolve(dataDir), contact, https, dnsProvider: dns }
 }
 
 /** A secret → its file to write; none if the file has the same text, of another config in the folder. Throws

@@ -4,6 +4,7 @@ import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../operating/health/check.ts'
 import { type DnsHost, dnsTable } from './dns-table.ts'
 import { reverseDnsText } from './host-records.ts'
+import { type FirstDns, firstDnsJson } from './init-dns.ts'
 import { type LaterOption, laterText } from './init-later.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 import { hintOf, LINK_MINUTES } from './login-link.ts'
@@ -31,24 +32,29 @@ export interface InitResult extends ExistingDomain {
   later: readonly LaterOption[]
   /** Null with --skip-checks. */
   checks: readonly CheckResult[] | null
+  /** With --dns and --json: what became of the records. */
+  dns?: FirstDns
 }
 
 interface ReportOptions {
   config: string
+  dns?: string
   json?: true
 }
 
 /** Prints that the domain already exists, with its DNS records. */
 export function printUnchanged(
   { organizationId, domain }: ExistingDomain,
-  { json, config }: ReportOptions,
+  { json, config, dns }: ReportOptions,
   later: readonly LaterOption[],
 ): void {
   const dnsRecords = domain.dns_records
   const ids = { organization_id: organizationId, domain_id: domain.id }
   if (json) printJson({ changed: false, ...ids, dns_records: dnsRecords, ...notApplied(later) })
   else
-    print(`${domain.name} already exists. Nothing was changed.\n\n${laterBlock(later, config)}${dnsTable(dnsRecords)}`)
+    print(
+      `${domain.name} already exists. Nothing was changed.\n\n${laterBlock(later, config)}${dnsTable(dnsRecords)}${dns === undefined ? '' : `\n\nPublish them with: postrider dns apply ${domain.name} --provider ${dns}`}`,
+    )
 }
 
 /** Prints which files `init` would write, and the text of the config or the options that an existing one lacks. */
@@ -72,9 +78,9 @@ export function printPlan(
 }
 
 /** Prints the results of `init` and the next steps, or with `json` one record. */
-export function printReport(made: InitResult, { json, config }: ReportOptions, draft: Draft): void {
+export function printReport(made: InitResult, { json, config, dns }: ReportOptions, draft: Draft): void {
   if (json) printMachineReport(made)
-  else print(nextSteps(made, config, draft))
+  else print(nextSteps(made, { config, dns }, draft))
 }
 
 const notApplied = (later: readonly LaterOption[]) =>
@@ -85,7 +91,7 @@ function laterBlock(later: readonly LaterOption[], config: string): string {
   return text === '' ? '' : `${text}\n`
 }
 
-function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, checks, later }: InitResult): void {
+function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, checks, later, dns }: InitResult): void {
   printJson({
     organization_id: organizationId,
     domain_id: domain.id,
@@ -94,11 +100,16 @@ function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, chec
     dns_records: domain.dns_records,
     ...(checks === null ? {} : { checks }),
     ...notApplied(later),
+    ...(dns === undefined ? {} : { dns: firstDnsJson(dns) }),
   })
 }
 
 /** The results, and every step up to the first message. */
-function nextSteps(made: InitResult, given: string, { config, files }: Draft): string {
+function nextSteps(
+  made: InitResult,
+  { config: given, dns }: Pick<ReportOptions, 'config' | 'dns'>,
+  { config, files }: Draft,
+): string {
   const file = given === '' ? "''" : resolve(given)
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const colors = colorsFor(process.env, process.stdout.isTTY)
@@ -115,7 +126,7 @@ ${colors.good('✓')} organization ${organizationId}, domain ${domain.name} (${d
 ${laterBlock(made.later, given)}${colors.bold('Admin API key, shown only once')}
   ${apiKey}
 
-${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}
+${colors.bold(dns === undefined ? `1. Publish these records at the DNS host of ${domain.name}` : `1. init publishes these records at ${dns}, below`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}
 ${dnsTable(domain.dns_records, hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
 ${reverseDnsText(config)}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
 

@@ -6,12 +6,13 @@ export function initialConfig(settings: {
   dataDir?: string | undefined
   contact?: string | undefined
   https?: true | undefined
+  dnsProvider?: string | undefined
   /** The URL itself, or the name of a file that contains it. */
   smarthost?: { url: string } | { file: string } | undefined
   /** The same of PostgreSQL. */
   database?: (({ url: string } | { file: string }) & { caFile: string | undefined }) | undefined
 }): string {
-  const { hostname, dataDir, contact, https, smarthost, database } = settings
+  const { hostname, dataDir, contact, https, dnsProvider, smarthost, database } = settings
   return `# Postrider configuration. Keys that are not set here use their default. For all keys and their descriptions, see
 # config.example.toml or run \`postrider config example\`. Run \`postrider config check\` after each change.
 
@@ -27,7 +28,7 @@ ${everyAddress() === '[::]' ? INBOUND_LINES : ''}
 [delivery]
 # If your provider blocks port 25, send through its relay. Percent-encode the user and password.
 ${smarthostLine(smarthost)}
-${contact === undefined ? '' : `\n[reports]\n# Contact address for recipients of the reports that this server sends.\ncontact = ${JSON.stringify(contact)}\n`}`
+${contact === undefined ? '' : `\n[reports]\n# Contact address for recipients of the reports that this server sends.\ncontact = ${JSON.stringify(contact)}\n`}${dnsProvider === undefined ? '' : dnsLines(dnsProvider)}`
 }
 
 /** The host to listen at on all addresses of this machine: `::` accepts both families, but fails without IPv6. */
@@ -56,6 +57,15 @@ listen_redirect = "${everyAddress()}:80"
 mode = "acme"
 acme_agree_terms = true
 ${contact === undefined ? '#acme_contact = ""' : `acme_contact = ${JSON.stringify(contact)}`}`
+
+const dnsLines = (provider: string) => `
+[dns]
+# Provider at which \`postrider dns apply\` changes records. The file has its key, as lines NAME=value.
+provider = ${JSON.stringify(provider)}
+#credentials_file = "/etc/postrider/dns-credentials"
+# Zones in which the server rotates DKIM keys by itself.
+#provider_zones = ["example.com"]
+`
 
 function databaseLines(database: Parameters<typeof initialConfig>[0]['database']): string {
   if (database === undefined) return ''

@@ -11,11 +11,13 @@ import type { DatabaseState } from '../storage/postgres/requirements.ts'
 import { type CliContext, hasDatabase, requireConfig, withStore } from './cli-context.ts'
 import { zoneText } from './dns.ts'
 import { lookAtMachine } from './doctor.ts'
+import { EXIT, type ExitCode } from './failure.ts'
 import { findings } from './findings.ts'
 import { hostRecords } from './host-records.ts'
-import { openZoneFolder, removeWritten, writeFiles, writeZone } from './init-files.ts'
-import { laterOptions } from './init-later.ts'
-import { chooseDomain, chooseHostname, type Draft, draftOf, type InitOptions } from './init-plan.ts'
+import { printFirstDns, publishFirst, requireDnsProvider } from './init-dns.ts'
+import { openZoneFolder, removeWritten, withStaying, writeFiles, writeZone } from './init-files.ts'
+import { type LaterOption, laterOptions } from './init-later.ts'
+import { chooseDomain, chooseHostname, chooseHttps, type Draft, draftOf, type InitOptions } from './init-plan.ts'
 import { type ExistingDomain, type InitResult, printPlan, printReport, printUnchanged } from './init-report.ts'
 import { makeLoginLink } from './login-link.ts'
 import { colorsFor, print } from './print.ts'
@@ -34,22 +36,29 @@ interface Options extends InitOptions {
 /** Prepares the first domain: checks the machine, writes a config if there is none, and creates the store, an
  *  organization, the domain and an admin key. If a check fails, it prints advice and continues. If the domain exists,
  *  it changes nothing, so running it again is safe. If the store cannot be created, it removes the files that it wrote.
- *  Throws CommandFailure for an invalid option or a file that cannot be written. */
-export async function init(options: Options): Promise<void> {
-  const ask = terminalPrompt(options.input && !options.json)
-  const domain = await chooseDomain(options, ask)
+ *  With `dns` it then publishes the records, and returns
+ *  1 if required ones are missing. Throws CommandFailure for an invalid option or a file that cannot be written. */
+export async function init(given: Options): Promise<ExitCode> {
+  const ask = terminalPrompt(given.input && !given.json)
+  const domain = await chooseDomain(given, ask)
   // '' means no file: all settings come from the environment.
-  const isNew = options.config !== '' && !existsSync(options.config)
-  const hostname = isNew ? await chooseHostname(options, domain, ask) : ''
+  const isNew = given.config !== '' && !existsSync(given.config)
+  const hostname = isNew ? await chooseHostname(given, domain, ask) : ''
+  const https = isNew ? await chooseHttps(given, ask) : given.https
+  const options: Options = { ...given, ...(https && { https }) }
   const first: Draft = isNew ? draftOf(options, hostname) : { config: requireConfig(options.config), files: [] }
   if (!isNew) requireSameDatabase(options.database, options.config, first.config)
   const shared = await inspectShared(first.config)
   requireOwnKey(shared, first.config)
-  // Before root becomes the owner of the data: only root can see which process listens on a port.
+  // As root, before the change to the owner of the data: only root can see which process listens on a port.
   const held = heldPorts('/proc')
   const later = isNew ? [] : laterOptions(options, first.config)
   const known = isNew ? null : await knownDomain(domain, options.org, { config: first.config, shared })
-  if (known !== null) return printUnchanged(known, options, later)
+  if (known !== null) {
+    printUnchanged(known, options, later)
+    return EXIT.done
+  }
+  if (options.dns !== undefined) requireDnsProvider(options.dns, first.config)
 
   const runChecks = async (draft: Draft, only?: string): Promise<Found> => {
     if (!options.json && only === undefined) print('Checking this machine')
@@ -66,12 +75,31 @@ export async function init(options: Options): Promise<void> {
     found = { ...(await runChecks(draft, 'smarthost')), addresses: found?.addresses ?? [] }
   }
   const checks = found?.checks ?? null
-  if (options.dryRun) return printPlan(draft, checks, options, later)
+  if (options.dryRun) {
+    printPlan(draft, checks, options, later)
+    return EXIT.done
+  }
+  const made = await create(domain, draft, { found, later, options })
+  if (options.dns === undefined || !options.json) printReport(made, options, draft)
+  if (options.dns === undefined) return EXIT.done
+  const about = { name: domain, organizationId: made.organizationId }
+  const dns = await publishFirst(about, draft.config, { ...options, dns: options.dns, isAsking: ask !== null })
+  if (options.json) printReport({ ...made, dns }, options, draft)
+  const ok = options.json ? dns.result?.ok === true : printFirstDns(dns, domain)
+  return ok ? EXIT.done : EXIT.failed
+}
 
+/** Writes the files, and creates store, organization, domain and key. Removes the files if that fails. */
+async function create(
+  domain: string,
+  draft: Draft,
+  { found, later, options }: { found: Found | null; later: LaterOption[]; options: Options },
+): Promise<InitResult> {
+  const checks = found?.checks ?? null
   writeFiles(draft)
   const zoneFolder = openZoneFolder(options.config, draft.config.dataDir)
   try {
-    await withStore(draft.config, async (context) => {
+    return await withStore(draft.config, async (context) => {
       const made = await establish(domain, options, context)
       // The check finds the published DMARC record, which the zone file then contains only as a comment.
       if (checks?.some(isDmarcThere)) made.domain = await verifyNow(made, context)
@@ -79,11 +107,10 @@ export async function init(options: Options): Promise<void> {
       const hosts = hostRecords(draft.config, domain, found?.addresses)
       const text = zoneText(domain, made.domain.dns_records, hosts)
       const zone = writeZone(zoneFolder, domain, text)
-      printReport({ ...made, zone, hosts, dnsHost, checks, later }, options, draft)
+      return { ...made, zone, hosts, dnsHost, checks, later }
     })
   } catch (thrown) {
-    removeWritten(draft, zoneFolder)
-    throw thrown
+    throw withStaying(thrown, removeWritten(draft, zoneFolder))
   }
 }
 

@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join as joinPath, resolve } from 'node:path'
 import { type Config, nodeName } from '../config/load.ts'
+import { sharedSettings } from '../config/shared-settings.ts'
 import type { CheckResult } from '../operating/health/check.ts'
+import { differences } from '../operating/health/nodes.ts'
 import { ENCRYPTION_KEY_FILE } from '../storage/encryption-key.ts'
 import { requireConfig, withStore } from './cli-context.ts'
 import { lookAtMachine } from './doctor.ts'
 import { CommandFailure, usageFault } from './failure.ts'
 import { findings } from './findings.ts'
-import { removeWritten, writeFiles } from './init-files.ts'
+import { removeWritten, withStaying, writeFiles } from './init-files.ts'
 import { type Draft, draftOf, type InitOptions, SECRET_MODE } from './init-plan.ts'
 import { DEFAULT_CONFIG_FILE } from './options.ts'
 import { colorsFor, print, printJson } from './print.ts'
@@ -46,9 +48,10 @@ export async function join(options: Options): Promise<void> {
   if (!options.json && checks !== null) print(`${findings(checks, colorsFor(process.env, process.stdout.isTTY))}\n`)
   const plan = { config, files }
   if (options.dryRun) return printPlan(plan, checks, options)
-  const others = await write(plan)
-  if (options.json) printJson({ changed: true, ...recordOf(config, others), ...(checks === null ? {} : { checks }) })
-  else print(nextSteps(plan, others, options))
+  const { others, differing } = await write(plan)
+  const record = { changed: true, ...recordOf(config, others), differing_settings: differing }
+  if (options.json) printJson({ ...record, ...(checks === null ? {} : { checks }) })
+  else print(nextSteps(plan, { others, differing }, options))
 }
 
 function hostnameOf({ hostname }: Options): string {
@@ -72,15 +75,28 @@ function keyFile(from: string, { dataDir }: Config): Draft['files'] {
   throw usageFault(`data-dir: ${path} is the key of another installation. Choose another data directory`)
 }
 
-/** Writes the files and opens the store with them; removes them if that fails → names of the other nodes. */
-async function write(plan: Draft): Promise<string[]> {
+interface Joined {
+  /** Names of the other nodes. */
+  others: string[]
+  /** Settings that all nodes must have, and that a running one has otherwise. */
+  differing: string[]
+}
+
+/** Writes the files and opens the store with them; removes them if that fails. */
+async function write(plan: Draft): Promise<Joined> {
   mkdirSync(plan.config.dataDir, { recursive: true, mode: 0o700 })
   writeFiles(plan)
   try {
-    return await withStore(plan.config, async ({ store }) => (await store.nodes.list()).map(({ name }) => name))
+    return await withStore(plan.config, async ({ store: { nodes } }) => {
+      const list = await nodes.list()
+      const running = list.flatMap(({ state, settings }) =>
+        state === 'ended' || settings === null ? [] : [{ settings }],
+      )
+      const own = { settings: nodes.digestsOf(sharedSettings(plan.config)) }
+      return { others: list.map(({ name }) => name), differing: differences([own, ...running]) }
+    })
   } catch (thrown) {
-    removeWritten(plan, null)
-    throw thrown
+    throw withStaying(thrown, removeWritten(plan, null))
   }
 }
 
@@ -101,7 +117,7 @@ function printPlan({ files }: Draft, checks: readonly CheckResult[] | null, { js
   else print(`Nothing was changed. Without --dry-run, join writes ${writes.join(' and ')}.`)
 }
 
-function nextSteps({ config, files }: Draft, others: readonly string[], options: Options): string {
+function nextSteps({ config, files }: Draft, { others, differing }: Joined, options: Options): string {
   const { good, bold } = colorsFor(process.env, process.stdout.isTTY)
   const file = options.config === '' ? "''" : resolve(options.config)
   const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
@@ -114,10 +130,19 @@ ${bold('1. DNS')}
    At the provider of this machine, set the reverse DNS (PTR) of its IP address to ${hostname}.
    Publish the A record of ${hostname}, and add a:${hostname} to the SPF record of each return path host.
 
-${bold('2. Start the node with systemd, as root')}
+${settingsStep(differing, file)}${bold('2. Start the node with systemd, as root')}
 ${serviceSteps({ file, dataDir, secrets })}
 
 ${bold('3. After the start')}
    ${COMMAND} node list${named}
    ${COMMAND} doctor${named}`
+}
+
+/** What to copy before the start; '' without a difference. */
+function settingsStep(differing: readonly string[], file: string): string {
+  if (differing.length === 0) return ''
+  return `   Other nodes have other values of these settings. Copy them into ${file} before the start, with the files and
+   passwords that they name: ${differing.join(', ')}
+
+`
 }

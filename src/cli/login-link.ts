@@ -20,8 +20,8 @@ interface Options {
 }
 
 /** Creates and prints a link that signs an operator in to the dashboard. `removePassword` also removes the operator's
- *  password and ends the operator's sessions. Throws CommandFailure if the dashboard is off, and without `user` if there
- *  are several operators. */
+ *  password and ends the operator's sessions. Throws CommandFailure if the dashboard is off, and without `user` if
+ *  there are several operators. */
 export async function loginLink(options: Options): Promise<void> {
   await withCliContext(options.config, async ({ config, store, operator }) => {
     if (!config.http.dashboard) throw new CommandFailure('The dashboard is off. Set http.dashboard = true to sign in.')
@@ -38,8 +38,8 @@ export async function loginLink(options: Options): Promise<void> {
   })
 }
 
-/** The named operator, or the only one. Links are for operators only: nodes of an earlier version sign in the oldest
- *  operator with every link. */
+/** The named operator, or the only one; links are for operators only. Throws CommandFailure without one of that name,
+ *  and for several without a name. */
 async function requireOperator({ users }: Pick<Store, 'users'>, name: string | undefined): Promise<User> {
   const operators = await users.operators()
   const [only, ...others] = operators
@@ -57,8 +57,9 @@ export interface LoginLink {
   expiresAt: number
 }
 
-/** Creates a sign-in link of an operator below `publicUrl`; `expiresAt` is ms UTC. The store contains only a hash of the token. The
- *  token is in the fragment, which browsers do not send, so it is in no server log, proxy log or Referer header. */
+/** Creates a sign-in link of an operator below `publicUrl`; `expiresAt` is ms UTC. The store contains only a hash of
+ *  the token. The token is in the fragment, which browsers do not send, so it is in no server log, proxy log or Referer
+ *  header. */
 export async function makeLoginLink(
   store: Pick<Store, 'sessions'>,
   publicUrl: string,

@@ -21,10 +21,10 @@ export async function listNodes({ config: file, json }: Options): Promise<void> 
     const records = (await store.nodes.list()).map(nodeRecord)
     if (json) return printJson({ data: records })
     if (config.database.url === '') return print('This installation uses SQLite and has one server: postrider status')
-    const rows = records.map(({ name, hostname, version, state, slots, in_progress, started_at, seen_at }) => {
-      return [name, hostname, version, state, String(slots), String(in_progress), started_at, seen_at]
+    const rows = records.map(({ name, hostname, version, state, in_progress, started_at, seen_at }) => {
+      return [name, hostname, version, state, String(in_progress), started_at, seen_at]
     })
-    const heads = ['name', 'hostname', 'version', 'state', 'slots', 'in progress', 'started', 'last seen']
+    const heads = ['name', 'hostname', 'version', 'state', 'in progress', 'started', 'last seen']
     print(table(heads, rows) || 'no node has started yet')
   })
 }
@@ -38,11 +38,10 @@ export async function drainNode(name: string, { config: file, json }: Options): 
     if (result === 'unknown') {
       throw new CommandFailure(`no node ${name} runs. List the nodes with: postrider node list`)
     }
-    const { slots, underWay, others } = await untilDrained(store, name)
+    const { underWay, others } = await untilDrained(store, name)
     const isChanged = result === 'draining'
-    if (json) return printJson({ name, changed: isChanged, slots, in_progress: underWay })
-    const rest =
-      slots + underWay === 0 ? 'It has handed everything over.' : `${underWay} attempts are still in progress.`
+    if (json) return printJson({ name, changed: isChanged, in_progress: underWay })
+    const rest = underWay === 0 ? 'It has handed everything over.' : `${underWay} attempts are still in progress.`
     const alone = others ? '' : '\nNo other node handles mail: it waits until one does.'
     print(
       isChanged
@@ -78,13 +77,12 @@ async function withNodes(file: string, work: Parameters<typeof withStore<void>>[
 async function untilDrained(
   { nodes }: Pick<Store, 'nodes'>,
   name: string,
-): Promise<{ slots: number; underWay: number; others: boolean }> {
-  const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0)
+): Promise<{ underWay: number; others: boolean }> {
   for (const endsAt = systemClock.steady.now() + DRAIN_MS; ; await systemClock.sleep(LOOK_MS)) {
     const all = await nodes.list()
     const own = all.filter((node) => node.name === name && node.state !== 'ended')
-    const [slots, underWay] = [sum(own.map((node) => node.slots)), sum(own.map((node) => node.underWay))]
-    const isOver = slots + underWay === 0 || systemClock.steady.now() >= endsAt
-    if (isOver) return { slots, underWay, others: all.some(({ state }) => state === 'active') }
+    const underWay = own.reduce((sum, node) => sum + node.underWay, 0)
+    const isOver = own.every(({ isHandedOver }) => isHandedOver) || systemClock.steady.now() >= endsAt
+    if (isOver) return { underWay, others: all.some(({ state }) => state === 'active') }
   }
 }

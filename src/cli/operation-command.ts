@@ -1,11 +1,12 @@
 import type { Command, Option } from 'commander'
-import type { CliContext } from './cli-context.ts'
 import type { Columns } from './columns.ts'
 import type { ExitCode } from './failure.ts'
+import type { OperationContext } from './operation-context.ts'
 import type { OperatorRequest } from './operator.ts'
 import { withRecords } from './options.ts'
 import type { Colors } from './print.ts'
-import type { ListName, Lists, OperationName, Results } from './results.ts'
+import { FOR_OPERATOR, type ListName, type Lists, type OperationName, type Results } from './results.ts'
+import { type Server, withServer } from './server-access.ts'
 
 /** Commands that are one operation of the API. Their rows are in commands/; run-operation.ts runs them. A test compares
  *  the options with the schemas of the operations, which are built only when a command runs. */
@@ -22,6 +23,8 @@ export interface GivenOptions {
   json?: true
   org?: string
   domain?: string
+  /** Another server on which the operation runs (server-access.ts). */
+  server?: Server | null
 }
 
 /** Where an operation works: the organization, domain and mode of the request, and fields that follow from them. */
@@ -48,7 +51,7 @@ interface Row {
 
 /** A command with one answer. `--json` prints it as it is. */
 export interface AnswerRow<Id extends OperationName> extends Row {
-  place(given: Given, context: CliContext): Promise<Place>
+  place(given: Given, context: OperationContext): Promise<Place>
   /** The answer as text. */
   text(answer: Results[Id], given: Given<object>, colors: Colors): string
   /** A remark for standard error; null for none. */
@@ -60,9 +63,9 @@ export interface AnswerRow<Id extends OperationName> extends Row {
 /** A command that prints records as a table, newest first. With a field `limit` it prints one page, otherwise all. */
 export interface ListRow<Id extends ListName> extends Row {
   /** Several places: their lists follow each other. */
-  place(given: Given, context: CliContext): Promise<Place | Place[]>
+  place(given: Given, context: OperationContext): Promise<Place | Place[]>
   columns: Columns<Lists[Id]>
-  /** Whether a record of a place is shown; by default all are. */
+  /** Whether the table shows a record of the list at `place`; by default it shows all. */
   keep?(record: Lists[Id], place: Place): boolean
   /** Shown instead of a table without records. */
   none: string
@@ -101,6 +104,7 @@ function add(parent: Command, words: string, added: Added): void {
   for (const option of [...placed, ...Object.values(query), ...Object.values(body), ...others]) {
     command.addOption(option)
   }
+  if (!FOR_OPERATOR.has(operation)) withServer(command)
   OPERATION_OF.set(command, added)
   command.action(async (...args: unknown[]) => {
     const operands = args.slice(0, command.registeredArguments.length).map(String)

@@ -4,6 +4,7 @@ import type { Config } from '../config/load.ts'
 import { createEventStream } from '../events/event-stream/event-stream.ts'
 import { createForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
+import { createReplyAddresses } from '../mail/reply-address.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { Mode } from '../model/message.ts'
 import { policyAt } from '../model/mta-sts.ts'
@@ -24,7 +25,7 @@ import { createPreparer } from '../sending/outbound/prepare.ts'
 import type { SigningKey } from '../sending/submission/signing.ts'
 import { openCanaries } from '../server/canary.ts'
 import { createOperations, type OperationContext, withoutDelivery } from '../server/operations.ts'
-import { parsingHere } from '../server/parsing/parsing.ts'
+import { inboundAttachmentHere, parsingHere } from '../server/parsing/parsing.ts'
 import {
   openCanaryMail,
   openForwarding,
@@ -34,10 +35,10 @@ import {
 } from '../server/submission.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
-import { createAudit, type Origin } from '../web/api/audit.ts'
+import { Audit, type Origin } from '../web/api/audit.ts'
 import type { Call, Operation } from '../web/api/operation.ts'
 import { operatorKey } from '../web/api/operator.ts'
-import { perform } from '../web/api/perform.ts'
+import { loadResource, runHandler } from '../web/api/perform.ts'
 import { check } from '../web/api/schema.ts'
 import { createStreams } from '../web/api/streams.ts'
 import type { ListName, Lists, OperationName, Results } from './results.ts'
@@ -106,6 +107,7 @@ export function createOperator(deps: {
   const preparer = createPreparer()
   const context: OperationContext = {
     ...parsingHere(),
+    inboundAttachment: inboundAttachmentHere,
     config,
     store,
     clock,
@@ -121,6 +123,7 @@ export function createOperator(deps: {
     recipientParts: async () =>
       createRecipientParts({
         verp: createVerp(await store.secret('verp', random.bytes(32))),
+        replyAddresses: createReplyAddresses(await store.secret('reply', random.bytes(32))),
         secret: await store.secret('tracking', random.bytes(32)),
         publicUrl: () => config.http.publicUrl,
       }),
@@ -156,20 +159,19 @@ export function createOperator(deps: {
     canaries,
   })
 
-  const audit = createAudit({ auditLog: store.auditLog, mintId, log })
-  const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })
+  const audit = new Audit({ auditLog: store.auditLog, mintId, log })
+  const origin: Origin = { actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null }
 
   const ask = async (operationId: string, request: OperatorRequest): Promise<unknown> => {
     const operation = operations.find(({ id }) => id === operationId)
     if (operation === undefined) throw new Error(`unknown operation ${operationId}`)
     const call = callOf(request, mintId, clock.now())
-    const answer = await audit(operation, call, origin, () =>
-      perform(operation, call, {
-        query: () => operation.query && checked(operation.query, request.query ?? {}),
-        body: () => operation.body && checked(operation.body, request.body ?? {}),
-        remember: () => undefined,
-      }),
-    )
+    const answer = await audit.record(operation, call, origin, async () => {
+      await loadResource(operation, call)
+      const query = operation.query && checked(operation.query, request.query ?? {})
+      const body = operation.body && checked(operation.body, request.body ?? {})
+      return runHandler(operation, call, { query, body }, () => undefined)
+    })
     return answer.body
   }
 
@@ -180,15 +182,7 @@ export function createOperator(deps: {
     // body against that document.
     run: async <Id extends OperationName>(operationId: Id, request: OperatorRequest) =>
       (await ask(operationId, request)) as Results[Id],
-    async listAll<Id extends ListName>(operationId: Id, request: OperatorRequest) {
-      const records: Lists[Id][] = []
-      for (let query: Record<string, string> = { ...request.query, limit: '100' }; ; ) {
-        const page = (await ask(operationId, { ...request, query })) as Page<Lists[Id]>
-        records.push(...page.data)
-        if (page.next_cursor === null) return records
-        query = { ...query, cursor: page.next_cursor }
-      }
-    },
+    listAll: listAllBy(ask),
     manage: (action, { organizationId, body }, work) => {
       const call = {
         organizationId,
@@ -197,9 +191,22 @@ export function createOperator(deps: {
         params: { id: organizationId ?? '' },
         body,
       }
-      return audit({ id: action, method: 'POST' }, call, origin, work)
+      return audit.record({ id: action, method: 'POST' }, call, origin, work)
     },
     close: resolver.close,
+  }
+}
+
+/** Reads a list page by page with `ask`, which runs an operation and returns its body. */
+export function listAllBy(ask: (operationId: string, request: OperatorRequest) => Promise<unknown>) {
+  return async <Id extends ListName>(operationId: Id, request: OperatorRequest): Promise<Lists[Id][]> => {
+    const records: Lists[Id][] = []
+    for (let query: Record<string, string> = { ...request.query, limit: '100' }; ; ) {
+      const page = (await ask(operationId, { ...request, query })) as Page<Lists[Id]>
+      records.push(...page.data)
+      if (page.next_cursor === null) return records
+      query = { ...query, cursor: page.next_cursor }
+    }
   }
 }
 

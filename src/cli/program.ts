@@ -37,6 +37,7 @@ import { printError } from './print.ts'
 /** Runs a command line (without program and script) and returns the exit code. Prints errors; never rejects. Loads the
  *  module of a command only when it runs, so that `version` does not load the SMTP server of `try`. */
 export async function runCommand(args: readonly string[]): Promise<number> {
+  if (process.env.POSTRIDER_URL === '') delete process.env.POSTRIDER_URL // as if it were not set
   let code: number = EXIT.done
   const program = createProgram((result) => {
     code = result

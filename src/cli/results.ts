@@ -13,6 +13,7 @@ import type { sendingAddressRecord } from '../web/api/routes/sending-addresses.t
  *  are only for the operator: the client does not have them. */
 export interface Results extends Answers, ListResults {
   alerts_list: { data: ReturnType<typeof alertRecord>[]; channels: ReturnType<typeof channelRecord>[] }
+  alerts_silence: ReturnType<typeof alertRecord>
   alerts_test: { data: ReturnType<typeof testRecord>[] }
   canary_list: {
     every_minutes: number
@@ -28,6 +29,14 @@ export interface Results extends Answers, ListResults {
   users_create: User
   users_reset: PasswordLink
 }
+
+/** Operations of commands that no API key can call. */
+export const FOR_OPERATOR: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...(['alerts_list', 'alerts_silence', 'alerts_test', 'canary_list', 'canary_run'] as const),
+  ...(['relays_list', 'sending_addresses_list'] as const),
+  ...(['blocked_links_create', 'blocked_links_delete', 'blocked_links_list'] as const),
+  ...(['organizations_create', 'organizations_list', 'organizations_update', 'users_create', 'users_reset'] as const),
+])
 
 /** Record type of each list. */
 export interface Lists extends ClientLists {

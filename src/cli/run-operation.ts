@@ -1,7 +1,7 @@
-import { type CliContext, withCliContext } from './cli-context.ts'
 import { recordTable } from './columns.ts'
 import { EXIT, type ExitCode, usageFault } from './failure.ts'
 import type { AnswerRow, Fields, Given, ListRow, OperationRow, Place } from './operation-command.ts'
+import { type OperationContext, withOperations } from './operation-context.ts'
 import type { OperatorRequest } from './operator.ts'
 import { colorsFor, print, printError, printJson } from './print.ts'
 import type { ListName, Lists, OperationName } from './results.ts'
@@ -21,7 +21,7 @@ export async function runOperation(operation: OperationName, row: OperationRow, 
     query: { ...place.query, ...query },
     body: { ...place.body, ...body },
   })
-  return withCliContext(options.config, (context) => {
+  return withOperations(options, (context) => {
     const call = { given, context, requestAt }
     // addList takes only names of lists.
     return 'columns' in row ? printList(operation as ListName, row, call) : printAnswer(operation, row, call)
@@ -30,7 +30,7 @@ export async function runOperation(operation: OperationName, row: OperationRow, 
 
 interface Call {
   given: Given
-  context: CliContext
+  context: OperationContext
   requestAt: (place: Place) => OperatorRequest
 }
 

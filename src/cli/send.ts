@@ -1,15 +1,17 @@
 import { basename } from 'node:path'
 import type { AcceptedMessage } from '../client/types.ts'
 import { parseMailbox } from '../mail/address.ts'
-import { isFinal, messageStatus } from '../model/message.ts'
+import { isFinal } from '../model/message.ts'
 import { systemClock } from '../os/clock.ts'
-import type { Store } from '../storage/store.ts'
-import { withCliContext } from './cli-context.ts'
+import { requireConfig } from './cli-context.ts'
 import { EXIT, type ExitCode, usageFault } from './failure.ts'
 import { follow, formatStep, recordOfStep, type Step } from './follow.ts'
 import { namedValues, readBytes, readText, readVariables } from './given-files.ts'
+import { type OperationContext, withOperations } from './operation-context.ts'
+import type { Operator, OperatorRequest } from './operator.ts'
 import { requireDomain } from './places.ts'
 import { colorsFor, print, printError, printJson } from './print.ts'
+import type { Server } from './server-access.ts'
 import { isServed } from './serving.ts'
 
 interface Options {
@@ -20,6 +22,7 @@ interface Options {
   cc?: string[]
   bcc?: string[]
   replyTo?: string[]
+  replies?: string
   subject?: string
   text?: string
   textFile?: string
@@ -40,6 +43,7 @@ interface Options {
   mode: string
   wait?: number
   follow?: true
+  server?: Server | null
 }
 
 /** Validates one message as the API does, queues it in the store and prints the API's response. A running server starts
@@ -48,54 +52,76 @@ interface Options {
  *  domain, an unreadable file or an option in the wrong format, and Refusal as the API does. */
 export async function send(options: Options): Promise<ExitCode> {
   const body = bodyOf(options) // before root becomes the owner of the data, who may not read the files
-  return withCliContext(options.config, async ({ config, store, operator }) => {
-    const domain = await requireDomain(domainOf(options.from), store)
-    const accepted = await operator.run('messages_send', {
-      organizationId: domain.organizationId,
-      domainId: domain.id,
-      mode: options.mode === 'test' ? 'test' : 'live',
-      body,
-    })
-    const isWaiting = (accepted.status === 'queued' || accepted.status === 'scheduled') && !isServed(config.dataDir)
+  return withOperations(options, async (context) => {
+    const { operator } = context
+    const place = await senderOf(options, context)
+    const accepted = await operator.run('messages_send', { ...place, body })
+    const isOpen = accepted.status === 'queued' || accepted.status === 'scheduled'
+    const isWaiting = isOpen && options.server == null && !isServed(requireConfig(options.config).dataDir)
     if (isWaiting) printError('No server is running on this data directory. The message stays queued until one starts.')
-    if (options.follow) return printSteps(accepted, options, store)
+    const request = { organizationId: place.organizationId, params: { message_id: accepted.id } }
+    const watched = { operator, request, pollMs: options.server == null ? POLL_MS : REMOTE_POLL_MS }
+    if (options.follow) return printSteps(accepted, options, watched)
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
     // Ctrl-C stops the wait, not the delivery.
     if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
-    const answer: Sent = seconds === 0 ? accepted : { ...accepted, ...(await outcome(accepted.id, seconds, store)) }
+    const answer: Sent = seconds === 0 ? accepted : { ...accepted, ...(await outcome(seconds, watched)) }
     if (options.json) printJson(answer)
     else print(summary(answer))
     return options.wait === undefined || answer.status === 'delivered' ? EXIT.done : EXIT.failed
   })
 }
 
-async function printSteps(accepted: AcceptedMessage, { json }: Options, store: Store): Promise<ExitCode> {
+/** Organization and domain of `from`. A key of another server has both, and its mode. */
+async function senderOf({ from, mode, server }: Options, { store }: OperationContext): Promise<OperatorRequest> {
+  const isTest = mode === 'test'
+  if (store === null) {
+    if (isTest && !server?.key.startsWith('svc_test_')) throw usageFault('mode: test needs a test key (svc_test_…)')
+    return { organizationId: '' }
+  }
+  const { id, organizationId } = await requireDomain(domainOf(from), store)
+  return { organizationId, domainId: id, mode: isTest ? 'test' : 'live' }
+}
+
+/** A message that was accepted, and how it is read. */
+interface Watched {
+  operator: Pick<Operator, 'run'>
+  request: OperatorRequest
+  pollMs: number
+}
+
+async function printSteps(
+  accepted: AcceptedMessage,
+  { json }: Options,
+  { operator, request, pollMs }: Watched,
+): Promise<ExitCode> {
   process.once('SIGINT', () => process.exit(EXIT.interrupted)) // stops the output, not the delivery
   const { id } = accepted
   const colors = colorsFor(process.env, process.stdout.isTTY)
   if (json) printJson(accepted)
   else print(`${colors.dim(accepted.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
   const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(formatStep(step, colors)))
-  const status = await follow(id, { store, clock: systemClock, onStep })
+  const look = async () => {
+    const { recipients } = await operator.run('messages_get', request)
+    return { recipients, attempts: (await operator.run('messages_attempts', request)).data }
+  }
+  const status = await follow({ look, clock: systemClock, pollMs, onStep })
   return status === 'delivered' ? EXIT.done : EXIT.failed
 }
 
 /** Polling interval in ms: users see no delay, and the query by id is cheap. */
 const POLL_MS = 100
+/** Two requests each time; the smallest plan allows 60 requests a minute. */
+const REMOTE_POLL_MS = 3_000
 
-async function outcome(id: string, seconds: number, store: Store) {
-  for (const endsAt = systemClock.now() + seconds * 1000; ; await systemClock.sleep(POLL_MS)) {
-    const deliveries = await store.messages.deliveries(id)
-    const isOver = deliveries.every(({ status }) => isFinal(status))
+async function outcome(seconds: number, { operator, request, pollMs }: Watched) {
+  for (const endsAt = systemClock.now() + seconds * 1000; ; await systemClock.sleep(pollMs)) {
+    const { status, recipients } = await operator.run('messages_get', request)
+    const isOver = recipients.every(({ status }) => isFinal(status))
     if (!isOver && systemClock.now() < endsAt) continue
     return {
-      status: messageStatus(deliveries.map(({ status }) => status)),
-      recipients: deliveries.map(({ email, type, status, smtpResponse }) => ({
-        email,
-        type,
-        status,
-        smtp_response: smtpResponse,
-      })),
+      status,
+      recipients: recipients.map(({ email, type, status, smtp_response }) => ({ email, type, status, smtp_response })),
     }
   }
 }
@@ -116,13 +142,14 @@ function domainOf(from: string): string {
 
 /** Options → body of `messages_send`. Reads the files. Throws CommandFailure (exit code 2) for an unreadable file. */
 function bodyOf(options: Options): object {
-  const { from, to, cc, bcc, replyTo, subject, template, locale, tag, schedule } = options
+  const { from, to, cc, bcc, replyTo, replies, subject, template, locale, tag, schedule } = options
   return {
     from,
     to,
     cc,
     bcc,
     reply_to: replyTo,
+    replies,
     subject,
     html: options.htmlFile === undefined ? options.html : readText('html-file', options.htmlFile),
     text: options.textFile === undefined ? options.text : readText('text-file', options.textFile),
@@ -139,7 +166,7 @@ function bodyOf(options: Options): object {
 /** A file or an HTTP URL → its entry in `attachments`. The operation downloads a URL. */
 function attachmentOf(given: string): object {
   if (/^https?:\/\//i.test(given)) return { url: given }
-  return { filename: basename(given), content: readBytes('attach', given) }
+  return { filename: basename(given), content: readBytes('attach', given).toString('base64') }
 }
 
 function summary(answer: Sent): string {

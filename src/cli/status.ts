@@ -9,8 +9,8 @@ import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
 import { print, printJson, table } from './print.ts'
 import { isServed, readServing } from './serving.ts'
 
-/** Prints whether a server runs here, since when, its listeners, the queues and the nodes of the installation. Returns 0 if it runs, otherwise 1. Throws
- *  CommandFailure without a database. */
+/** Prints whether a server runs here, since when, its listeners, the queues and the nodes of the installation. Returns 0
+ *  if it runs, otherwise 1. Throws CommandFailure without a database. */
 export async function status(options: { config: string; json?: true }): Promise<ExitCode> {
   const config = requireConfig(options.config)
   const { dataDir, database } = config
@@ -67,8 +67,8 @@ const upgradeLine = (last: LastUpgrade | null) =>
 /** '' without nodes. */
 const nodeTable = (nodes: readonly NodeRecord[]) =>
   table(
-    ['node', 'state', 'slots', 'in progress', 'version'],
-    nodes.map(({ name, state, slots, underWay, version }) => [name, state, String(slots), String(underWay), version]),
+    ['node', 'state', 'in progress', 'version'],
+    nodes.map(({ name, state, underWay, version }) => [name, state, String(underWay), version]),
   )
 
 const QUEUES = [

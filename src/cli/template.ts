@@ -1,15 +1,17 @@
 import type { Template } from '../client/types.ts'
 import { localeOf, type TemplateKind } from '../model/template.ts'
-import { withCliContext } from './cli-context.ts'
 import { sourceOf, type Texts } from './commands/template.ts'
 import { readObject, readText } from './given-files.ts'
-import { requireOrganization, template as templatePlace } from './places.ts'
+import { withOperations } from './operation-context.ts'
+import { organization, template as templatePlace } from './places.ts'
 import { print, printJson, sanitize } from './print.ts'
+import type { Server } from './server-access.ts'
 
 interface Options {
   config: string
   json?: true
   org?: string
+  server?: Server | null
 }
 
 /** Options with the content of a template. An empty text removes a value. */
@@ -31,9 +33,9 @@ export async function createTemplate(options: ContentOptions & { kind: TemplateK
   const texts = givenTexts(options)
   const { locale, kind } = options
   const body = { ...givenFields(options), kind, ...(locale === undefined ? texts : { locales: { [locale]: texts } }) }
-  await withCliContext(options.config, async ({ store, operator }) => {
-    const { id: organizationId } = await requireOrganization(options.org, store)
-    showVersion(await operator.run('templates_create', { organizationId, body }), options)
+  await withOperations(options, async ({ store, operator }) => {
+    const place = await organization({ operands: [], options }, { store })
+    showVersion(await operator.run('templates_create', { ...place, body }), options)
   })
 }
 
@@ -46,7 +48,7 @@ export async function updateTemplate(
   const fields = givenFields(options)
   const texts = givenTexts(options)
   const { locale, removeLocale = [] } = options
-  await withCliContext(options.config, async ({ store, operator }) => {
+  await withOperations(options, async ({ store, operator }) => {
     const request = await templatePlace({ operands: [name], options }, { store })
     const locales: Record<string, object | null> = Object.fromEntries(removeLocale.map((each) => [each, null]))
     if (locale !== undefined) {
@@ -66,7 +68,7 @@ export async function updateTemplate(
 /** Gives a template the texts, languages and layout of an earlier version, as a new version, and prints that. Throws
  *  Refusal for an unknown version. */
 export async function restoreVersion(name: string, version: string, options: Options): Promise<void> {
-  await withCliContext(options.config, async ({ store, operator }) => {
+  await withOperations(options, async ({ store, operator }) => {
     const request = await templatePlace({ operands: [name], options }, { store })
     const { locales: present } = await operator.run('templates_get', request)
     const earlier = await operator.run('templates_get', { ...request, query: { version } })

@@ -32,6 +32,7 @@ export {
 export { EventStream } from './event-stream.ts'
 export { type Page, Pages } from './pages.ts'
 export { Postrider, type PostriderCamel, type PostriderOptions } from './postrider.ts'
+export type { TypedTemplates } from './typed-templates.ts'
 export type * from './types.ts'
 export {
   type HeadersLike,

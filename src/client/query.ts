@@ -1,6 +1,6 @@
-/** Query parameters → query string: `{ status: 'bounced', metadata: { order: '7' } }` →
- *  `?status=bounced&metadata%5Border%5D=7`. Arrays are joined with commas, dates become ISO 8601, and undefined and
- *  null are omitted. Without parameters, the empty string. */
+/** Query parameters → query string: `?status=bounced&metadata%5Border%5D=7` for `{ status: 'bounced', metadata: { order:
+ *  '7' } }`. Arrays are joined with commas, dates become ISO 8601, and undefined and null are omitted. Without
+ *  parameters, the empty string. */
 export function queryOf(input: unknown): string {
   const pairs = Object.entries((input ?? {}) as Record<string, unknown>).flatMap(([name, value]) =>
     pairsOf(name, value),

@@ -50,7 +50,7 @@ function failureIn(body: unknown): Failure | null {
     message,
     field: typeof field === 'string' ? field : null,
     details: typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {},
-    errors: Array.isArray(errors) ? errors : [],
+    errors: Array.isArray(errors) ? errors.filter((each) => typeof each?.message === 'string') : [],
     retryAfterSeconds: typeof retry_after === 'number' ? retry_after : null,
   }
 }

@@ -1,9 +1,8 @@
 import type { Event, InboundReceived } from './types.ts'
 
-/** Payload of a verified request to your endpoint: a webhook event, which has `data`, or an inbound message from a route,
- *  which has none. `type` distinguishes events. The payload of a route has no `type`; `unwrap` adds
- *  `inbound.received`. */
-export type WebhookEvent = Event | ({ type: 'inbound.received' } & InboundReceived)
+/** Payload of a verified request to your endpoint: a webhook event, or an inbound message from a route. `type`
+ *  distinguishes them. The payload of a route has no `type`; `unwrap` adds `inbound`. */
+export type WebhookEvent = Event | ({ type: 'inbound' } & InboundReceived)
 
 /** Request headers of any framework: a `Headers` object, or an object with header names in any case. */
 export type HeadersLike =
@@ -85,7 +84,8 @@ interface Signed {
   prefix: string
   key: Bytes
   signatures: Bytes[]
-  isInbound: boolean
+  /** The header is one of a route; null for Standard Webhooks, which both have. */
+  isInbound: boolean | null
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -144,15 +144,15 @@ function standardSignature(headers: HeadersLike, secret: string): Signed {
     prefix: `${id}.${time}.`,
     key,
     signatures: decoded as Bytes[],
-    isInbound: false,
+    isInbound: null,
   }
 }
 
-function eventOf(bytes: Bytes, isInbound: boolean): WebhookEvent {
+function eventOf(bytes: Bytes, isInbound: boolean | null): WebhookEvent {
   const event = parsed(bytes)
-  if (isInbound) {
+  if (isInbound ?? event?.event === 'inbound') {
     if (event?.event !== 'inbound') throw fault('bad_body', 'The body is not an inbound message.')
-    return { ...event, type: 'inbound.received' } as unknown as WebhookEvent
+    return { ...event, type: 'inbound' } as unknown as WebhookEvent
   }
   const isEvent = typeof event?.id === 'string' && typeof event.type === 'string' && typeof event.data === 'object'
   if (!isEvent) throw fault('bad_body', 'The body is not an event.')

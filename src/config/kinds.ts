@@ -389,6 +389,18 @@ export const bucketUrl = {
   fromText: asItIs,
 }
 
+/** With a slash at its end. */
+export const backupFolder = {
+  expected: 'an absolute path, or s3://bucket/folder',
+  schema: written((text) => {
+    const isFolder =
+      (text.startsWith('/') && !text.includes('\0')) || (text !== '' && parseBucketUrl(text) !== undefined)
+    if (!isFolder) return undefined
+    return text.endsWith('/') ? text : `${text}/`
+  }),
+  fromText: asItIs,
+}
+
 /** '' is the default of the service. */
 export const endpointUrl = {
   expected: 'http(s)://host[:port] without a path, or "" for Amazon S3',
@@ -421,6 +433,13 @@ export const mailAddress: Kind<string, string> = {
 export const text: Kind<string, string> = {
   expected: 'one line of text',
   schema: z.string().regex(/^[^\x00-\x1f\x7f]{0,200}$/),
+  fromText: asItIs,
+}
+
+/** The name of a module of lexicon. */
+export const dnsProvider: Kind<string, string> = {
+  expected: 'the name of a provider in lower-case letters and digits, such as cloudflare, or ""',
+  schema: z.string().regex(/^(?:[a-z][a-z0-9]{1,30})?$/),
   fromText: asItIs,
 }
 

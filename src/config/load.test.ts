@@ -307,6 +307,20 @@ describe('a certificate authority', () => {
   })
 })
 
+describe('zones at the DNS provider', () => {
+  test.each([
+    ['provider = "ddns"', ''],
+    ['', 'expected dns.provider to be one of cloudflare, ddns,'],
+    ['provider = "godaddy"', 'expected dns.provider to be one of'],
+    ['provider = "namecheap"', 'expected dns.provider to be one of'],
+    ['provider = "ddns"\nzone = "pm.example.net"', 'expected none, because'],
+  ])('with %s', (lines, fault) => {
+    const faults = faultsOf(`${HOST}[dns]\n${lines}\nprovider_zones = ["Example.com."]`)
+    if (fault === '') expect(faults).toBe('')
+    else expect(faults).toContain(fault)
+  })
+})
+
 describe('the public address', () => {
   test.each([
     ['http.listen = "0.0.0.0:80"', 'http://mail.example.com:80'],

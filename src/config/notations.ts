@@ -17,7 +17,7 @@ export interface Smarthost {
   readonly password: string | null
 }
 
-/** `ip:port`, `[v6]:port` or `localhost:port` → Endpoint; `off` → null. Port 0 lets the system choose. */
+/** `ip:port`, `[v6]:port` or `localhost:port` → Endpoint; null for `off`. Port 0 lets the system choose. */
 export function parseListen(text: string): Endpoint | null | undefined {
   if (text === 'off') return null
   return parseIpPort(text.replace(/^localhost:/, '127.0.0.1:'))
@@ -79,8 +79,8 @@ export function parseOrigin(text: string): string | undefined {
   return url.pathname === '/' && !/[?#]/.test(text) ? url.origin : undefined
 }
 
-/** `smtp://` or `smtps://`, `[user:password@]host[:port]` → Smarthost; '' → null (each domain's MX is used).
- *  User and password are percent-encoded. Without a port: 587, or 465 for smtps (RFC 8314 §3.3). */
+/** `smtp://` or `smtps://`, `[user:password@]host[:port]` → Smarthost; null for '', which means each domain's MX. User
+ *  and password are percent-encoded. Without a port: 587, or 465 for smtps (RFC 8314 §3.3). */
 export function parseSmarthost(text: string): Smarthost | null | undefined {
   if (text === '') return null
   const url = URL.parse(text)
@@ -122,7 +122,7 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** `30m`, `12h` or `7d`, or a number of seconds with `s`, at most ten years → milliseconds; '' → null. */
+/** `30m`, `12h` or `7d`, or a number of seconds with `s`, at most ten years → milliseconds; null for ''. */
 export function parseOptionalSpan(text: string): number | null | undefined {
   if (text === '') return null
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []

@@ -44,3 +44,13 @@ export function environmentName(path: string): string {
 export function camelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
+
+/** Section → its own keys, or those that the entries of an open section have in common unless there are named entries; and
+ *  the sections below it. */
+export function listedIn(section: Section | OpenSection): { keys: [string, Key][]; sections: [string, Section][] } {
+  const nodes = Object.entries<Node>(section.keys)
+  const isKey = (each: [string, Node]): each is [string, Key] => !isSection(each[1])
+  const sections = nodes.filter((each): each is [string, Section] => isSection(each[1]))
+  const open = 'other' in section ? Object.entries<Node>(section.other.keys).filter(isKey) : []
+  return { keys: open.length > 0 && sections.length === 0 ? open : nodes.filter(isKey), sections }
+}

@@ -50,6 +50,17 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    keys: ['dns.provider_zones', 'dns.provider', 'dns.zone'],
+    broken: ({ dns }) => {
+      if (dns.providerZones.length === 0) return null
+      if (dns.zone !== null)
+        return 'expected none, because keys of domains with CNAME records to dns.zone need no provider'
+      return CHANGES_ONE_NAME.includes(dns.provider)
+        ? null
+        : `expected dns.provider to be one of ${CHANGES_ONE_NAME.join(', ')}, because lexicon changes only one name at a time there`
+    },
+  },
+  {
     keys: ['dkim.rotate_every_days'],
     broken: ({ dkim }) =>
       dkim.rotateEveryDays > 0 && dkim.rotateEveryDays < LEAST_ROTATION_DAYS
@@ -141,7 +152,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /** The pool whose addresses belong to one organization each. */
-export const DEDICATED_POOL = 'dedicated'
+const DEDICATED_POOL = 'dedicated'
 
 function sendingAddresses(): Rule[] {
   const poolFault = ({ sending: { addresses } }: Config, pool: string) => {
@@ -270,6 +281,10 @@ function ownAddresses(): Rule[] {
 }
 
 const LEAST_ROTATION_DAYS = 14
+/** By the source of lexicon 3.11. At GoDaddy and Namecheap it writes all records of a type or of the zone again, so that those
+ *  which somebody else adds meanwhile are lost. Nobody would notice without a person who looks. */
+const CHANGES_ONE_NAME =
+  'cloudflare, ddns, digitalocean, dnsimple, gandi, hetzner, ovh, porkbun, powerdns, route53, vercel'.split(', ')
 /** Canary messages on their way to a mailbox by schedule: half of what a mailbox may have (model/canary.ts). */
 const MOST_INTERVALS = 10
 

@@ -258,6 +258,18 @@ database. Contents that are stored already stay where they are, so keep the buck
       isSecret: true,
     }),
   }),
+  backup: section('Where `postrider backup` without a target writes, which the nightly timer runs.', {
+    to: key(kinds.backupFolder, {
+      about: `A directory, or s3://bucket/folder with the service and the credentials of [storage]. The timer's units can write below
+/var/backups only.`,
+      fallback: '/var/backups/postrider',
+    }),
+    keep: key(kinds.whole(1, 10_000), {
+      about: 'How many backups to keep there; older ones are deleted.',
+      unit: 'backups',
+      fallback: 14,
+    }),
+  }),
   database: section('PostgreSQL, for several nodes.', {
     url: key(kinds.databaseUrl, {
       about: `PostgreSQL 15 or newer, instead of the SQLite file in data_dir. Format: postgres://, then user:password@host/database.
@@ -454,9 +466,8 @@ fingerprint: \`openssl x509 -noout -fingerprint -sha256\` or \`postrider doctor\
     }),
     workers: key(kinds.whole(1, 64), { about: 'Threads that compose, sign and send messages.', fallback: 2 }),
     share: key(kinds.choice('cluster', 'node'), {
-      about: `How several nodes share the limits of destinations. "cluster": they hold for all nodes together, and one node
-sends all mail of a destination. "node": they hold for each node, which has an IP address of its own, and every node sends.
-Set the same on all nodes.`,
+      about: `How several nodes share the limits of destinations. "cluster": they hold for all nodes together, which divide
+them. "node": they hold for each node, which has an IP address of its own. Set the same on all nodes.`,
       fallback: 'cluster',
     }),
     max_in_flight: key(kinds.whole(1, 100_000), {
@@ -503,6 +514,21 @@ name of a destination. 0: the default for this provider, or the general default.
 to them must be secure. Empty list: no DANE.`,
       fallback: ['127.0.0.0/8', '::1/128'],
     }),
+    provider: key(kinds.dnsProvider, {
+      about: `DNS provider as the program lexicon calls it, such as \`route53\`. \`postrider dns apply\` changes records there. Empty:
+it recognizes the provider by the name servers.`,
+      fallback: '',
+    }),
+    credentials_file: key(kinds.file, {
+      about: `File with the credentials of dns.provider: lines such as LEXICON_CLOUDFLARE_AUTH_TOKEN=… that only its owner can
+read. Empty: the environment has them.`,
+      fallback: '',
+    }),
+    provider_zones: key(kinds.hostNames, {
+      about: `Zones at dns.provider, such as example.com. The server publishes new DKIM keys of verified domains there and
+removes old ones, so that they rotate by themselves (dkim.rotate_every_days). Empty list: it changes nothing by itself.`,
+      fallback: [],
+    }),
     zone: key(kinds.zoneName, {
       about: `Zone that you delegated to this server, such as pm.example.net. Sending domains then publish CNAME records to it once,
 and Postrider answers for keys, return path and links. Empty: domains publish the values themselves.`,
@@ -529,19 +555,22 @@ second query and sends the others to TCP. 0: no limit.`,
       fallback: 200,
     }),
   }),
-  dkim: section('Rotation of DKIM keys, for domains whose selectors are CNAME records to dns.zone.', {
-    rotate_every_days: key(kinds.whole(0, 3650), {
-      about: `New keys after this number of days, without anything to do for the domain. 0: never. Without dns.zone nothing rotates by
-itself.`,
-      unit: 'days',
-      fallback: 90,
-    }),
-    resolvers: key(kinds.nameServers, {
-      about: `Public resolvers as ip:port. New keys sign only once each of these and every name server of the domain and of dns.zone
+  dkim: section(
+    'Rotation of DKIM keys, for domains whose selectors are CNAME records to dns.zone, or in dns.provider_zones.',
+    {
+      rotate_every_days: key(kinds.whole(0, 3650), {
+        about: `New keys after this number of days, without anything to do for the domain. 0: never. Without dns.zone and
+dns.provider_zones nothing rotates by itself.`,
+        unit: 'days',
+        fallback: 90,
+      }),
+      resolvers: key(kinds.nameServers, {
+        about: `Public resolvers as ip:port. New keys sign only once each of these and every name server of the domain and of dns.zone
 has them. Empty list: only the name servers.`,
-      fallback: ['1.1.1.1:53', '8.8.8.8:53', '9.9.9.9:53'],
-    }),
-  }),
+        fallback: ['1.1.1.1:53', '8.8.8.8:53', '9.9.9.9:53'],
+      }),
+    },
+  ),
   reports: section('TLS reports (RFC 8460) to domains that request them.', {
     from: key(kinds.mailAddress, {
       about: `Sender address of reports, at a verified domain of this installation. Reports count as mail of its organization.
@@ -655,6 +684,12 @@ its control group, at most 7/8 of the machine's memory.`,
 organization that controls all its routes.`,
       fallback: true,
     }),
+    reply_address_days: key(kinds.whole(1, 36_500), {
+      about:
+        'How long the addresses of `replies` receive mail at least. They do as long as the plan keeps the message, if that is longer.',
+      unit: 'days',
+      fallback: 90,
+    }),
   }),
   plans: openSection(
     `Limits of each plan; -1 is unlimited. To add a plan, add a section [plans.<name>]. Keys that it omits use the values of
@@ -721,7 +756,7 @@ redirect URI.`,
         fallback: 'openid email profile',
       }),
       roles_claim: key(kinds.claim, {
-        about: `Claim of the ID token with the user's groups or roles, such as groups or realm_access.roles. Every sign-in then sets
+        about: `Claim with the user's groups or roles, such as groups or realm_access.roles. Every sign-in then sets
 all roles of the user from [[oidc.roles]]. Empty: users keep the roles that owners give them.`,
         fallback: '',
       }),
@@ -731,7 +766,7 @@ role = "operator". Of several roles in one organization, the highest counts.`,
         fallback: [],
       }),
       trust_email: key(kinds.flag, {
-        about: `Match users by address also if the ID token has no email_verified. Only for a provider whose administrators alone set
+        about: `Match users by address also if the provider sends no email_verified. Only for a provider whose administrators alone set
 addresses.`,
         fallback: false,
       }),

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { shellWord } from './shell-word.ts'
 
 /** A secret's file has unsafe permissions; the message contains the fix. */
 export class ExposedSecret extends Error {}
@@ -8,13 +9,10 @@ export class ExposedSecret extends Error {}
 export function readSecretFile(path: string): string {
   const { mode } = statSync(path)
   if ((mode & 0o006) !== 0 && !path.startsWith(CONTAINER_SECRETS)) {
-    throw new ExposedSecret(`expected a file that only its owner can read. Run: chmod 600 ${quoted(path)}`)
+    throw new ExposedSecret(`expected a file that only its owner can read. Run: chmod 600 ${shellWord(path)}`)
   }
   return readFileSync(path, 'utf8')
 }
 
 /** Container engines mount secrets here, world-readable; isolation is the engine's responsibility. */
 const CONTAINER_SECRETS = '/run/secrets/'
-
-/** Quotes for a shell. */
-const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)

@@ -22,7 +22,7 @@ export interface AdviceInput {
 }
 
 /** Our choice: a week has every weekday, and a hundred messages show a failure rate of 2 %. */
-export const ADVICE_LIMITS = { days: 7, messages: 100, failureRate: 0.02 }
+const ADVICE_LIMITS = { days: 7, messages: 100, failureRate: 0.02 }
 
 /** Reports → the policy to publish, in the order none, quarantine, reject, and the reason in words. Only mail that is the
  *  domain's own decides: of this server, of known services, and of others that passed. Failed mail of strangers is what

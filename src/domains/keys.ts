@@ -60,6 +60,8 @@ export function newDomain(
     missingSince: null,
     reason: null,
     nextCheckAt: now,
+    publishAt: null,
+    publishFault: null,
   }
 }
 

@@ -24,6 +24,8 @@ const domainWith = (...findings: Finding[]): Domain => ({
   missingSince: null,
   reason: null,
   nextCheckAt: null,
+  publishAt: null,
+  publishFault: null,
 })
 
 test('publishes a policy that reads back unchanged where HTTPS reaches the server', () => {

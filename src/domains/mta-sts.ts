@@ -4,7 +4,7 @@ import { type MtaSts, writeMtaSts } from '../mail/mta-sts.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
 import { domainOfMtaStsHost } from '../model/domain-names.ts'
 import { requestHost } from '../net/request-host.ts'
-import type { Domains } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 
 /** The MTA-STS policy published for domains that receive mail here; the same for all. */
 export interface OwnMtaSts {
@@ -41,7 +41,7 @@ export function publishedMtaSts({ hostname, http, smtp }: Config): OwnMtaSts | n
 export function mtaStsPage(
   { text }: OwnMtaSts,
   hostname: string,
-  domains: Pick<Domains, 'findByName'>,
+  domains: Pick<Store['domains'], 'findByName'>,
   requireVerified: boolean,
 ) {
   return {

@@ -24,7 +24,8 @@ export interface WantedRecord {
   contents: DnsRecord[]
 }
 
-/** The same with the contents. A domain may publish either. */
+/** As dnsRecords, each record with its contents. Behind a delegated zone, a domain may publish the contents themselves instead
+ *  of the CNAME record to the zone. */
 export function wantedRecords(
   domain: Domain,
   hostname: string,
@@ -94,7 +95,7 @@ export function standbyRecords(domain: Domain): DnsRecord[] {
   }))
 }
 
-/** Terms that pass mail from this server: its names, and each configured address. */
+/** SPF mechanisms that match this server: its names, and each configured address. */
 export function spfMechanisms(hosts: readonly string[], addresses: readonly string[]): string[] {
   return [
     ...hosts.slice(0, MOST_SPF_LOOKUPS).map((host) => `a:${host}`),

@@ -2,21 +2,28 @@ import { createHash } from 'node:crypto'
 import { type DkimKeyRecord, type Domain, isReadyToSend } from '../model/domain.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import type { DkimChange } from '../storage/store.ts'
-import { freeSlots, freeStem, slotStems, zoneTarget } from './delegated-zone.ts'
+import { freeSlots, freeStem, isAtProvider, slotStems, zoneTarget } from './delegated-zone.ts'
 import { retirementMs } from './keys.ts'
 import type { Survey } from './publication.ts'
 
-/** Rotation of DKIM keys without anyone's help, for domains whose selectors are CNAME records to the delegated zone. */
+/** Rotation of DKIM keys without anyone's help, for domains whose selectors are CNAME records to the delegated zone, and for
+ *  those in a zone that the server may change at its provider. */
 
 /** Domain and interval → when new keys are made (ms UTC), in the past while that is overdue; null if not by itself: while
- *  keys wait for DNS, and for domains that do not send or do not publish their selectors as CNAME records (as the last DNS
- *  check found).
+ *  keys wait for DNS, and for domains that do not send or lack a record (as the last DNS check found), or neither publish their
+ *  selectors as CNAME records nor are in a zone of `providerZones`.
  *
  *  Each domain has its own moment in every interval, so that all domains of an installation spread evenly, also when it
  *  begins to rotate. Keys rotate at that moment if they signed for half an interval. A moment that passed up to a week ago,
  *  while no server ran, still counts. */
-export function nextRotationAt(domain: Domain, everyMs: number, now: number): number | null {
-  if (everyMs === 0 || !isReadyToSend(domain) || !hasSlots(domain)) return null
+export function nextRotationAt(
+  domain: Domain,
+  everyMs: number,
+  now: number,
+  providerZones: readonly string[] = [],
+): number | null {
+  if (everyMs === 0 || !isReadyToSend(domain) || domain.missingSince !== null) return null
+  if (!hasSlots(domain) && !isAtProvider(domain, providerZones)) return null
   if (domain.dkim.some(({ state }) => state === 'pending')) return null
   const signingSince = Math.max(
     ...domain.dkim.filter(({ state }) => state === 'active').map(({ since, createdAt }) => since ?? createdAt),
@@ -70,13 +77,14 @@ export async function stemToRotateTo(
   return stem
 }
 
-/** Whether DNS should find the keys behind the CNAME records of the domain. */
-export const areInSlots = ({ id }: Pick<Domain, 'id'>, keys: readonly DkimKeyRecord[]) =>
-  keys.every(({ selector }) => slotStems(id).some((stem) => selector.startsWith(stem)))
+/** Whether this server publishes the keys of the domain: behind CNAME records, or at the provider. */
+export const areOurs = (domain: Domain, keys: readonly DkimKeyRecord[], providerZones: readonly string[] = []) =>
+  isAtProvider(domain, providerZones) ||
+  keys.every(({ selector }) => slotStems(domain.id).some((stem) => selector.startsWith(stem)))
 
-/** Pending keys, and whether the usual check saw them → what becomes of them. Keys in the domain's slots sign only after the
- *  survey found them everywhere, twice with `SETTLE_MS` between: resolvers that nobody asks may have the empty record of the
- *  slot until its TTL ends. Others sign at once when they are seen. */
+/** Pending keys, and whether the usual check saw them → what becomes of them. With a survey, they sign only after it found them
+ *  everywhere, twice with `SETTLE_MS` between: resolvers that nobody asks may have the empty record of the slot, or none, until
+ *  its TTL ends. Without one they sign at once when they are seen. */
 export async function changesOfPending(
   domain: Domain,
   {
@@ -89,7 +97,7 @@ export async function changesOfPending(
   if (pending.length === 0) return []
   const become = (to: 'pending' | 'active', since: number | null) =>
     pending.map(({ selector }): DkimChange => ({ selector, from: 'pending', to, since }))
-  if (survey === undefined || !areInSlots(domain, pending)) return isSeen ? become('active', now) : []
+  if (survey === undefined) return isSeen ? become('active', now) : []
   const isShown = isSeen && (await survey(domain, pending)).length === 0
   const known = pending.map(({ since }) => since)
   if (!isShown) return known.every((since) => since === null) ? [] : become('pending', null)

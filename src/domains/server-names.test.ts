@@ -40,6 +40,8 @@ const domain = (name: string, trackingHost: string | null = null): Domain => ({
   missingSince: null,
   reason: null,
   nextCheckAt: null,
+  publishAt: null,
+  publishFault: null,
 })
 
 test.each([

@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net'
+import { comparableHost } from '../mail/address.ts'
 import { isSpf } from '../mail/spf-record.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 
@@ -76,9 +77,9 @@ export function sharesAddress(lookup: Lookup<string>, sender: Sender): Verdict {
   return addresses === null ? 'unknown' : matches(lookup, (ip) => addresses.includes(ip))
 }
 
-/** Compares host names without letter case and final dot. */
+/** Compares host names without letter case and final dot, those with U-labels by their A-labels. */
 export function sameHost(a: string, b: string): boolean {
-  return a.replace(/\.$/, '').toLowerCase() === b.replace(/\.$/, '').toLowerCase()
+  return comparableHost(a) === comparableHost(b)
 }
 
 // Terms that may pass: `+` or no qualifier. IPv6 addresses contain colons.

@@ -1,17 +1,18 @@
+import { cutText } from '../mail/cut-text.ts'
 import { readMtaStsId } from '../mail/mta-sts.ts'
 import { isSpf } from '../mail/spf-record.ts'
 import { readTlsRpt } from '../mail/tls-report.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
-import type { DkimChange, DomainChange, DomainCheck, Domains } from '../storage/store.ts'
+import type { DkimChange, DomainChange, DomainCheck, Store } from '../storage/store.ts'
 import { showsKey, tagsOf } from './dkim-record.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './ownership.ts'
 import type { Survey } from './publication.ts'
 import { findingOf, wantedRecords } from './records.ts'
-import { changesOfPending } from './rotation.ts'
+import { areOurs, changesOfPending } from './rotation.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
 /** Result of a DNS check for a domain. */
@@ -30,7 +31,7 @@ export interface Check extends OwnershipState {
 export async function verifyDomain(
   domain: Domain,
   deps: Us & {
-    domains: Pick<Domains, 'get' | 'setDkimStates' | 'recordCheck'>
+    domains: Pick<Store['domains'], 'get' | 'setDkimStates' | 'recordCheck'>
     now: number
     audit?: DomainCheck['audit']
     keysAudit?: AuditEntry
@@ -51,7 +52,10 @@ export async function verifyDomain(
 
 /** Domain → its DNS state. Ownership depends only on its DKIM and ownership records (ownership.ts). Pending keys become
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
-export async function checkDomain(domain: Domain, { now, survey, ...us }: Us & { now: number }): Promise<Check> {
+export async function checkDomain(
+  domain: Domain,
+  { now, survey, providerZones, ...us }: Us & { now: number },
+): Promise<Check> {
   const looks = await lookAtAll(domain, us)
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
@@ -66,7 +70,8 @@ export async function checkDomain(domain: Domain, { now, survey, ...us }: Us & {
 
   const pending = domain.dkim.filter((key) => key.state === 'pending')
   const isSeen = pending.every((key) => statusOf(key) === 'valid')
-  const changes = await changesOfPending(domain, { pending, isSeen, survey, now })
+  const asked = areOurs(domain, pending, providerZones) ? survey : undefined
+  const changes = await changesOfPending(domain, { pending, isSeen, survey: asked, now })
   const activate = pending.filter((key) =>
     changes.some(({ selector, to }) => selector === key.selector && to === 'active'),
   )
@@ -107,7 +112,9 @@ interface Us {
   sendingAddresses?: readonly string[]
   /** The zone delegated to this server. The records count as published either as CNAME to it or by themselves. */
   zone?: string | null
-  /** Asks all servers before pending keys behind CNAME records sign. Without it the usual check decides. */
+  /** Zones that this server changes at their provider. */
+  providerZones?: readonly string[]
+  /** Asks all servers before pending keys sign that this server publishes. For others the usual check decides. */
   survey?: Survey | undefined
 }
 
@@ -278,7 +285,7 @@ const LONGEST_FOUND = 1000
 
 function seen(found: string[], isRight: boolean): Seen {
   const status = isRight ? 'valid' : found.length === 0 ? 'missing' : 'mismatch'
-  return { status, found: found.slice(0, MAX_FOUND).map((text) => text.slice(0, LONGEST_FOUND)) }
+  return { status, found: found.slice(0, MAX_FOUND).map((text) => cutText(text, LONGEST_FOUND)) }
 }
 
 function recordsOf<T>(lookup: Lookup<T>): T[] {

@@ -34,7 +34,7 @@ export function zoneSettings(config: Config, nodes: readonly string[]): ZoneSett
   const { hostname, dns, http, tls, sending } = config
   if (dns.zone === null) return null
   const hosts = [...new Set([hostname, ...nodes])].sort()
-  // The policy of a node names its own hostname, so all answer with that of the first one.
+  // The policy of a node names the node's hostname, so all nodes answer with the policy of the first one.
   const mtaSts = publishedMtaSts({ ...config, hostname: hosts[0] ?? hostname })
   const [ofWeb] = serverNames({ hostname: '', publicUrl: http.publicUrl, names: [] }).filter((name) =>
     name.includes('.'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { expectCostUnder } from '../../test/support/cpu-cost.ts'
-import { formatMailbox, needsSmtpUtf8, parseMailbox, toALabel } from './address.ts'
+import { formatMailbox, parseMailbox, toALabel } from './address.ts'
 
 const LABEL_63 = 'd'.repeat(63)
 
@@ -180,9 +180,4 @@ test('a name is quoted when it has to be', () => {
   expect(formatMailbox(mailbox)).toBe('a@d.example')
   expect(formatMailbox({ ...mailbox, name: 'Zoë' })).toBe('Zoë <a@d.example>')
   expect(formatMailbox({ ...mailbox, name: 'Acme, "Inc."' })).toBe('"Acme, \\"Inc.\\"" <a@d.example>')
-})
-
-test('only a UTF-8 local part needs SMTPUTF8', () => {
-  expect(needsSmtpUtf8(parseMailbox('ü@d.example')!.address)).toBe(true)
-  expect(needsSmtpUtf8(parseMailbox('u@bücher.example')!.address)).toBe(false)
 })

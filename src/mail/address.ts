@@ -49,23 +49,25 @@ export function asciiDomain(domain: string): string {
   return isTooLong ? '' : domainToASCII(shown)
 }
 
+/** A host name of DNS, a header or a program → as it is compared: lower-case A-labels without the root dot. What is no
+ *  domain name stays as it is. */
+export function comparableHost(host: string): string {
+  const plain = host.trim().toLowerCase().replace(/\.$/, '')
+  return NON_ASCII.test(plain) ? asciiDomain(plain) || plain : plain
+}
+
 /** Whether a text is a local part: a dot-string, perhaps with UTF-8, or a quoted string. RFC 5321 §4.1.2, RFC 6531 §3.3 */
 export function isLocalPart(text: string): boolean {
   return DOT_STRING.test(text) || QUOTED_LOCAL.test(text)
 }
 
-/** A local part → quoted only if it has to be, with as few backslashes as possible: `a..b` → `"a..b"`, `"ann"` → `ann`.
- *  Both spellings name one mailbox, and suppressions must hold for either. Other text stays as it is. RFC 5321 §4.1.2 */
+/** A local part → quoted only if it has to be, with as few backslashes as possible: `"a..b"` for `a..b`, and `ann` for
+ *  `"ann"`. Both spellings name one mailbox, and suppressions must hold for either. Other text stays as it is. RFC 5321
+ *  §4.1.2 */
 export function canonicalLocal(text: string): string {
   const content = QUOTED_LOCAL.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, '$1') : text
   if (DOT_STRING.test(content)) return content
   return content !== text || DOTS_ANYWHERE.test(text) ? `"${content.replace(/["\\]/g, '\\$&')}"` : text
-}
-
-/** Whether `local@domain` requires the SMTPUTF8 extension. Mailbox.address always has an ASCII domain, so there only
- *  the local part decides. RFC 6531 §3.4 */
-export function needsSmtpUtf8(address: string): boolean {
-  return NON_ASCII.test(address)
 }
 
 /** Mailbox → text for people and JSON, with the name in UTF-8 and quoted if needed; parseMailbox reads it back. Not for

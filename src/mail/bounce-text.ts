@@ -1,4 +1,5 @@
 import { failedAddresses, isMailSystem, subjectOf } from './bounce-author.ts'
+import { cutText } from './cut-text.ts'
 import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
 import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { END, FORMS, type Form } from './dsn-forms.ts'
@@ -81,7 +82,7 @@ function failedRecipients(mail: MimePart, listed: string, form: Form, action: Ds
 }
 
 function recipientRecord(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
-  const own = words.slice(0, 8_000).trim()
+  const own = cutText(words, 8_000).trim()
   const reply = replyIn(own, form) ?? REPLY_LINES.exec(own)?.[0] ?? own
   const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0] ?? '')
   const status = statusIn(diagnostic ?? '')

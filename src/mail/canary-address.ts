@@ -7,9 +7,9 @@ export interface CanaryWords {
   decode(localPart: string): string | null
 }
 
-/** Secret → encoder and decoder: `cnr_` + 26 characters become `canary-`, those, `-` and 12 characters of tag. Without the
- *  secret nobody can make such an address, so nobody can make a canary arrive. `encode` throws on another ID. `decode` takes any letter
- *  case and returns null for what is not ours; it compares in constant time. */
+/** Secret → encoder and decoder: `cnr_` with 26 characters becomes `canary-` with the same characters, `-` and a tag of
+ *  12. Without the secret nobody can make such an address, so nobody can make a canary arrive. `encode` throws on another
+ *  ID. `decode` takes any letter case and returns null for what is not ours; it compares in constant time. */
 export function createCanaryWords(secret: Uint8Array): CanaryWords {
   const tagOf = (body: string) => keyedTag(secret, `canary ${body}`)
   return {

@@ -1,4 +1,5 @@
 import { decodeCharset } from './charset.ts'
+import { cutText } from './cut-text.ts'
 import type { DsnRecipient, FormDsn } from './dsn-content.ts'
 import { firstAddress, type HeaderField, readHeaderFields } from './header-fields.ts'
 import { withoutControls } from './header-text.ts'
@@ -43,10 +44,12 @@ function classIn(text: string): string | null {
 /** White space and control characters become one space; at most 2,000 characters; null for empty text. */
 export function diagnosticText(text: string): string | null {
   return (
-    withoutControls(withoutEscapes(text.slice(0, 8_000)))
-      .replace(/ {2,}/g, ' ')
-      .trim()
-      .slice(0, LONGEST_DIAGNOSTIC) || null
+    cutText(
+      withoutControls(withoutEscapes(cutText(text, 8_000)))
+        .replace(/ {2,}/g, ' ')
+        .trim(),
+      LONGEST_DIAGNOSTIC,
+    ) || null
   )
 }
 
@@ -147,5 +150,6 @@ function recipientOf(value: string): string | null {
 
 function unescaped(written: string, hex: string): string {
   const point = Number.parseInt(hex, 16)
-  return point > 0x1f && point <= 0x10ffff ? String.fromCodePoint(point) : written
+  const isCharacter = point > 0x1f && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
+  return isCharacter ? String.fromCodePoint(point) : written
 }

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, type KeyObject, sign } from 'node:crypto'
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
@@ -30,19 +30,6 @@ export function signDkim(
   const bodyHash = isRelaxedAlready(body) ? plainBodyHash(body) : relaxedBodyHash(body)
   const seconds = Math.floor(signedAt / 1000)
   return Buffer.from(keys.map((key) => signatureField(key, signed, bodyHash, seconds, signRsa)).join(''), 'latin1')
-}
-
-/** Creates a key pair: private key as PKCS#8 PEM, public key as dkimRecordValue takes it (RSA: the SPKI; Ed25519: the
- *  raw 32 bytes, RFC 8463 §4). RSA has 2048 bits and takes some hundred milliseconds of the calling thread. */
-export function generateDkimKeyPair(algorithm: DkimAlgorithm): { privateKeyPem: string; publicKeyBase64: string } {
-  const pair =
-    algorithm === 'rsa-sha256' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519')
-  const spki = pair.publicKey.export({ type: 'spki', format: 'der' })
-  const published = algorithm === 'rsa-sha256' ? spki : spki.subarray(-32)
-  return {
-    privateKeyPem: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    publicKeyBase64: published.toString('base64'),
-  }
 }
 
 /** Public key → the TXT record to publish. RFC 6376 §3.6.1, RFC 8463 §4. */

@@ -18,8 +18,8 @@ export interface Dsn {
   reportingMta: string | null
   /** At least one. */
   recipients: DsnRecipient[]
-  /** The server had accepted the recipient and refused the mail itself. False with several recipients, where it is
-   *  unknown. */
+  /** True if the server accepted the recipient and then refused the mail itself. False with several recipients, where
+   *  that is unknown. */
   isAfterRecipient: boolean
   /** The report's text about its only recipient, in lines; null with several, or without text. At most 2,000
    *  characters. */

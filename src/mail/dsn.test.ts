@@ -362,6 +362,7 @@ describe('a delivery status notification', () => {
     ['<a@b.example>', 'a@b.example'],
     ['utf-8; \\x{FC}@b.example', 'ü@b.example'],
     ['utf-8; \\x{110000}@b.example', '\\x{110000}@b.example'],
+    ['utf-8; \\x{D83D}@b.example', '\\x{D83D}@b.example'],
     ['rfc822; \\x{FC}@b.example', '\\x{FC}@b.example'],
     ['local; root', 'root'],
     ['rfc822;', null],

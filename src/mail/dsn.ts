@@ -1,6 +1,7 @@
 import { isAnswer, isMailSystem } from './bounce-author.ts'
 import { noticeText, readBounceNotice } from './bounce-notice.ts'
 import { readBounceText, reportText } from './bounce-text.ts'
+import { cutText } from './cut-text.ts'
 import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
 import type { Dsn, DsnRecipient, FormDsn } from './dsn-content.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
@@ -25,8 +26,8 @@ export function reportContext(
   const isOne = recipients.filter(({ finalRecipient }) => finalRecipient !== null).length <= 1
   if (!isOne) return { isAfterRecipient: false, words: null }
   const text = noticeText(mail)
-  const lines = text.split('\n', MAX_LINES).map((line) => diagnosticText(line.slice(0, 1_000)) ?? '')
-  return { isAfterRecipient: isAfterRecipient(text), words: lines.join('\n').trim().slice(0, LONGEST_WORDS) || null }
+  const lines = text.split('\n', MAX_LINES).map((line) => diagnosticText(cutText(line, 1_000)) ?? '')
+  return { isAfterRecipient: isAfterRecipient(text), words: cutText(lines.join('\n').trim(), LONGEST_WORDS) || null }
 }
 
 /** Postfix names the command; Sendmail, Courier and m-FILTER show it. Sendmail sends RCPT and DATA together: a separate

@@ -2,7 +2,7 @@ import { decodeAttribute } from './html-entities.ts'
 import { withUnsubscribeLink } from './unsubscribe-placeholder.ts'
 
 /** Placeholders for the unsubscribe link that other services replace and we do not: mailed as they are, they would be
- *  dead links. moving-in.md has the table. */
+ *  dead links. migration.md has the table. */
 
 /** Text or HTML → the first placeholder that only a mail service can mean, as it is written; null if there is none.
  *  `{{ unsubscribe }}` is none: people also write about such variables. Looks around the first MOST_MENTIONS words that

@@ -6,6 +6,8 @@ const parsed: ParsedMail = {
   htmlBody: '<p>Guten Tag</p>',
   headers: { subject: 'a\nb', 'message-id': '<1@a.example>', ['__proto__']: 'odd' },
   attachments: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 12, contentId: null }],
+  replyText: 'Guten Tag',
+  replyHtml: '<p>Guten Tag</p>',
 }
 
 describe('stored inbound mail', () => {
@@ -24,7 +26,7 @@ describe('stored inbound mail', () => {
 
   test('empty mail is valid', () => {
     const empty: ParsedMail = { textBody: '', htmlBody: '', headers: {}, attachments: [] }
-    expect(unpackParsed(packParsed(empty))).toEqual(empty)
+    expect(unpackParsed(packParsed(empty))).toEqual({ ...empty, replyText: null, replyHtml: null })
     expect(unpackRaw(packRaw(new Uint8Array()))).toHaveLength(0)
   })
 

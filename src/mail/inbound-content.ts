@@ -10,6 +10,10 @@ export interface ParsedMail {
   /** Names lower case, values unfolded and decoded; values of a repeated header joined by `\n`, in order. */
   headers: Record<string, string>
   attachments: ParsedAttachment[]
+  /** What the author of an answer wrote, without quotes and signature. Null or absent: the mail is no answer of a person. */
+  replyText?: string | null
+  /** The same in HTML; null or absent if it cannot be cut safely. */
+  replyHtml?: string | null
 }
 
 /** An attachment without its content. */
@@ -49,10 +53,23 @@ export function unpackRaw(blob: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** ParsedMail → one blob. The two bodies are stored beside the JSON of the rest: escaping them would cost as much as
  *  compressing. Lone surrogates become U+FFFD. Never throws. */
-export function packParsed({ textBody, htmlBody, headers, attachments }: ParsedMail): Uint8Array<ArrayBuffer> {
+export function packParsed({
+  textBody,
+  htmlBody,
+  headers,
+  attachments,
+  replyText,
+  replyHtml,
+}: ParsedMail): Uint8Array<ArrayBuffer> {
   const text = Buffer.from(textBody)
   const html = Buffer.from(htmlBody)
-  const rest: ParsedRest = { headers: Object.entries(headers), attachments, textBytes: text.length }
+  const rest: ParsedRest = {
+    headers: Object.entries(headers),
+    attachments,
+    replyText,
+    replyHtml,
+    textBytes: text.length,
+  }
   return packBlob(PARSED, Buffer.concat([Buffer.from(`${JSON.stringify(rest)}\n`), text, html]))
 }
 
@@ -62,17 +79,19 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
   const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const restEnd = clear.indexOf(NEWLINE)
   const rest: ParsedRest = JSON.parse(clear.toString('utf8', 0, restEnd)) // packed above
-  const { headers, attachments, textBytes } = rest
+  const { headers, attachments, textBytes, replyText = null, replyHtml = null } = rest
   const textEnd = restEnd + 1 + textBytes
   return {
     textBody: clear.toString('utf8', restEnd + 1, textEnd),
     htmlBody: clear.toString('utf8', textEnd),
     headers: Object.fromEntries(headers),
     attachments,
+    replyText,
+    replyHtml,
   }
 }
 
-type ParsedRest = Pick<ParsedMail, 'attachments'> & {
+type ParsedRest = Pick<ParsedMail, 'attachments' | 'replyText' | 'replyHtml'> & {
   /** Pairs, since a header may be named `__proto__`, which JSON keeps but an assignment does not. */
   headers: [name: string, value: string][]
   textBytes: number

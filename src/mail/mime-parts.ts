@@ -1,4 +1,5 @@
 import { decodeCharset, guessed } from './charset.ts'
+import { cutText } from './cut-text.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { typeByName } from './file-name.ts'
 import { type HeaderField, readHeaderFields, withLineFeeds } from './header-fields.ts'
@@ -152,7 +153,7 @@ export function nameOf(part: MimePart, words?: WordBudget): string | null {
 
 /** The first characters of a text, decoding no more than needed: four bytes per character, as in an encoding. */
 export function beginningOf(part: MimePart, characters: number): string {
-  return textOf({ ...part, body: part.body.subarray(0, 4 * characters) }).slice(0, characters)
+  return cutText(textOf({ ...part, body: part.body.subarray(0, 4 * characters) }), characters)
 }
 
 /** Raw mail → its first plain text and first HTML that are not attachments, with LF line ends; null if missing. Reads

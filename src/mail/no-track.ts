@@ -1,6 +1,6 @@
 import type { HtmlTag } from './html-scan.ts'
 
-/** How a link asks not to be tracked: by an attribute, as the services define it that people come from. moving-in.md
+/** How a link asks not to be tracked: by an attribute, as the services define it that people come from. migration.md
  *  has the table. */
 
 /** Whether an attribute of the tag asks for no click tracking. */

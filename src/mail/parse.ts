@@ -47,15 +47,16 @@ export async function parseMail(
   }
 }
 
-/** Raw mail → the bytes of its attachments, in the order of ParsedMail.attachments. Never rejects: unreadable ones are
- *  omitted. */
-export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
+/** Raw mail → the bytes of its attachments, in the order of ParsedMail.attachments; with `place`, from 1, only of that
+ *  one, or an empty list without it. Never rejects: unreadable ones are omitted. */
+export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>, place?: number): Promise<Buffer[]> {
   const contents: Buffer[] = []
   const watch = watchOf(late)
   const words = { left: MAX_WORDS }
   const { mail } = await readTree(raw, words, watch)
   const { attachments } = await leavesByUse(mail, words, watch)
-  await readEach(attachments, watch, (_, content) => {
+  const wanted = place === undefined ? attachments : attachments.slice(place - 1, place)
+  await readEach(wanted, watch, (_, content) => {
     // Posting a view to another thread sends the whole underlying buffer.
     const isView = content.byteLength < content.buffer.byteLength
     contents.push(Buffer.from(isView ? new Uint8Array(content).buffer : content.buffer))

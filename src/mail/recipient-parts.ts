@@ -1,4 +1,6 @@
+import { addressField } from './header-text.ts'
 import { unsubscribeFields } from './list-unsubscribe.ts'
+import type { ReplyAddresses } from './reply-address.ts'
 import type { Tracking } from './track.ts'
 import { createTrackingLinks, type LinkScope } from './tracking-link.ts'
 import type { Verp } from './verp.ts'
@@ -30,6 +32,7 @@ export type RecipientPartsOf = (
     unsubscribe: boolean
     trackOpens: boolean
     trackClicks: boolean
+    replies: { routeId: string; domain: string; name: string | null } | null
   },
   /** `trackingHost`: null for links with this server's address. */
   sender: { returnPathHost: string; trackingHost: string | null },
@@ -39,20 +42,28 @@ export type RecipientPartsOf = (
  *  listener is bound. */
 export function createRecipientParts(deps: {
   verp: Pick<Verp, 'encode'>
+  replyAddresses: Pick<ReplyAddresses, 'encode'>
   /** The secret of createTrackingLinks. */
   secret: Uint8Array
   publicUrl: () => string
 }): RecipientPartsOf {
   const { verp, secret } = deps
   return (deliveryId, message, { returnPathHost, trackingHost }) => {
-    const { unsubscribe, trackOpens: opens, trackClicks: clicks } = message
-    if (!unsubscribe && !opens && !clicks) return NO_RECIPIENT_PARTS
+    const { unsubscribe, trackOpens: opens, trackClicks: clicks, replies, organizationId } = message
+    let replyField = ''
+    if (replies !== null) {
+      const local = deps.replyAddresses.encode(deliveryId, replies.routeId, organizationId)
+      const address = `${local}@${replies.domain}`
+      replyField = addressField('Reply-To', [{ name: replies.name, local, domain: replies.domain, address }])
+    }
+    if (!unsubscribe && !opens && !clicks) {
+      return replyField === '' ? NO_RECIPIENT_PARTS : { fields: replyField, tracking: null }
+    }
     const baseUrl = trackingHost === null ? deps.publicUrl() : `https://${trackingHost}`
-    const scope =
-      trackingHost === null ? serverScope(baseUrl) : { host: trackingHost, organizationId: message.organizationId }
+    const scope = trackingHost === null ? serverScope(baseUrl) : { host: trackingHost, organizationId }
     const link = baseUrl + createTrackingLinks(secret, scope).unsubscribe(deliveryId)
     return {
-      fields: unsubscribe ? unsubscribeFields(deliveryId, returnPathHost, verp, link) : '',
+      fields: replyField + (unsubscribe ? unsubscribeFields(deliveryId, returnPathHost, verp, link) : ''),
       tracking: { deliveryId, secret, baseUrl, scope, opens, clicks, unsubscribe },
     }
   }

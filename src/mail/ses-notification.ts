@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.ts'
 import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
@@ -69,4 +70,4 @@ function objectIn(text: string): Json | null {
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const recordOf = (value: unknown): Json => (isJson(value) ? value : {})
-const stringOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 2_000) : null)
+const stringOf = (value: unknown) => (typeof value === 'string' && value !== '' ? cutText(value, 2_000) : null)

@@ -23,8 +23,8 @@ function endOfFirst(bytes: Buffer): number {
   return bytes.length
 }
 
-/** `from`: behind a padding → the end of the last encoding. A footer starts with a line that has other characters or
- *  three words, or that is a rule of dashes or underscores. Lines between the last padding and a footer count if they
+/** Finds the end of the last encoding; `from` is behind a padding. A footer starts with a line that has other characters
+ *  or three words, or that is a rule of dashes or underscores. Lines between the last padding and a footer count if they
  *  are whole groups. */
 function endOfData(bytes: Buffer, from: number): number {
   let padded = from // behind the last padding

@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib'
 import { bytesOfBase64 } from './transfer-decoding.ts'
 
 /** Limits on unpacking an attached report. */
-export const UNPACK_LIMITS = {
+const UNPACK_LIMITS = {
   /** Of each layer. The largest reports of real reporters have some megabytes. */
   bytes: 10_000_000,
   /** For example gzip in a zip, in base64 without its header field. */

@@ -51,7 +51,7 @@ export function readXml(text: string, { open, close }: XmlEvents): void {
   }
 }
 
-export const MAX_DEPTH = 32
+const MAX_DEPTH = 32
 /** Longer texts are cut. */
 export const MAX_TEXT = 1_000
 const MAX_NAME = 100

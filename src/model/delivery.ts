@@ -36,8 +36,8 @@ export interface Delivery {
 /** Destination of test mail. No domain can have this name, and no DNS query is sent for it. */
 export const SANDBOX = '[sandbox]'
 
-/** What decides from which addresses and through which relay mail is sent, beside its organization: its stream, the pool
- *  that it was assigned when it was accepted, and its sending domain if a relay rule names it; '' = none. */
+/** What decides from which addresses and through which relay mail is sent, beside its organization: its stream, the
+ *  pool that it was assigned when it was accepted, and its sending domain if a relay rule names it; '' = none. */
 export interface QueueSender {
   stream: string
   pool: string
@@ -84,11 +84,6 @@ export function ownerOf(queue: string): string {
 
 const ownerPart = (queue: string) => queue.split(' ', 2)[1] ?? ''
 
-/** Queue name → its lane, if the mail of a domain is divided among nodes; '' for others. */
-export function laneOf(queue: string): string {
-  return queue.split(' ', 3)[2] ?? ''
-}
-
 /** The fields of a delivery that are known before its first attempt. */
 export const UNTRIED = {
   attempts: 0,
@@ -121,9 +116,9 @@ export interface Cause {
   rule: string
 }
 
-/** Why an attempt uses a relay: a rule says so, or as fail-over: the destination blocks the address, port 25 is blocked,
- *  direct attempts keep failing, the warm-up of every address allows no more now, or an earlier attempt through this relay
- *  may have been accepted. */
+/** Why an attempt uses a relay: a rule says so, or as fail-over: the destination blocks the address, port 25 is
+ *  blocked, direct attempts keep failing, the warm-up of every address allows no more now, or an earlier attempt
+ *  through this relay may have been accepted. */
 export const RELAY_REASONS = [
   'rule',
   'address_blocked',
@@ -134,7 +129,8 @@ export const RELAY_REASONS = [
 ] as const
 export type RelayReason = (typeof RELAY_REASONS)[number]
 
-/** The relay of an attempt, the number of its rule from 1 (null: none, as for delivery.smarthost), and why. */
+/** The relay of an attempt, and why it was chosen. `rule`: the number of the relay rule, from 1; null without a rule,
+ *  as for delivery.smarthost. */
 export interface RelayUse {
   name: string
   rule: number | null
@@ -163,3 +159,14 @@ export interface Attempt {
   /** `C: …` and `S: …` lines with milliseconds since the start, without credentials and without the mail. */
   transcript: string
 }
+
+/** What an attempt records that reached no server. */
+export const NO_SERVER = {
+  mxHost: null,
+  mxAddress: null,
+  sourceAddress: null,
+  tlsVersion: null,
+  tlsCipher: null,
+  tlsVerified: false,
+  tlsPolicy: 'none',
+} as const satisfies Partial<Attempt>

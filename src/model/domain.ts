@@ -22,6 +22,10 @@ export interface Domain {
   reason: FailureReason | null
   /** Time of the next DNS check by maintenance (ms UTC); null = only on request. */
   nextCheckAt: number | null
+  /** Keys in a zone of `dns.provider_zones`: before this time the provider is not asked again (ms UTC); null without work. */
+  publishAt: number | null
+  /** Why the provider did not take or remove them, for the operator only; null if it did. */
+  publishFault: string | null
 }
 
 export type DomainStatus = 'pending' | 'verified' | 'failed'

@@ -200,6 +200,21 @@ const TABLE = {
       suppression_stream: textOrNull(null, 'Stream of the suppression; null = every stream.'),
     },
   },
+  'message.replied': {
+    sent: 'named',
+    title: 'A person answered the message',
+    tone: 'good',
+    counts: 'replied',
+    fields: {
+      ...OF_MESSAGE,
+      from: text('recipient@example.net', { about: 'Address in the header of the answer; empty if absent.' }),
+      replied_at: time,
+      inbound_message_id: text('inb_00000000000000000000000000', {
+        isNullable: true,
+        about: 'The received mail; null for the sandbox.',
+      }),
+    },
+  },
   'message.accepted': {
     sent: 'on_demand',
     title: 'Postrider accepted the message for the recipient',

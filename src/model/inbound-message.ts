@@ -1,4 +1,5 @@
 import type { RouteAction } from './inbound-route.ts'
+import type { Message } from './message.ts'
 import type { PostAttempt } from './post-attempt.ts'
 
 /** An inbound mail as one route received it. Several routes of one SMTP transaction share the stored raw mail. */
@@ -34,7 +35,25 @@ export interface InboundMessage {
   forwardedAs: string | null
   /** Forward targets that did not receive it, with the reason; empty for other actions. */
   notForwarded: NotForwarded[]
+  /** ID of the delivery that it answers; null = none of this organization. It stays when the message goes. */
+  inReplyTo: string | null
+  /** A program sent it: an auto-reply, a bounce, or mail of a list. */
+  autoSubmitted: boolean
 }
+
+/** A message of the organization, and the recipient to whom an inbound mail is the answer. */
+export interface AnsweredMessage
+  extends Pick<
+    Message,
+    'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags' | 'stream' | 'templateId'
+  > {
+  deliveryId: string
+  to: string
+  sentAt: number
+}
+
+/** Message-IDs of a mail that are looked up: threads name all that came before. */
+export const MOST_ANSWERED = 20
 
 /** The attachments of an inbound mail as its event lists them. */
 export interface InboundAttachments {

@@ -25,14 +25,18 @@ export type RouteMatch =
   | { type: 'catch_all'; value: string | null }
 
 export type RouteAction =
-  | { type: 'webhook'; config: { url: string; includeAttachments: boolean; headerNames: string[] } }
+  /** `replies: false`: posts have no fields about replies. */
+  | { type: 'webhook'; config: { url: string; includeAttachments: boolean; replies?: boolean; headerNames: string[] } }
   | { type: 'forward'; config: { to: string[] } }
   | { type: 'store'; config: Record<string, never> }
 
 /** An action as a request gives it. Without `headers`, those of the same origin stay. */
 export type GivenAction =
   | Exclude<RouteAction, { type: 'webhook' }>
-  | { type: 'webhook'; config: { url: string; includeAttachments: boolean; headers?: EndpointHeaders } }
+  | {
+      type: 'webhook'
+      config: { url: string; includeAttachments: boolean; replies?: boolean; headers?: EndpointHeaders }
+    }
 
 /** `none`: all mail is accepted, and results are only reported. `dmarc`: a DMARC failure under `p=reject` is
  *  rejected at DATA. `require_pass`: everything without a DMARC pass is rejected. */
@@ -69,8 +73,9 @@ export interface WeighedRoute {
 /** The action of a new route. */
 export function actionOf(given: GivenAction): RouteAction {
   if (given.type !== 'webhook') return given
-  const { url, includeAttachments, headers = [] } = given.config
-  return { type: given.type, config: { url, includeAttachments, headerNames: headerNamesOf(headers) } }
+  const { url, includeAttachments, replies, headers = [] } = given.config
+  const config = { url, includeAttachments, ...(replies === false && { replies }), headerNames: headerNamesOf(headers) }
+  return { type: given.type, config }
 }
 
 /** The organization's routes and an address → the route that receives its mail, or null. Order: highest priority;
@@ -228,4 +233,11 @@ function whyNot(route: InboundRoute, isKnown: boolean, { domain }: Forms): strin
 
 function unquoted(local: string): string {
   return local.slice(1, -1).replace(/\\(.)/gs, '$1')
+}
+
+/** A route, and the secret that signs its posts. */
+export interface SigningRoute {
+  id: string
+  route: InboundRoute
+  secret: string
 }

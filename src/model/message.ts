@@ -1,5 +1,15 @@
+/** What a sender attaches to its message. It passes from the request to the record unchanged. */
+export interface SenderFields {
+  /** Name of its message stream. */
+  stream: string
+  tags: string[]
+  metadata: Metadata
+  /** Deliver only over verified TLS. */
+  requireTls: boolean
+}
+
 /** A submitted message: one content, one or more recipients (RFC 5322). */
-export interface Message {
+export interface Message extends SenderFields {
   id: string
   organizationId: string
   domainId: string
@@ -7,8 +17,6 @@ export interface Message {
   keyId: string | null
   mode: Mode
   source: MessageSource
-  /** Name of its message stream. */
-  stream: string
   status: MessageStatus
   /** As submitted: `a@d` or `Name <a@d>`. */
   from: string
@@ -16,9 +24,9 @@ export interface Message {
   cc: AsSent
   bcc: AsSent
   replyTo: AsSent
+  /** Where answers go instead of `replyTo`; null = nowhere of ours. */
+  replies: ReplyRoute | null
   subject: string
-  tags: string[]
-  metadata: Metadata
   templateId: string | null
   /** The composed mail without its signatures. */
   sizeBytes: number
@@ -28,8 +36,6 @@ export interface Message {
   scheduledAt: number | null
   /** No attempt starts after this time (ms UTC); null = only the retry schedule decides. */
   expiresAt: number | null
-  /** Deliver only over verified TLS. */
-  requireTls: boolean
   /** True if each recipient's mail has its own List-Unsubscribe header. */
   unsubscribe: boolean
   /** True if its HTML gets a pixel and rewritten links at delivery (mail/track.ts). */
@@ -37,8 +43,25 @@ export interface Message {
   trackClicks: boolean
 }
 
+/** The inbound route that receives the answers to a message, at an address of its own for each recipient. */
+export interface ReplyRoute {
+  routeId: string
+  /** Receives at the time of sending. */
+  domain: string
+  /** Display name of the address; null for none. */
+  name: string | null
+}
+
 /** Stream of messages that name none. */
 export const TRANSACTIONAL = 'transactional'
+
+/** Those of a message to which nothing is attached. */
+export const NO_SENDER_FIELDS: SenderFields = { stream: TRANSACTIONAL, tags: [], metadata: {}, requireTls: false }
+
+/** A request or a message → its SenderFields alone. */
+export function senderFieldsOf({ stream, tags, metadata, requireTls }: SenderFields): SenderFields {
+  return { stream, tags, metadata, requireTls }
+}
 
 /** The form of a stream's name. */
 export const STREAM_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
@@ -92,4 +115,20 @@ export function messageStatus(statuses: readonly DeliveryStatus[]): MessageStatu
   if (open.includes('deferred')) return 'deferred'
   if (open.includes('queued')) return 'queued'
   return open.length > 0 ? 'scheduled' : 'partial'
+}
+
+/** A filter of messages that leaves everything open. */
+export const ANY_MESSAGE = {
+  createdAfter: null,
+  createdBefore: null,
+  status: null,
+  to: null,
+  from: null,
+  subject: null,
+  tag: null,
+  metadata: [],
+  templateId: null,
+  domainId: null,
+  mode: null,
+  text: null,
 }

@@ -48,14 +48,14 @@ export interface DmarcSource extends ReportedSource {
 
 export const MAX_REPORTERS = 20
 
-/** Result of TLS sessions that failed for a reason nobody gives. */
+/** Result of TLS sessions that failed without a stated reason. */
 export const UNSPECIFIED_RESULT = 'unspecified'
 
-/** All sources of a domain over all reports of a time; also those beyond the limits. */
+/** Totals of a domain over all reports of a period, including the sources beyond the limits. */
 export interface DmarcTotals extends ReportedCounts {
   /** Reports received. */
   reports: number
-  /** Messages as the reports claim; `messages` are those that count. */
+  /** Messages that the reports claim. `messages` is the number that counts. */
   claimed: number
   sources: number
   reporters: number

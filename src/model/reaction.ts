@@ -1,14 +1,15 @@
 import { type EventType, iso } from './event.ts'
 
 /** Simulated action of a recipient of test mail; each becomes an event. */
-export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
+export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed' | 'replied'
 
-/** Reaction, its time (ms UTC) and the mail's HTML → an event like a real one, with a browser and an address from
+/** Reaction, its time (ms UTC), the mail's HTML and its recipient → an event like a real one, with a browser and an address from
  *  the documentation range. A click uses the first http link, or https://example.com/ without one. */
 export function reactionEvent(
   reaction: Reaction,
   at: number,
   html: string | null,
+  email: string,
 ): { type: EventType; fields: Record<string, unknown> } {
   const time = iso(at)
   const browser = { user_agent: USER_AGENT, ip_address: IP_ADDRESS }
@@ -21,6 +22,8 @@ export function reactionEvent(
       return event('message.clicked', { clicked_at: time, url: firstLink(html), ...browser, machine: false })
     case 'unsubscribed':
       return event('message.unsubscribed', { unsubscribed_at: time, method: 'one_click', ...browser })
+    case 'replied':
+      return event('message.replied', { from: email, replied_at: time, inbound_message_id: null })
   }
 }
 

@@ -25,13 +25,15 @@ export const COUNTED = [
   'complained',
   /** Recipients that got no delivery attempt, or no further one, because they are suppressed. */
   'suppressed',
+  /** Answers of people to a message; one recipient may answer more than once. */
+  'replied',
 ] as const
 
 export type Counted = (typeof COUNTED)[number]
 export type Counts = Record<Counted, number>
 
 /** What statistics can be grouped by. */
-export const STATS_GROUPINGS = ['domain', 'tag', 'stream'] as const
+export const STATS_GROUPINGS = ['domain', 'tag', 'stream', 'template', 'provider'] as const
 export type StatsGrouping = (typeof STATS_GROUPINGS)[number]
 
 /** All counters zero. */
@@ -51,6 +53,10 @@ export interface CountingContext {
   isRepeat?: boolean
   /** True for a bounce of a delivery that had counted as delivered. */
   isLate?: boolean
+  /** Template of the message; null or absent: none. */
+  templateId?: string | null
+  /** Host of the delivery's last attempt; null: none was found. Absent: the event does not follow from attempts. */
+  mxHost?: string | null
 }
 
 /** Recipients with a final result, each once: delivered or bounced. */

@@ -3,9 +3,9 @@
 
 /** Bytes that a recipient occupies besides the content: the rows of its delivery, an attempt and an event with their
  *  indexes (measured: 3.1 kB with a short subject, of which the event repeats metadata and subject). */
-export const RECIPIENT_BYTES = 2048
+const RECIPIENT_BYTES = 2048
 /** Bytes of a further event about a recipient, besides metadata and subject: its row with indexes, and a delivery. */
-export const EVENT_BYTES = 1024
+const EVENT_BYTES = 1024
 /** Bytes of records for an inbound mail besides its content. */
 export const INBOUND_BYTES = 2048
 

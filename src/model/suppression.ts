@@ -42,8 +42,8 @@ export function suppressionKey(email: string): string {
   return `${canonicalLocal(folded.slice(0, at))}@${toALabel(domain) ?? domain}`
 }
 
-/** An address as somebody pastes it, with or without a display name, a domain, or the beginning of either → the form in
- *  which stored addresses begin with it. A name of several labels that is not ASCII is read as a domain. */
+/** Turns what somebody typed (an address with or without a display name, a domain, or the beginning of either) into the
+ *  form in which stored addresses begin with it. A name of several labels that is not ASCII is read as a domain. */
 export function pastedKey(text: string): string {
   const trimmed = text.trim()
   return suppressionKey(parseMailbox(trimmed)?.address ?? toALabel(trimmed) ?? trimmed)
@@ -51,7 +51,7 @@ export function pastedKey(text: string): string {
 
 /** Reason and recipient of a message → the resulting suppression. A complaint or an unsubscribe request applies to
  *  the sender's domain and the stream of the message. A mailbox that does not exist is suppressed for the whole
- *  organization and every stream. A message without a stream counts for every stream: an earlier version removed it. */
+ *  organization and every stream. For a message without a stream, the suppression applies to every stream. */
 export function suppressionOf(
   id: string,
   reason: Exclude<SuppressionReason, 'manual'>,

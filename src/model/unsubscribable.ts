@@ -6,8 +6,7 @@ export interface Unsubscribable {
   organizationId: string
   domainId: string
   messageId: string
-  /** Null if an earlier version removed the delivery. */
-  stream: string | null
+  stream: string
   /** From address of the mail. */
   from: string
   email: string
@@ -17,15 +16,15 @@ export interface Unsubscribable {
 /** Remaining record → the message fields that an event contains; subject, metadata and tags are removed. Only
  *  deliveries of live mail have such a record. */
 export function messageLeftOf({ messageId, organizationId, domainId, stream, from }: Unsubscribable): MessageFacts {
-  const facts = {
+  return {
     id: messageId,
     organizationId,
     domainId,
-    mode: 'live' as const,
+    mode: 'live',
     from,
     subject: '',
     metadata: {},
     tags: [],
+    stream,
   }
-  return stream === null ? facts : { ...facts, stream }
 }

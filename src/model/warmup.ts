@@ -81,7 +81,7 @@ export function standingOf(warmup: Warmup, recorded: readonly WarmupDay[], today
 }
 
 /** What a day's counts mean for the plan. */
-export function judgeDay(counts: WarmupCounts): 'good' | 'hold' | 'step_back' {
+function judgeDay(counts: WarmupCounts): 'good' | 'hold' | 'step_back' {
   let verdict: ReturnType<typeof judgeDay> = 'good'
   for (const name of COUNTED_AGAINST) {
     const { least, hold, leastBack, stepBack } = WARMUP_THRESHOLDS[name]

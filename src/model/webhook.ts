@@ -53,6 +53,8 @@ export interface WebhookDelivery {
   webhookId: string
   eventId: string
   type: EventType
+  /** The recipient, of an event that is about one. */
+  to: string | null
   status: WebhookDeliveryStatus
   attempts: PostAttempt[]
   nextAttemptAt: number | null
@@ -60,3 +62,6 @@ export interface WebhookDelivery {
 }
 
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'failed'
+
+/** A webhook, and what signs its posts. */
+export type SigningWebhook = Webhook & { secrets: WebhookSecrets }

@@ -14,8 +14,9 @@ export function isBadHost(header: string | null): boolean {
 /** Nearly every request has the same. */
 let lastGood = ''
 
-/** `Mail.Example.com.:8025` → `mail.example.com`; `[::1]:80` → `::1`. Null for anything that is not a host. RFC 3986
- *  §3.2.2, without percent-encoding and without characters that DNS names do not contain. */
+/** Host header → its name or address, such as `mail.example.com` of `Mail.Example.com.:8025`, and `::1` of `[::1]:80`.
+ *  Null for anything that is not a host. RFC 3986 §3.2.2, without percent-encoding and without characters that DNS names
+ *  do not contain. */
 export function hostNameOf(header: string): string | null {
   const match = header.length <= MOST_CHARACTERS ? HOST.exec(header) : null
   if (match === null) return null

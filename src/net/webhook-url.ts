@@ -18,13 +18,13 @@ export interface PostTarget {
 export function parsePostTarget(text: string): PostTarget | { refused: string } {
   if (text.length > MAX_URL_LENGTH) return { refused: `the URL is longer than ${MAX_URL_LENGTH} characters` }
   if (/[\s\x00-\x1f\x7f\\]/.test(text)) return { refused: 'the URL contains spaces, control characters or backslashes' }
-  if (!URL.canParse(text)) return { refused: 'not a URL' }
+  if (!URL.canParse(text)) return { refused: 'the URL is not valid' }
   const url = new URL(text)
   if (url.protocol !== 'https:' || !/^https:\/\/[^/]/i.test(text))
     return { refused: 'the URL must start with https://' }
   if (url.username || url.password) return { refused: 'the URL must not contain a user name or password' }
   const port = Number(url.port || 443)
-  if (REFUSED_PORTS.has(port)) return { refused: `port ${port} belongs to another protocol` }
+  if (REFUSED_PORTS.has(port)) return { refused: `the port ${port} belongs to another protocol` }
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (host === '') return { refused: 'the URL has no host' }
   return { host, port, hostHeader: url.host, path: url.pathname + url.search, addresses: knownAddresses(host) }
@@ -36,7 +36,7 @@ export function checkWebhookUrl(url: string, mayConnect: (ip: string) => boolean
   const target = parsePostTarget(url)
   if ('refused' in target) return target.refused
   if (target.addresses === null || target.addresses.some(mayConnect)) return null
-  return `${target.host} is not a public address`
+  return `the host ${target.host} is not a public address`
 }
 
 const MAX_URL_LENGTH = 2048

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { batched } from './batched.ts'
 
-/** → A batched function that doubles numbers, its batches, and what lets the next one be answered. */
+/** A batched function that doubles numbers, its batches, and what lets the next one be answered. */
 function doubling(most = 100) {
   const batches: (readonly number[])[] = []
   const answers: { resolve: () => void; reject: (error: Error) => void }[] = []

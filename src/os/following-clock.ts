@@ -1,8 +1,9 @@
 import type { WallClock } from './clock.ts'
 
-/** A wall clock that follows that of another machine, whatever the own one is set to. */
+/** A wall clock that follows the clock of another machine, whatever time this machine has. */
 export interface FollowingClock extends WallClock {
-  /** `time` (ms UTC) was the other clock's while an exchange took place that began `tookMs` ago and ends now. */
+  /** Corrects the clock by an exchange that began `tookMs` ago and ends now, and during which the other clock showed
+   *  `time` (ms UTC). */
   follow(time: number, tookMs: number): void
 }
 

@@ -61,6 +61,13 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === 30 && text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(4))
 }
 
+/** ID → its time in ms UTC. */
+export function timeOfId(id: string): number {
+  let ms = 0
+  for (const character of id.slice(4, 14)) ms = ms * 32 + ALPHABET.indexOf(character)
+  return ms
+}
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_BODY = /^[0-9a-hjkmnp-tv-z]{26}$/
 

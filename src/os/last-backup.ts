@@ -9,8 +9,8 @@ export interface LastBackup {
   bytes: number
   /** Path of the backup. */
   to: string
-  /** Public key of its signature; undefined for a backup of a version before signatures. */
-  signedBy: string | undefined
+  /** Public key of its signature. */
+  signedBy: string
 }
 
 export const LAST_BACKUP_FILE = 'last-backup.json'

@@ -12,7 +12,7 @@ export interface LastUpgrade {
   result: 'done' | 'rolled_back' | 'kept'
 }
 
-export const LAST_UPGRADE_FILE = 'last-upgrade.json'
+const LAST_UPGRADE_FILE = 'last-upgrade.json'
 
 /** Null if there was no upgrade yet. */
 export function readLastUpgrade(dataDir: string): LastUpgrade | null {

@@ -2,8 +2,9 @@ import { closeSync, fchownSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { join } from 'node:path'
 import { sync } from './sync.ts'
 
-/** Writes a file of a folder, readable only by the folder's owner: complete or not at all, and synced to disk. The writer is often root and the folder belongs to another
- *  user: anything already at the temporary name is removed, never written to. Throws file system errors. */
+/** Writes a file of a folder, readable only by the folder's owner: complete or not at all, and synced to disk. The writer
+ *  is often root and the folder belongs to another user: anything already at the temporary name is removed, never written
+ *  to. Throws file system errors. */
 export function writeAsOwner(folder: string, name: string, text: string): void {
   const file = join(folder, name)
   const draft = `${file}.new`

@@ -31,8 +31,6 @@ export interface StartOptions {
   onReplaced?: () => void
   /** Overrides how long a job may occupy its thread. */
   computeMs?: number
-  /** Reads lists and searches of SQLite in the main thread: for a clock that a test moves, which a thread does not wait for. */
-  readsAtOnce?: boolean
 }
 
 /** What every part of the server uses: the machine, and where parts report. */
@@ -58,7 +56,6 @@ export interface Base {
   onReplaced: () => void
   /** Overrides how long a job may occupy its thread. */
   computeMs: number | undefined
-  readsAtOnce: boolean
   /** Receives the steps that close what is opened, also if opening fails. */
   rollback: Rollback
 }
@@ -102,7 +99,6 @@ export function createBase(config: Config, options: StartOptions, rollback: Roll
     onTime: following.follow,
     onReplaced: options.onReplaced ?? (() => {}),
     computeMs: options.computeMs,
-    readsAtOnce: options.readsAtOnce ?? false,
     rollback,
   }
 }

@@ -93,7 +93,7 @@ function openMailboxes(
 /** The thread that looks into mailboxes, because it parses what their servers send. It starts with its first job. */
 export function openMailboxPool(
   deps: { clock: Clock; log: Log; onEvent?: (event: PoolEvent) => void },
-  looksAtOnce = LOOKS_AT_ONCE,
+  { looksAtOnce = LOOKS_AT_ONCE, computeMs = COMPUTE_MS } = {},
 ): ThreadPool<MailboxJob, MailboxAnswer> {
   return createThreadPool<MailboxJob, MailboxAnswer>({
     ...deps,
@@ -101,7 +101,7 @@ export function openMailboxPool(
     start: threadRunner(startMailboxThread),
     count: 1,
     perRunner: looksAtOnce,
-    computeMs: COMPUTE_MS,
+    computeMs,
     totalMs: TOTAL_MS,
     idleMs: IDLE_MS,
     ownerOf: ({ host }) => host,
@@ -115,7 +115,7 @@ export async function probeMailboxes(
   { canary }: Config,
   { timeoutMs = PROBE_MS, ...deps }: { clock: Clock; log: Log; timeoutMs?: number },
 ): Promise<MailboxProbe[]> {
-  const pool = openMailboxPool(deps, canary.mailboxes.length)
+  const pool = openMailboxPool(deps, { looksAtOnce: canary.mailboxes.length })
   try {
     return await Promise.all(
       canary.mailboxes.map(async (mailbox) => {

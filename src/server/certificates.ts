@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts'
 import type { AuthorityDeps } from '../domains/certificates/authority.ts'
 import { readPair, selfSignedPair, type Terms, termsOf } from '../domains/certificates/files.ts'
-import { encryptKeptKeys, keyPassphrase } from '../domains/certificates/kept-keys.ts'
+import { keyPassphrase } from '../domains/certificates/kept-keys.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 
 /** The TLS certificates of the listeners: one for HTTPS and one for SMTP, usually the same. */
@@ -28,7 +28,6 @@ export async function openCertificates(config: Config, deps: AuthorityDeps): Pro
   if (!uses.https && !uses.smtp) return null
 
   const passphrase = await keyPassphrase(deps.secret, deps.random)
-  await encryptKeptKeys(dataDir, passphrase)
   const load = async () => {
     const own = pairOf(smtp)
     const forSmtp = own === null ? null : await readPair(own)

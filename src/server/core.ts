@@ -30,8 +30,8 @@ export async function openCore(config: Config, options: StartOptions, rollback: 
   rollback.push(https.stop)
   const engines = await openEngines(config, base, { resources, https, userAgent: USER_AGENT })
   notifier.on('deliveries', () => engines.queue.wake())
-  notifier.on('webhook deliveries', engines.webhooks.wake)
-  notifier.on('inbound deliveries', engines.inbound.wake)
+  notifier.on('webhook deliveries', () => engines.webhooks.wake())
+  notifier.on('inbound deliveries', () => engines.inbound.wake())
   const health = watchHealth(config, base, resources.store)
   return { ...base, resources, https, engines, health, streams: createStreams({ clock: clock.steady }) }
 }

@@ -31,7 +31,7 @@ export function createOwnAddresses(): OwnAddresses {
       const before = text
       text = JSON.stringify([...next])
       // Another node may have the address.
-      if (text !== before) await nodes.placementChanged()
+      if (text !== before) nodes.placementChanged()
     },
   }
 }

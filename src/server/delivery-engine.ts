@@ -10,6 +10,7 @@ import { DeliveryQueue } from '../sending/outbound/queue.ts'
 import type { RelayLogins } from '../sending/outbound/relays/relay.ts'
 import { createRelayCounters, type RelayCounters } from '../sending/outbound/relays/relay-counters.ts'
 import type { AdmissionSources } from '../sending/outbound/schedule/open-admission.ts'
+import { type AddressCounters, createAddressCounters } from '../sending/outbound/senders/address-counters.ts'
 import { createPools } from '../sending/outbound/senders/pools.ts'
 import { REMEMBERED as RESTS } from '../sending/outbound/senders/rests.ts'
 import { openStoredRests } from '../sending/outbound/senders/stored-rests.ts'
@@ -37,6 +38,8 @@ export interface DeliveryEngine {
   tlsCounters: TlsCounters
   /** Attempts through each relay. */
   relayCounters: RelayCounters
+  /** Attempts from each sending address. */
+  addressCounters: AddressCounters
   logins: RelayLogins
   /** Call after the queue has stopped. Gives threads `withinMs` to send QUIT, stores counters and closes resolvers. Never
    *  rejects. */
@@ -80,12 +83,14 @@ export async function openDeliveryEngine(config: Config, base: Base, parts: Deli
   const composing = createComposingPool(config, base)
   const sources = { ...sourcesOf(config, base, parts), resolver: withPolicies(mxResolver, policies), storedRests }
   const queue = new DeliveryQueue(contextOf(config, base, parts), sources, { attempts, logins, relayCounters })
+  const addressCounters = createAddressCounters({ store, clock, uses: () => queue.addresses() })
 
   const close = async (withinMs: number) => {
     await composing.stop()
     await threads.stop(withinMs)
     await tlsCounters.flush().catch((error) => log.warn('TLS session counts not stored', { error }))
     await relayCounters.flush().catch((error) => log.warn('relay counts not stored', { error }))
+    await addressCounters.flush().catch((error) => log.warn('address counts not stored', { error }))
     mxResolver.close()
     policyResolver.close()
   }
@@ -94,7 +99,8 @@ export async function openDeliveryEngine(config: Config, base: Base, parts: Deli
     throw error
   })
   pools.add('delivery', () => threads.state())
-  return { queue, compose: createComposer(composing), policies, tlsCounters, relayCounters, logins, close }
+  const counters = { tlsCounters, relayCounters, addressCounters }
+  return { queue, compose: createComposer(composing), policies, ...counters, logins, close }
 }
 
 /** The threads that make attempts and report to `attempts`. */
@@ -161,6 +167,7 @@ function contextOf(config: Config, base: Base, { resources, parsing }: DeliveryP
       maxInFlight: base.limits.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       destinations: delivery.sites,
+      share: delivery.share,
     },
   }
 }
@@ -182,6 +189,7 @@ function sourcesOf(
       addresses.length === 0
         ? undefined
         : createPools({ addresses, streams, hostname: config.hostname, node, dedicatedOf }),
+    ownAddresses: new Set(addresses.flatMap(({ address, node: only }) => (only === node ? [address] : []))),
     warmups: addresses.flatMap(({ address, node: only, warmup }) =>
       warmup === null || (only !== null && only !== node) ? [] : [{ address, warmup }],
     ),

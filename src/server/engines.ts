@@ -1,7 +1,6 @@
 import type { Config } from '../config/load.ts'
-import type { DeliveryLoop } from '../events/webhooks/delivery-loop.ts'
-import { createInboundLoop } from '../events/webhooks/inbound-loop.ts'
-import { createWebhookLoop } from '../events/webhooks/loop.ts'
+import { InboundLoop } from '../events/webhooks/inbound-loop.ts'
+import { WebhookLoop } from '../events/webhooks/loop.ts'
 import { createResolver } from '../net/dns/resolver.ts'
 import { type Post, postBy } from '../net/https/requests.ts'
 import { stuckEngine } from '../os/loop.ts'
@@ -25,8 +24,8 @@ import type { Resources } from './resources.ts'
 export interface Engines {
   delivery: DeliveryEngine
   queue: DeliveryQueue
-  webhooks: DeliveryLoop
-  inbound: DeliveryLoop
+  webhooks: WebhookLoop
+  inbound: InboundLoop
   readers: Readers
   parsing: Parsing
   feedback: Feedback
@@ -105,10 +104,10 @@ function createServerFeedback({ sending }: Config, base: Base, { store, verp }: 
   })
 }
 
-function createWebhooks(config: Config, base: Base, { resources, https, userAgent }: EngineParts): DeliveryLoop {
+function createWebhooks(config: Config, base: Base, { resources, https, userAgent }: EngineParts): WebhookLoop {
   const { store, workerId } = resources
   const { clock, random, log, metrics } = base
-  return createWebhookLoop({
+  return new WebhookLoop({
     store,
     post: postBy(https.endpoints, clock.steady, metrics.posts('webhook')),
     clock,
@@ -184,10 +183,10 @@ function createInboundPosts(
   config: Config,
   base: Base,
   { resources, https, userAgent, readers }: EngineParts & { readers: Readers },
-): DeliveryLoop {
+): InboundLoop {
   const { store, workerId } = resources
   const { clock, random, log, memory, metrics } = base
-  return createInboundLoop({
+  return new InboundLoop({
     store,
     post: postBy(https.endpoints, clock.steady, metrics.posts('inbound')),
     makeBody: readers.makeBody,

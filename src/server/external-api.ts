@@ -1,7 +1,7 @@
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 import type { Call, MakeRemember, Operation } from '../web/api/operation.ts'
 import { cursorAfter } from '../web/api/page.ts'
-import { perform } from '../web/api/perform.ts'
+import { loadResource, runHandler } from '../web/api/perform.ts'
 import { requireRight } from '../web/api/rights.ts'
 import type { CompatApi } from '../web/api/route-table.ts'
 import { check } from '../web/api/schema.ts'
@@ -10,8 +10,8 @@ import type { Endpoint, ExternalApi, Ours, Said } from '../web/compat/external-a
 /** What the endpoints need besides our operations. */
 export type CompatMeans = Pick<Ours, 'downloadUrl' | 'signingSecret'>
 
-/** Creates the operations of another service's API from those of Postrider. Each runs through perform() like every
- *  request: same rights, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
+/** Creates the operations of another service's API from those of Postrider. Each runs as every request does: same
+ *  rights, same checks, same transaction. Throws if an endpoint names an unknown operation (a bug). */
 export function createCompatApi(api: ExternalApi, operations: readonly Operation[], means: CompatMeans): CompatApi {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const find = (id: string): Operation => {
@@ -70,11 +70,14 @@ async function ask<T>(
   // One transaction, so that an error in `toExternal` leaves nothing stored.
   const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {
-    const answer = await perform(operation, own, {
-      query: () => operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),
-      body: () => operation.body && checked(operation.body, body ?? {}, 'body'),
-      remember: (made) => call.remember({ status: 200, body: toExternal(made.body) }),
-    })
+    await loadResource(operation, own)
+    const parsed = {
+      query: operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),
+      body: operation.body && checked(operation.body, body ?? {}, 'body'),
+    }
+    const answer = await runHandler(operation, own, parsed, (made) =>
+      call.remember({ status: 200, body: toExternal(made.body) }),
+    )
     return toExternal(answer.body)
   } catch (thrown) {
     throw thrown instanceof Refusal ? renamed(thrown, { ...names, cursor: 'after' }) : thrown

@@ -25,8 +25,6 @@ import { dashboardFiles } from '../web/dashboard/files.ts'
 import { dashboardPages } from '../web/dashboard/pages.ts'
 import { manualFiles } from '../web/manual/files.ts'
 import { manualPages } from '../web/manual/pages.ts'
-import { referenceFiles } from '../web/reference/files.ts'
-import { referencePages } from '../web/reference/pages.ts'
 import { forwardPages } from '../web/tracking/forward-pages.ts'
 import { trackingPages } from '../web/tracking/pages.ts'
 import type { Certificates } from './certificates.ts'
@@ -168,13 +166,12 @@ function publicPages(
       store,
       clock,
       links: () => downloadLinks,
-      attachments: core.engines.readers.attachments,
+      attachment: core.engines.readers.attachment,
       large: createLargeResponses({ clock, memory }),
     }),
     ...(config.metrics.listen === null ? metricsPages : []),
     ...(config.http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
-    ...manualPages(async () => manualFiles(await core.manual())),
-    ...referencePages(referenceFiles, dashboardFiles),
+    ...manualPages(async () => manualFiles(await core.manual()), dashboardFiles),
     ...(mtaSts === null
       ? []
       : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),

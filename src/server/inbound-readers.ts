@@ -11,8 +11,8 @@ import { startReaderThread } from '../threads.ts'
  *  network, or a thread if such a process cannot be started. */
 
 /** First argument of the child process, before and after it restarted itself with its rights dropped. */
-export const READER_ARGUMENT = 'confined-reader'
-export const READER_RESTARTED = 'confined-reader-restarted'
+const READER_ARGUMENT = 'confined-reader'
+const READER_RESTARTED = 'confined-reader-restarted'
 
 /** Isolation of readers: `confined` by a system call filter and Landlock, `filtered` by the filter alone, `process` in a
  *  separate process without either, `thread` in this process. */

@@ -1,14 +1,16 @@
 import type { Config } from '../config/load.ts'
 import { publishedMtaSts } from '../domains/mta-sts.ts'
 import type { NameServer } from '../domains/name-server/name-server.ts'
+import { createChangeKeys } from '../domains/provider/keys.ts'
 import { surveyOf } from '../domains/survey.ts'
 import { createMaintenance } from '../operating/maintenance/loop.ts'
+import { createProviderKeys } from '../operating/maintenance/provider-keys.ts'
 import { maintenanceTasks } from '../operating/maintenance/tasks.ts'
 import { createTlsReports } from '../operating/maintenance/tls-reports.ts'
 import type { Engines as Gauges } from '../operating/metrics/engines.ts'
 import type { Loop } from '../os/loop.ts'
 import type { NetworkLimits } from '../receiving/inbound/network-limits.ts'
-import type { Submission } from '../sending/submission/accept.ts'
+import type { Submission } from '../sending/submission/submission.ts'
 import type { Api } from '../web/api/server.ts'
 import type { Certificates } from './certificates.ts'
 import type { Core } from './core.ts'
@@ -32,11 +34,20 @@ export function openMaintenance(config: Config, core: Core, parts: MaintainedPar
   const reports = createTlsReports({
     store,
     resolver,
-    submit: parts.submission.submit,
+    submission: parts.submission,
     post: engines.postReport,
     reporter: { organization: organization || config.hostname, contact: contact || from, submitter: config.hostname },
     from,
     log,
+  })
+  const publishKeys = createProviderKeys({
+    store,
+    now: clock.now,
+    leads: store.leases.leads,
+    change: createChangeKeys(config, freshResolver, process.env),
+    maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
+    log,
+    onKeys: () => core.notifier.notify('domains'),
   })
   return createMaintenance({
     clock,
@@ -52,6 +63,8 @@ export function openMaintenance(config: Config, core: Core, parts: MaintainedPar
       hostname: config.hostname,
       mtaSts: publishedMtaSts(config),
       zone: config.dns.zone,
+      providerZones: config.dns.providerZones,
+      publishKeys,
       survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
       rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
       maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
@@ -60,6 +73,7 @@ export function openMaintenance(config: Config, core: Core, parts: MaintainedPar
       quality: config.quality,
       flushTls: delivery.tlsCounters.flush,
       flushRelays: delivery.relayCounters.flush,
+      flushAddresses: delivery.addressCounters.flush,
       sendTlsReports: reports.send,
       flushUses: api.auth.flushUses,
       refreshPolicies: (now) => {
@@ -95,8 +109,8 @@ export function gaugesOf(
   const { queue, webhooks, inbound } = engines
   return {
     deliveries: () => queue.underWay(),
-    webhookPosts: webhooks.inFlight,
-    inboundPosts: inbound.inFlight,
+    webhookPosts: () => webhooks.inFlight(),
+    inboundPosts: () => inbound.inFlight(),
     httpRequests: parts.api.underWay,
     eventStreams: streams,
     smtpConnections: parts.smtpListeners.connections,

@@ -13,11 +13,12 @@ import { createRelayChoice } from '../sending/outbound/relays/relay-choice.ts'
 import type { RelayCounters } from '../sending/outbound/relays/relay-counters.ts'
 import type { DestinationState } from '../sending/outbound/schedule/destination-state.ts'
 import { findRoute } from '../sending/outbound/schedule/route.ts'
-import type { Submission } from '../sending/submission/accept.ts'
+import type { AddressCounters } from '../sending/outbound/senders/address-counters.ts'
 import type { Forwarding } from '../sending/submission/forwarding.ts'
-import { createSendingEligibility } from '../sending/submission/sending-eligibility.ts'
+import type { Submission } from '../sending/submission/submission.ts'
 import type { UserMail } from '../sending/submission/user-mail.ts'
 import type { MtaStsPolicies } from '../sending/tls-policy/mta-sts.ts'
+import { withDomainNames } from '../web/api/domain-names.ts'
 import { createDownloading, type WhileDownloading } from '../web/api/downloading.ts'
 import type { Operation } from '../web/api/operation.ts'
 import { alertOperations } from '../web/api/routes/alerts.ts'
@@ -31,15 +32,21 @@ import { domainOperations } from '../web/api/routes/domains.ts'
 import { eventOperations } from '../web/api/routes/events.ts'
 import { explainOperations } from '../web/api/routes/explain.ts'
 import { healthOperations } from '../web/api/routes/health-checks.ts'
-import { inboundOperations } from '../web/api/routes/inbound.ts'
+import { inboundMessageOperations } from '../web/api/routes/inbound-messages.ts'
+import { inboundRouteOperations } from '../web/api/routes/inbound-routes.ts'
 import { invitationOperations } from '../web/api/routes/invitations.ts'
-import { messageOperations } from '../web/api/routes/messages.ts'
+import { meOperations } from '../web/api/routes/me.ts'
+import { actOperations } from '../web/api/routes/messages-act.ts'
 import { analyzeOperations } from '../web/api/routes/messages-analyze.ts'
+import { messagePartOperations } from '../web/api/routes/messages-parts.ts'
+import { readOperations } from '../web/api/routes/messages-read.ts'
+import { sendOperations } from '../web/api/routes/messages-send.ts'
 import { nodeOperations } from '../web/api/routes/nodes.ts'
 import { organizationOperations } from '../web/api/routes/organizations.ts'
 import { policyReportOperations } from '../web/api/routes/policy-reports.ts'
 import { qualityOperations } from '../web/api/routes/quality.ts'
 import { queueOperations } from '../web/api/routes/queues.ts'
+import type { AttachmentOf } from '../web/api/routes/raw-mail.ts'
 import { recipientOperations } from '../web/api/routes/recipients.ts'
 import { relayOperations } from '../web/api/routes/relays.ts'
 import { sendingAddressOperations } from '../web/api/routes/sending-addresses.ts'
@@ -54,7 +61,7 @@ import type { Streams } from '../web/api/streams.ts'
 import { alertChannels } from './alerts.ts'
 import type { Parsing } from './parsing/parsing.ts'
 import { relaySettingsOf } from './relays.ts'
-import { alertThatStops, planOf, type SubmissionContext } from './submission.ts'
+import { type SubmissionContext, sendingRules } from './submission.ts'
 
 /** What the operations use. The server, the command line and tests each provide their own. */
 export interface OperationContext extends SubmissionContext, Parsing {
@@ -73,6 +80,7 @@ export interface OperationContext extends SubmissionContext, Parsing {
   postAlert: Post
   wait: Notifier['wait']
   delivery: DeliveryView
+  inboundAttachment: AttachmentOf
 }
 
 /** What sends and receives, beside the context. */
@@ -88,12 +96,14 @@ export interface Services {
 export interface DeliveryView {
   /** MTA-STS policies of mail domains; the cached ones if no delivery engine runs. */
   policies: Pick<MtaStsPolicies, 'find'>
-  queue: Pick<DeliveryQueue, 'chosen' | 'addresses'> & {
+  queue: Pick<DeliveryQueue, 'chosen'> & {
     /** Null if no delivery engine runs. */
     stateOf(destination: string, queue: string): DestinationState | null
   }
   /** Attempts through relays. */
   relayCounters: Pick<RelayCounters, 'flush'>
+  /** Attempts from sending addresses. */
+  addressCounters: AddressCounters
 }
 
 /** The view of a process that delivers no mail: the rules about relays alone decide, and nothing is known of failures. */
@@ -105,8 +115,9 @@ export function withoutDelivery(config: Config, policies: DeliveryView['policies
       : relays.of(queue, destination, { isBlocked: false, isUsedUp: false, takesTry: false })
   return {
     policies,
-    queue: { chosen, addresses: () => [], stateOf: () => null },
+    queue: { chosen, stateOf: () => null },
     relayCounters: { flush: async () => {} },
+    addressCounters: { flush: async () => {} },
   }
 }
 
@@ -122,7 +133,7 @@ export function createOperations(context: OperationContext, services: Services):
     whileDownloading: createDownloading(),
     checkUrl: (url: string) => checkWebhookUrl(url, mayConnect),
   }
-  return OPERATIONS.flatMap((operationsOf) => operationsOf(all))
+  return OPERATIONS.flatMap((operationsOf) => operationsOf(all)).map((each) => withDomainNames(each, all.store.domains))
 }
 
 interface AllParts extends OperationContext, Services {
@@ -136,8 +147,12 @@ interface AllParts extends OperationContext, Services {
 
 /** In the order of the API reference. Each takes the parts that it uses. */
 const OPERATIONS: readonly ((all: AllParts) => Operation[])[] = [
-  messageOperations,
+  sendOperations,
+  readOperations,
+  messagePartOperations,
+  actOperations,
   analyzeOperations,
+  meOperations,
   apiKeyOperations,
   domainOperations,
   policyReportOperations,
@@ -155,7 +170,8 @@ const OPERATIONS: readonly ((all: AllParts) => Operation[])[] = [
   suppressionListOperations,
   templateOperations,
   webhookOperations,
-  inboundOperations,
+  inboundRouteOperations,
+  inboundMessageOperations,
   blockedLinkOperations,
   organizationOperations,
   sessionOperations,
@@ -170,12 +186,13 @@ const OPERATIONS: readonly ((all: AllParts) => Operation[])[] = [
       addresses: sendingAddressesOf(config),
       resolver,
       looksOutside: config.health.lookOutside,
-      states: () => delivery.queue.addresses(),
+      counters: delivery.addressCounters,
     }),
   relayOperations,
 ]
 
-/** What explains the way of mail: route, limits at the destination, and whether the domain may send. */
+/** Functions with which `explain` finds the route of a mail, the limits at its destination, and whether the domain may
+ *  send. */
 function explained({ config, store, random, resolver, delivery }: AllParts) {
   const { relays } = relaySettingsOf(config)
   const { queue, policies } = delivery
@@ -186,12 +203,7 @@ function explained({ config, store, random, resolver, delivery }: AllParts) {
         { resolver, random, deliveryPort: config.delivery.port, relays, queue, policies },
       ),
     destinationState: (destination: string, mailQueue: string) => queue.stateOf(destination, mailQueue),
-    sendingEligibility: createSendingEligibility({
-      store,
-      settings: { requireVerifiedDomain: config.sending.requireVerifiedDomain },
-      planOf: planOf(config, store),
-      stoppedBy: alertThatStops(config, store),
-    }),
+    rules: sendingRules(config, store),
     settings: {
       maxAgeSeconds: config.delivery.maxAgeSeconds,
       sending: config.sending,

@@ -1,10 +1,10 @@
 import type { Config } from '../config/load.ts'
 import { ownerKey } from '../model/delivery.ts'
 import { SMARTHOST } from '../model/relay.ts'
+import { destinationOfHost } from '../net/destination-host.ts'
 import { type Relay, relayDestination } from '../sending/outbound/relays/relay.ts'
 import type { RelaySettings } from '../sending/outbound/relays/relay-choice.ts'
 import type { RelayRule } from '../sending/outbound/relays/rules.ts'
-import { destinationOfHost } from '../sending/outbound/schedule/destination.ts'
 
 /** Config → its relays, delivery.smarthost among them. `passwords`: relayPasswordsOf; without them, a relay has no login,
  *  which is enough to show it. */

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type Config, nodeName, objectPlaceOf, planNamed } from '../config/load.ts'
+import { sharedSettings } from '../config/shared-settings.ts'
 import { createEventStream, type EventStream } from '../events/event-stream/event-stream.ts'
 import { createDownloadLinks, type DownloadLinks } from '../mail/download-link.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
 import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
+import { createReplyAddresses, type ReplyAddresses } from '../mail/reply-address.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
 import { createResolver, type Resolver, type ResolverOptions, systemServers } from '../net/dns/resolver.ts'
 import type { Log } from '../os/log.ts'
 import { journalFolder } from '../sending/outbound/journal/delivered-journal.ts'
 import { recordDelivered } from '../sending/outbound/journal/record-delivered.ts'
-import { destinationOfHost } from '../sending/outbound/schedule/destination.ts'
 import { publishedPlacement, readPlacement } from '../sending/outbound/senders/placement.ts'
 import { withForwardLinks } from '../sending/submission/forward-mail.ts'
 import { createUserLinks } from '../sending/submission/user-links.ts'
@@ -31,6 +32,7 @@ export interface Resources {
   /** Identifies this process in leases. */
   workerId: string
   verp: Verp
+  replyAddresses: ReplyAddresses
   recipientParts: RecipientPartsOf
   trackingSecret: Uint8Array
   /** Links in emails that ask the owner of a forward target to confirm. */
@@ -63,10 +65,11 @@ export async function openResources(config: Config, base: Base): Promise<Resourc
   await endLeasesOfEndedWorkers(store, workerId, clock.now())
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
+  const replyAddresses = createReplyAddresses(await store.secret('reply', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
   const userLinks = createUserLinks(await userLinkSecret(store, random), random)
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
-  const partsOf = createRecipientParts({ verp, secret: trackingSecret, publicUrl })
+  const partsOf = createRecipientParts({ verp, replyAddresses, secret: trackingSecret, publicUrl })
   const recipientParts = withForwardLinks(userLinks.fill(partsOf), forwardLinks)
   const downloadLinks = createDownloadLinks(await store.secret('download', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
@@ -85,6 +88,7 @@ export async function openResources(config: Config, base: Base): Promise<Resourc
     eventStream,
     workerId,
     verp,
+    replyAddresses,
     recipientParts,
     trackingSecret,
     forwardLinks,
@@ -99,7 +103,7 @@ export async function openResources(config: Config, base: Base): Promise<Resourc
 /** Opens the store and the event stream, which is notified after each commit. Logs upgrades and held deliveries. */
 async function openStoreWithEvents(
   config: Config,
-  { notifier, clock, metrics, log, rollback, onReplaced, onTime, readsAtOnce }: Base,
+  { notifier, clock, metrics, log, rollback, onReplaced, onTime }: Base,
   ownAddresses: OwnAddresses,
 ): Promise<{ store: Store; eventStream: EventStream }> {
   const steps: string[] = []
@@ -120,24 +124,20 @@ async function openStoreWithEvents(
     plans: planNamed(config),
     onUpgrade: (taken) => steps.push(...taken),
     readingThread:
-      config.database.url !== '' || readsAtOnce
-        ? undefined
-        : openReadingThread(config, { clock, pools: metrics.pools, log }),
+      config.database.url === '' ? openReadingThread(config, { clock, pools: metrics.pools, log }) : undefined,
     onTorn: (bytes) => log.warn('incomplete transaction at the end of the database log discarded', { bytes }),
     node: {
       name: nodeName(config),
       hostname: config.hostname,
       version: VERSION,
       takeoverMs: config.cluster.takeoverSeconds * 1000,
-      limits: {
-        ofAll: config.delivery.smarthost === null ? null : destinationOfHost(config.delivery.smarthost.host),
-        areOfNode: config.delivery.share === 'node',
-      },
       placement: placementOf(config, ownAddresses, log),
+      settings: sharedSettings(config),
       onEnded: (reason) => {
         log.error('node ended', { name: nodeName(config), reason })
         onReplaced()
       },
+      onTakeOverFailed: (error) => log.error('work of ended nodes not taken over, trying again in 1 s', { error }),
       observer: metrics.nodes,
       onWork: (queue) => notifier.notify(WORK[queue]),
       onEvents: (organizationId) => notifier.notify(`events of ${organizationId}`),
@@ -153,7 +153,7 @@ async function openStoreWithEvents(
   return { store, eventStream }
 }
 
-/** How this node agrees with others on which of them sends from which address. */
+/** How the nodes agree on which of them sends from which address. */
 function placementOf({ sending }: Config, ownAddresses: OwnAddresses, log: Log) {
   return {
     published: publishedPlacement(sending),

@@ -1,4 +1,4 @@
-import { type Config, formatEndpoint } from '../config/load.ts'
+import { type Config, formatEndpoint, planNamed } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
 import { createPlainPages, type PlainPages } from '../domains/certificates/plain-pages.ts'
 import type { NameServer } from '../domains/name-server/name-server.ts'
@@ -8,6 +8,7 @@ import { postBy } from '../net/https/requests.ts'
 import { createNetworks } from '../net/ip.ts'
 import type { WallClock } from '../os/clock.ts'
 import { createNetworkLimits, type NetworkLimits } from '../receiving/inbound/network-limits.ts'
+import { createReplyOf } from '../receiving/inbound/reply-of.ts'
 import { createInboundHandler } from '../receiving/inbound/smtp-handler.ts'
 import { createSubmissionHandler } from '../receiving/smtp-submission/smtp-handler.ts'
 import { createHeavyWork, type HeavyWork } from '../sending/submission/heavy-work.ts'
@@ -161,6 +162,7 @@ function createApplication(config: Config, core: Core): Application {
     wait: notifier.wait,
     notify: notifier.notify,
     delivery,
+    inboundAttachment: engines.readers.attachment,
   }
   const submission = openSubmission(context)
   const canaries = openCanaries(config, {
@@ -281,6 +283,13 @@ async function inboundHandler(
     requireVerified: config.sending.requireVerifiedDomain,
     userMailSender: parseMailbox(config.users.mailFrom),
     canaryOf: canaryWords?.decode ?? null,
+    replyOf: createReplyOf({
+      addresses: resources.replyAddresses,
+      snapshot: resources.store.snapshot,
+      plans: planNamed(config),
+      days: config.inbound.replyAddressDays,
+      clock,
+    }),
     canaryLateAfterMs: lateAfterMs(config.canary),
     notify: notifier.notify,
   })
@@ -298,7 +307,8 @@ function createServerNetworkLimits({ smtp: { inbound } }: Config, clock: WallClo
   )
 }
 
-/** Other nodes take over at once; then this stops in this order: listeners first, then maintenance, engines and clients, and the store last. */
+/** Other nodes take over at once; then this stops in this order: listeners first, then maintenance, engines and clients,
+ *  and the store last. */
 async function stopServer(parts: {
   core: Core
   canaries: OpenCanaries | null

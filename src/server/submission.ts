@@ -1,18 +1,17 @@
 import { type Config, planNamed } from '../config/load.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
-import { planFor } from '../model/organization.ts'
 import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Notify } from '../os/notifier.ts'
 import type { Random } from '../os/random.ts'
-import { simulate } from '../sending/outbound/sandbox.ts'
-import { createSubmission, type Submission } from '../sending/submission/accept.ts'
 import { createForwarding, type Forwarding } from '../sending/submission/forwarding.ts'
 import type { HeavyWork } from '../sending/submission/heavy-work.ts'
 import { createRemoteAttachments, type RemoteAttachments } from '../sending/submission/remote-attachments.ts'
 import { createRemoteFiles, type RemoteFilesDeps } from '../sending/submission/remote-files.ts'
+import { SendingRules } from '../sending/submission/sending-rules.ts'
 import type { Compose } from '../sending/submission/signing.ts'
+import { Submission } from '../sending/submission/submission.ts'
 import { createUserMail, type UserMail } from '../sending/submission/user-mail.ts'
 import type { Store } from '../storage/store.ts'
 import { canarySender } from './canary.ts'
@@ -42,16 +41,11 @@ export interface SubmissionContext extends Pick<Parsing, 'templateEngine' | 'sto
 /** Creates the Submission that HTTP, SMTP and the command line share. */
 export function openSubmission(context: SubmissionContext): Submission {
   const { config, store } = context
-  return createSubmission({
+  return new Submission({
     ...context,
-    settings: {
-      requireVerifiedDomain: config.sending.requireVerifiedDomain,
-      messageBytes: config.limits.messageBytes,
-      sending: { ...config.sending, relayedDomains: relayedDomainsOf(config) },
-    },
-    planOf: planOf(config, store),
-    stoppedBy: alertThatStops(config, store),
-    simulate,
+    rules: sendingRules(config, store),
+    messageBytes: config.limits.messageBytes,
+    sending: { ...config.sending, relayedDomains: relayedDomainsOf(config) },
   })
 }
 
@@ -76,8 +70,8 @@ export function openForwarding(
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       sending: config.sending,
     },
-    stoppedBy: alertThatStops(config, store),
-    submit: submission.submit,
+    rules: sendingRules(config, store),
+    submission,
     links: forwardLinks,
     publicUrl,
   })
@@ -91,8 +85,8 @@ export function openUserMail(
 ): UserMail {
   return createUserMail({
     store,
-    submit: submission.submit,
-    stoppedBy: alertThatStops(config, store),
+    submission,
+    rules: sendingRules(config, store),
     random,
     settings: {
       from,
@@ -109,12 +103,11 @@ export function openCanaryMail(context: SubmissionContext, submission: Pick<Subm
   return openUserMail(context, submission, canarySender(context.config))
 }
 
-/** Organization → its plan by the config. */
-export const planOf = (config: Config, store: Pick<Store, 'organizations'>) => async (organizationId: string) => {
-  const organization = await store.organizations.get(organizationId)
-  return planFor(organizationId, organization, planNamed(config))
+/** The rules of the configuration about who may send. */
+export function sendingRules(config: Config, store: Store): SendingRules {
+  return new SendingRules(store, {
+    requireVerifiedDomain: config.sending.requireVerifiedDomain,
+    stopSending: config.quality.stopSending,
+    plans: planNamed(config),
+  })
 }
-
-/** The quality alert that stops a domain from sending, if the config lets alerts stop it. */
-export const alertThatStops = (config: Config, store: Pick<Store, 'snapshot'>) => (domainId: string) =>
-  config.quality.stopSending ? (store.snapshot.firingAlerts(domainId)[0] ?? null) : null

@@ -1,4 +1,4 @@
-import type { Quota } from './store.ts'
+import type { Quota } from './roles/claims.ts'
 
 /** Counts what one claim takes against the quotas of its plan. Pure: no SQL, no clock. */
 export interface Allocation {

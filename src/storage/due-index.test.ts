@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createDueIndex, type DueIndex, dueTimeOf, NO_END, refill } from './due-index.ts'
+import { DueIndex } from './due-index.ts'
 import type { Look } from './store.ts'
 
 const always = () => true
 
 test('the key that has been due longest comes first', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   for (const [key, at] of [
     ['b', 20],
     ['a', 10],
@@ -19,7 +19,7 @@ test('the key that has been due longest comes first', () => {
 })
 
 test('nothing is due on an empty index', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   expect(dueIndex.take(1, always)).toBeNull()
   expect(dueIndex.nextAt(always)).toBeNull()
   dueIndex.set('a', null)
@@ -27,7 +27,7 @@ test('nothing is due on an empty index', () => {
 })
 
 test('an offer makes a key due earlier and never later', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   dueIndex.offer('a', 10)
   dueIndex.offer('a', 20)
   expect(dueIndex.nextAt(always)).toBe(10)
@@ -40,7 +40,7 @@ test('an offer makes a key due earlier and never later', () => {
 })
 
 test('a key without capacity is set aside and returns when it has some', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   dueIndex.offer('full', 1)
   dueIndex.offer('free', 2)
   const isFree = (key: string) => key === 'free'
@@ -54,7 +54,7 @@ test('a key without capacity is set aside and returns when it has some', () => {
 })
 
 test('a cleared key is gone, set aside or not', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   dueIndex.offer('a', 1)
   dueIndex.offer('b', 2)
   dueIndex.take(9, (key) => key === 'b')
@@ -65,7 +65,7 @@ test('a cleared key is gone, set aside or not', () => {
 })
 
 test('times far ahead of a busy key do not hide when it is due', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   dueIndex.set('other', 1e9)
   for (let now = 0; now < 100_000; now++) {
     dueIndex.offer('busy', now)
@@ -77,7 +77,7 @@ test('times far ahead of a busy key do not hide when it is due', () => {
 })
 
 test('after the clock was set back, a blocker that ends later is looked at again', () => {
-  const dueIndex = createDueIndex()
+  const dueIndex = new DueIndex()
   let now = 1e9
   let pauseMs = 1_000
   const look = () => (pauseMs === 0 ? true : { name: 'pause', until: now + pauseMs })
@@ -89,23 +89,11 @@ test('after the clock was set back, a blocker that ends later is looked at again
   expect(dueIndex.take(2_000, look)).toBe('a')
 })
 
-test('a key whose rows are all held has nothing due', () => {
-  const dueIndex = createDueIndex()
-  refill(dueIndex, [
-    { key: 'held', at: NO_END },
-    { key: 'due', at: 5 },
-  ])
-  expect(dueIndex.nextAt(always)).toBe(5)
-  expect(dueIndex.take(5, always)).toBe('due')
-  expect(dueIndex.nextAt(always)).toBeNull()
-  expect([dueTimeOf(NO_END), dueTimeOf(7), dueTimeOf(null)]).toEqual([null, 7, null])
-})
-
 describe('keys behind a named blocker', () => {
   const behind = (name: string, until: number | null = null) => ({ name, until })
 
   test('wait until it is freed, and then come one at a time while there is capacity', () => {
-    const dueIndex = createDueIndex()
+    const dueIndex = new DueIndex()
     for (let i = 0; i < 1000; i++) dueIndex.offer(`dead${i}`, i)
     dueIndex.offer('fine', 5000)
     let looks = 0
@@ -130,7 +118,7 @@ describe('keys behind a named blocker', () => {
   })
 
   test('return by themselves when it ends, and one wakes up for all', () => {
-    const dueIndex = createDueIndex()
+    const dueIndex = new DueIndex()
     for (let i = 0; i < 100; i++) dueIndex.offer(`paused${i}`, i)
     let until = 500
     const look = () => behind('site', until)
@@ -148,7 +136,7 @@ describe('keys behind a named blocker', () => {
   })
 
   test('may find another blocker behind it', () => {
-    const dueIndex = createDueIndex()
+    const dueIndex = new DueIndex()
     dueIndex.offer('a', 1)
     dueIndex.offer('b', 2)
     expect(dueIndex.take(9, () => behind('question'))).toBeNull()
@@ -161,7 +149,7 @@ describe('keys behind a named blocker', () => {
   })
 
   test('that are due later are not examined before', () => {
-    const dueIndex = createDueIndex()
+    const dueIndex = new DueIndex()
     dueIndex.offer('later', 100)
     const never = () => {
       throw new Error('looked at')
@@ -177,7 +165,7 @@ describe('keys behind a named blocker', () => {
       fc.record({ do: fc.constant('take' as const), full: fc.subarray(['x', 'y', 'z']) }),
     )
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const dueIndex = createDueIndex()
+      const dueIndex = new DueIndex()
       const waiting = new Set<string>()
       const siteOf: Record<string, string> = { a: 'x', b: 'x', c: 'y', d: 'y', e: 'z', f: 'z' }
       let full: string[] = []
@@ -225,7 +213,7 @@ test('behaves like a list that is searched from end to end', () => {
     fc.record({ do: fc.constant('clear' as const) }),
   )
   const property = fc.property(fc.array(step, { maxLength: 600 }), (steps) => {
-    const dueIndex = createDueIndex()
+    const dueIndex = new DueIndex()
     const model: Model = { times: new Map() }
     for (const each of steps) {
       if (each.do === 'offer') {
@@ -272,7 +260,7 @@ describe('a plan', () => {
     index.plan({ now, limit, look }).map(({ key, dueAt }) => [key, dueAt])
 
   test('takes the keys that are due, longest due first, and leaves the others', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     for (const [key, at] of [
       ['late', 5],
       ['first', 1],
@@ -288,7 +276,7 @@ describe('a plan', () => {
   })
 
   test('counts one delivery of each key before the next, and examines again what found no capacity by that', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     for (const key of ['a', 'b', 'c']) index.offer(key, 1)
     expect(planAt(index, 1, () => one('shared'))).toHaveLength(1)
     // The claim found nothing for the planned key: the others are not lost.
@@ -298,7 +286,7 @@ describe('a plan', () => {
   })
 
   test('whose check throws leaves every key on the index', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     for (const key of ['a', 'b', 'c']) index.offer(key, 1)
     const look = (key: string) => {
       if (key === 'b') throw new Error('broken')
@@ -309,7 +297,7 @@ describe('a plan', () => {
   })
 
   test('lets keys of one quota take turns, however long one of them has been due', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     index.offer('old', 1)
     index.offer('young', 100)
     const order: string[] = []
@@ -322,14 +310,14 @@ describe('a plan', () => {
   })
 
   test('that puts a key back behind a blocker never hides it, even if the blocker is never freed', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     index.putBehind('a', 1, 'shared')
     index.putBehind('b', 2, 'shared')
     expect(planAt(index, 5, () => ({ quotas: [] })).map(([key]) => key)).toEqual(['a', 'b'])
   })
 
   test('keeps an earlier time that was offered meanwhile', () => {
-    const index = createDueIndex()
+    const index = new DueIndex()
     index.offer('a', 3)
     expect(planAt(index, 5, () => ({ quotas: [] }))).toEqual([['a', 3]])
     index.offer('a', 1)

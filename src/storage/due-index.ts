@@ -1,48 +1,8 @@
 import { createAllocation } from './allocation.ts'
-import type { Blocker, ClaimLimits, Look, PlannedKey, PlanRequest } from './store.ts'
-
-/** Next due time of each key (a destination, a webhook), so that a claim skips a backlog of blocked keys without
- *  reading their rows. An in-memory copy of the due index in the database, rebuilt at start. A time that is too
- *  early costs one empty look; a time that is too late would delay work and never occurs.
- *
- *  A blocked key waits behind a named blocker until that is freed or its time has come. Then one of the keys behind
- *  it is tried, and the next one only if that could start. So a look costs what it finds and not what waits. A key
- *  that is refused without a name is tried again at every look. */
-export interface DueIndex {
-  /** The key has something due at `at`, perhaps earlier than known. */
-  offer(key: string, at: number): void
-  /** Sets the key's next due time to exactly `at`; null = nothing waits. */
-  set(key: string, at: number | null): void
-  /** Takes the key off the index that has been due longest at `now` and may start (return it with set); null if
-   *  there is none. */
-  take(now: number, look: IndexLook): string | null
-  /** Earliest due time among keys that may start, or the end of a blocker; null if there is neither. Keys due after
-   *  `now` count without a look. */
-  nextAt(look: IndexLook, now?: number): number | null
-  /** Takes the keys off the index that a claim may use, longest due first, by what `look` answers for each, assuming
-   *  that the claim finds one delivery of every key before it. Keys refused only by that assumption wait behind the
-   *  quota's name and are tried at the next look. The claim must put every key back. */
-  plan(request: PlanRequest): PlannedKey[]
-  /** Returns the keys of a plan that was not claimed. */
-  putBack(plan: readonly PlannedKey[]): void
-  /** Returns a planned key that got nothing because others used up its quota `blocker`. A key that is on the index
-   *  again stays unchanged. */
-  putBehind(key: string, at: number, blocker: string): void
-  /** Like `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The
-   *  first of them is tried next, so nothing waits to be freed. */
-  setBehind(key: string, at: number, blocker: string): void
-  /** Keys behind the blocker may be able to start. */
-  freed(blocker: string): void
-  clear(): void
-  /** Drops the keys for which `isKept` is false. */
-  keep(isKept: (key: string) => boolean): void
-}
+import type { Blocker, ClaimLimits, Look, PlannedKey, PlanRequest } from './roles/claims.ts'
 
 /** Whether something of this key, due since `at`, may start. */
 export type IndexLook = (key: string, at: number) => boolean | Blocker
-
-/** `next_attempt_at` of a row that a worker holds: such a row is never due. The last millisecond of the year 9999. */
-export const NO_END = 253_402_300_799_999
 
 /** Stale entries per heap, beyond two per key, before it is rebuilt. */
 const SPARE = 64
@@ -70,25 +30,14 @@ interface Queue {
   isOpen: boolean
 }
 
-/** Returns an empty index. */
-export function createDueIndex(): DueIndex {
-  const index = new Index()
-  return {
-    offer: (key, at) => index.offer(key, at),
-    set: (key, at) => index.set(key, at),
-    take: (now, look) => index.take(now, look),
-    nextAt: (look, now) => index.nextAt(look, now),
-    plan: (request) => index.plan(request),
-    putBack: (plan) => index.putBack(plan),
-    putBehind: (key, at, blocker) => index.putBehind(key, at, blocker),
-    setBehind: (key, at, blocker) => index.setBehind(key, at, blocker),
-    freed: (blocker) => index.freed(blocker),
-    clear: () => index.clear(),
-    keep: (isKept) => index.keep(isKept),
-  }
-}
-
-class Index implements DueIndex {
+/** Next due time of each key (a destination, a webhook), so that a claim skips a backlog of blocked keys without
+ *  reading their rows. An in-memory copy of the due index in the database, rebuilt at start. A time that is too
+ *  early costs one empty look; a time that is too late would delay work and never occurs.
+ *
+ *  A blocked key waits behind a named blocker until that is freed or its time has come. Then one of the keys behind
+ *  it is tried, and the next one only if that could start. So a look costs what it finds and not what waits. A key
+ *  that is refused without a name is tried again at every look. */
+export class DueIndex {
   readonly #times = new Map<string, number>()
   readonly #parked = new Map<string, Queue>()
   readonly #queues = new Map<string, Queue>()
@@ -97,11 +46,18 @@ class Index implements DueIndex {
   /** Time of the last look (ms UTC). */
   #lookedAt = Number.NEGATIVE_INFINITY
 
+  /** The key has something due at `at`, perhaps earlier than known. */
   offer(key: string, at: number): void {
     const known = this.#times.get(key)
     if (known === undefined || at < known) this.#push(key, at)
   }
 
+  /** When the key has something due; null = never, or a claim that uses it is under way. */
+  dueAt(key: string): number | null {
+    return this.#times.get(key) ?? null
+  }
+
+  /** Sets the key's next due time to exactly `at`; null = nothing waits. */
   set(key: string, at: number | null): void {
     if (at === null) {
       this.#times.delete(key)
@@ -109,6 +65,8 @@ class Index implements DueIndex {
     } else if (this.#times.get(key) !== at || this.#parked.has(key)) this.#push(key, at)
   }
 
+  /** Takes the key off the index that has been due longest at `now` and may start (return it with set); null if
+   *  there is none. */
   take(now: number, look: IndexLook): string | null {
     const entry = this.#first(look, now)
     if (entry === null || entry.when > now) return null
@@ -119,10 +77,15 @@ class Index implements DueIndex {
     return entry.key
   }
 
+  /** Earliest due time among keys that may start, or the end of a blocker; null if there is neither. Keys due after
+   *  `now` count without a look. */
   nextAt(look: IndexLook, now = Number.POSITIVE_INFINITY): number | null {
     return this.#first(look, now)?.when ?? null
   }
 
+  /** Takes the keys off the index that a claim may use, longest due first, by what `look` answers for each, assuming
+   *  that the claim finds one delivery of every key before it. Keys refused only by that assumption wait behind the
+   *  quota's name and are tried at the next look. The claim must put every key back. */
   plan({ now, limit, look }: PlanRequest): PlannedKey[] {
     const draft = createAllocation(limit)
     const planned: PlannedKey[] = []
@@ -156,15 +119,20 @@ class Index implements DueIndex {
     return planned
   }
 
+  /** Returns the keys of a plan that was not claimed. */
   putBack(plan: readonly PlannedKey[]): void {
     for (const { key, dueAt } of plan) this.offer(key, dueAt)
   }
 
+  /** Returns a planned key that got nothing because others used up its quota `blocker`. A key that is on the index
+   *  again stays unchanged. */
   putBehind(key: string, at: number, blocker: string): void {
     const known = this.#times.get(key)
     if (known === undefined || known > at) this.setBehind(key, at, blocker)
   }
 
+  /** Like `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The
+   *  first of them is tried next, so nothing waits to be freed. */
   setBehind(key: string, at: number, blocker: string): void {
     this.#times.set(key, at)
     this.#parked.delete(key)
@@ -172,6 +140,7 @@ class Index implements DueIndex {
     this.freed(blocker)
   }
 
+  /** Keys behind the blocker may be able to start. */
   freed(name: string): void {
     const queue = this.#queues.get(name)
     if (queue !== undefined) this.#open(queue, Number.NEGATIVE_INFINITY)
@@ -185,6 +154,7 @@ class Index implements DueIndex {
     this.#heap = []
   }
 
+  /** Drops the keys for which `isKept` is false. */
   keep(isKept: (key: string) => boolean): void {
     for (const key of [...this.#times.keys()]) if (!isKept(key)) this.set(key, null)
   }
@@ -299,21 +269,6 @@ export function mayStart(look: Look): IndexLook {
 }
 
 const isBlocker = (answer: object): answer is Blocker => 'name' in answer
-
-/** Due time of a key in the database. */
-export interface DueTime {
-  key: string
-  at: number
-}
-
-/** Clears the index and adds the due times of keys that have more than leased rows. */
-export function refill(dueIndex: DueIndex, times: readonly DueTime[]): void {
-  dueIndex.clear()
-  for (const { key, at } of times) if (at < NO_END) dueIndex.offer(key, at)
-}
-
-/** The earliest `next_attempt_at` of a key → when it is due; null if it has nothing, or only leased rows. */
-export const dueTimeOf = (at: number | null): number | null => (at === NO_END ? null : at)
 
 function pushEntry(heap: Entry[], entry: Entry): void {
   let at = heap.length

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
 /** Encrypts and decrypts secrets on disk with AES-256-GCM (NIST SP 800-38D). A ciphertext is bound to its place, so
  *  that a person who can write to the database cannot move a secret to another record. */
@@ -9,6 +9,9 @@ export interface Encryption {
   encrypt(plain: string | Uint8Array, place: string): Uint8Array
   /** Throws EncryptionKeyUnusable if it was encrypted with another key, for another place, or was changed. */
   decrypt(encrypted: Uint8Array, place: string): Buffer
+  /** 16 hexadecimal digits that are the same for the same text and place, and reveal nothing without the key that encrypts:
+   *  HMAC-SHA-256 with a key derived from it. */
+  digest(text: string, place: string): string
 }
 
 /** The encryption key is missing, wrong, or readable by others; `message` says what to do. */
@@ -26,6 +29,7 @@ export const KEY_BYTES = 32
 export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): Encryption {
   const named = keys.map((key) => ({ key, name: nameOf(key) }))
   const newest = { key: keys[0], name: nameOf(keys[0]) }
+  const digestKey = createHmac('sha256', keys[0]).update('postrider digest key').digest()
   return {
     keyName: newest.name.toString('hex'),
     encrypt: (plain, place) => {
@@ -46,6 +50,7 @@ export function createEncryption(keys: readonly [Uint8Array, ...Uint8Array[]]): 
         throw new EncryptionKeyUnusable(`an encrypted secret was changed or moved: ${place}`)
       }
     },
+    digest: (text, place) => createHmac('sha256', digestKey).update(`${place}\0${text}`).digest('hex').slice(0, 16),
   }
 }
 

@@ -35,11 +35,13 @@ test('recipients lose the mailbox of an address, and the address in names of oth
     cc: null,
     bcc: null,
     replyTo: '"ann@dest.example via Shop" <reply@shop.example>',
+    replies: { routeId: 'rte_1', domain: 'shop.example', name: 'Shop for ann@dest.example' },
   })
   expect(unpackRecipients(withoutRecipient(packed, ANN))).toEqual({
     to: [ERASED_ADDRESS, 'x.ann@dest.example'],
     cc: null,
     bcc: null,
     replyTo: `"${ERASED_ADDRESS} via Shop" <reply@shop.example>`,
+    replies: { routeId: 'rte_1', domain: 'shop.example', name: `Shop for ${ERASED_ADDRESS}` },
   })
 })

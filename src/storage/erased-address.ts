@@ -5,7 +5,7 @@ import { ERASED_ADDRESS } from '../model/erasure.ts'
 import type { AsSent } from '../model/message.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import { packRecipients, unpackRecipients } from './message-rows.ts'
-import type { Store, Suppressions, WhySuppressed } from './store.ts'
+import type { Suppressions, WhySuppressed } from './roles/suppressions.ts'
 
 /** Key of the installation, organization and folded address → 64 hexadecimal digits: HMAC-SHA-256 (RFC 2104). */
 export function hashOfAddress(key: Uint8Array, organizationId: string, email: string): string {
@@ -16,7 +16,9 @@ export function hashOfAddress(key: Uint8Array, organizationId: string, email: st
 export const addressOfHash = (hash: string) => `${hash}@erased.invalid`
 
 /** Reads the key from the secrets of the store once; a failed read is repeated by the next call. */
-export function createErasureKey(secret: Store['secret']): () => Promise<Uint8Array> {
+export function createErasureKey(
+  secret: (name: string, fresh: Uint8Array) => Promise<Uint8Array>,
+): () => Promise<Uint8Array> {
   let key: Promise<Uint8Array> | null = null
   return () => {
     key ??= secret('erased addresses', crypto.getRandomValues(new Uint8Array(32))).catch((error) => {
@@ -87,8 +89,8 @@ export function withoutAddress(text: string, address: string): string {
   return rest
 }
 
-/** Text and the same folded → place in the folded one → place in the text. They differ after an `İ` only, which
- *  folds to two code units (SpecialCasing.txt of Unicode). */
+/** Text and its folded form → a function that turns a place in the folded form into one in the text. They differ only
+ *  after an `İ`, which folds to two code units (SpecialCasing.txt of Unicode). */
 function placesIn(text: string, folded: string): (at: number) => number {
   if (folded.length === text.length) return (at) => at
   const places: number[] = []
@@ -105,8 +107,15 @@ export function withoutRecipient(packed: string, address: string): string {
   }
   const of = (field: AsSent): AsSent =>
     field === null ? null : typeof field === 'string' ? erased(field) : field.map(erased)
-  const { to, cc, bcc, replyTo } = unpackRecipients(packed)
-  return packRecipients({ to: of(to) ?? ERASED_ADDRESS, cc: of(cc), bcc: of(bcc), replyTo: of(replyTo) })
+  const { to, cc, bcc, replyTo, replies } = unpackRecipients(packed)
+  const named = replies && { ...replies, name: replies.name && withoutAddress(replies.name, address) }
+  return packRecipients({
+    to: of(to) ?? ERASED_ADDRESS,
+    cc: of(cc),
+    bcc: of(bcc),
+    replyTo: of(replyTo),
+    replies: named,
+  })
 }
 
 /** An address with an A-label or U-label domain: as it is, in JSON, and in a URL; folded. */

@@ -1,5 +1,6 @@
 import { type ErasedCounts, type Erasure, NOTHING_ERASED, type RemainingPlace } from '../model/erasure.ts'
-import { ERASURE_PAUSE_MS, type ErasureStep } from './roles/erasures.ts'
+import type { MailInside } from './mail/inside.ts'
+import type { Work } from './sql.ts'
 
 /** Records of one step. It ends earlier when its time is up. */
 export const ERASED_AT_ONCE = {
@@ -16,7 +17,20 @@ export const ERASED_AT_ONCE = {
 /** Routes that are searched for the address. */
 export const ROUTES_MAX = 1000
 /** Places that the record of an erasure lists. */
-export const REMAINING_MAX = 100
+const REMAINING_MAX = 100
+
+/** How long an erasure pauses that could not erase everything yet. */
+export const ERASURE_PAUSE_MS = 30_000
+
+/** Result of a step: where the next one continues, null at the end; and what this one removed. */
+export interface ErasureStep {
+  after: string | null
+  removed?: Partial<Erasure['removed']>
+  /** Something has to wait: all steps run again later. */
+  isWaiting?: boolean
+  /** The places that still name the address. */
+  remaining?: Erasure['remaining']
+}
 
 /** A row of `erasures`; `removed` and `remaining` are JSON. */
 export type ErasureRow = Omit<Erasure, 'removed' | 'remaining'> & { removed: string; remaining: string }
@@ -43,6 +57,10 @@ export interface ErasureJob {
   /** Asked when a step begins and after each record. */
   timeIsUp: () => boolean
 }
+
+/** One kind of record: erases some. `after` is where the last step ended, '' at the beginning; the result says where this
+ *  one ended. */
+export type ErasureWork = (inside: MailInside, job: ErasureJob, after: string) => Work<ErasureStep>
 
 export const toErasure = (row: ErasureRow): Erasure => ({
   id: row.id,
@@ -84,7 +102,7 @@ const LOOKS_AGAIN = -1
 /** Step of a row → its place in the list of works. */
 export const placeOfStep = (step: number) => (step === LOOKS_AGAIN ? 0 : step)
 
-/** Row, the result of its step (null: there is no such step) and the number of steps → where it continues. */
+/** Says where a row continues, from the result of its step (null: there is no such step) and the number of steps. */
 export function progressOf(
   row: ErasureJobRow,
   done: ErasureStep | null,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Event, OnDemandEventType } from '../model/event.ts'
-import type { OnDemandEvent } from '../model/on-demand-event.ts'
+import type { Event } from '../model/event.ts'
 import { concerns, type Webhook } from '../model/webhook.ts'
 import { derivedId } from '../os/ids.ts'
 
@@ -16,16 +15,6 @@ export type Target = Pick<Webhook, 'id' | 'events' | 'mode' | 'domainId'>
 export const isFor = (event: Pick<Event, 'type' | 'mode' | 'domainId'>) => (webhook: Target) =>
   webhook.events.includes(event.type) && concerns(webhook, event)
 
-/** Writes events of types that are written only while an active webhook receives them, inside the change that causes
- *  them. Decides by the webhooks as the change sees them. */
-export interface OnDemandEvents {
-  /** True if an active webhook of the organization names the type: it costs some nanoseconds to ask before a frequent
-   *  event is described. */
-  isNamed(organizationId: string, type: OnDemandEventType): boolean
-  /** Writes the event if an active webhook receives it. */
-  offer(event: OnDemandEvent): void
-}
-
 /** ID of the delivery of one event to one webhook, derived from both, so that repeating the fan-out changes nothing.
  *  A replay is another delivery of the same event and adds its time. */
 export function webhookDeliveryId(eventId: string, webhookId: string, replayedAt?: number): string {
@@ -37,7 +26,8 @@ export function webhookDeliveryId(eventId: string, webhookId: string, replayedAt
 
 /** Counts the deliveries that are written with their events in one transaction. */
 export interface InlineBudget {
-  /** True if that many more fit into this transaction; then counts them. */
+  /** True if that many more fit into this transaction; then counts them. Once they do not fit, no more of the organization
+   *  do, so that nothing overtakes. */
   takes(organizationId: string, count: number): boolean
   /** A transaction begins. */
   begin(): void
@@ -49,7 +39,10 @@ export function createInlineBudget(): InlineBudget {
   return {
     takes: (organizationId, count) => {
       const before = writtenOf.get(organizationId) ?? 0
-      if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) return false
+      if (before + count > INLINE_OF_ORGANIZATION || written + count > INLINE) {
+        writtenOf.set(organizationId, INLINE_OF_ORGANIZATION)
+        return false
+      }
       writtenOf.set(organizationId, before + count)
       written += count
       return true

@@ -1,12 +1,16 @@
-import type { Event } from '../model/event.ts'
+import type { Event, OnDemandEventType } from '../model/event.ts'
+import type { Remember } from '../model/idempotency.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { CountingContext } from '../model/stats.ts'
 import type { Suppression } from '../model/suppression.ts'
-import type { OnDemandEvents } from './fan-out-targets.ts'
+import { AlreadyRemembered } from './errors.ts'
+import { appendAll, isNamed } from './mail/events.ts'
+import { type Counted, insideMail, type MailInside, type StoredRow, type StoredSource } from './mail/inside.ts'
+import { rememberAll } from './mail/remember.ts'
+import { suppressAll } from './mail/suppress.ts'
 import { row, sql, type Work } from './sql.ts'
-import type { Remember } from './store.ts'
 
 /** What a piece of work writes beside its own records, in the same transaction. */
 export interface Inside {
@@ -19,11 +23,11 @@ export interface Inside {
   append(event: Event, how?: CountingContext): Work<void>
   /** Writes the event if an active webhook receives it. */
   offer(event: OnDemandEvent): Work<void>
-  /** Writes those suppressions that do not exist yet, and in a work with events their events at `at` (ms UTC) → how many
-   *  are new. */
+  /** Writes those suppressions that do not exist yet, and their events at `at` (ms UTC) → how many are new. */
   suppress(suppressions: readonly Suppression[], at: number): Work<number>
-  /** Whether an active webhook of the organization names the type, as this process has it in memory. */
-  isNamed: OnDemandEvents['isNamed']
+  /** Whether an active webhook of the organization names the type, as this process has it in memory: it costs some
+   *  nanoseconds to ask before a frequent event is described. */
+  isNamed(organizationId: string, type: OnDemandEventType): boolean
   /** The work, which has noted the change, pauses a webhook: it receives no event that is written after this. */
   pausing(webhookId: string): Work<void>
 }
@@ -37,17 +41,46 @@ export interface UsageInside {
 }
 
 /** Counters that both databases write as they change. */
-export type UsageCounter = 'stored_bytes' | 'suppressions' | 'confirmation_mails' | 'test_messages' | 'forwards'
+export type UsageCounter = Exclude<Counted['counter'], 'volume' | 'scheduled_messages' | 'stored_bytes_count'>
 
-/** Where bytes are stored. `answers`: responses stored for idempotency. */
-export type StoredSource = 'templates' | 'answers'
+/** What works write beside their own records, by what works on mail use. */
+export function recordsInside(mail: Pick<MailInside, 'planOf' | 'webhooks'>): Inside {
+  return {
+    remember,
+    usage: {
+      planOf: mail.planOf,
+      used: function* (organizationId, counter, period = '') {
+        const [used = 0] = yield* (yield* insideMail()).usedOf([{ organizationId, counter, period }])
+        return used
+      },
+      add: function* (organizationId, counter, by, period = '') {
+        ;(yield* insideMail()).use(organizationId, counter, by, period)
+      },
+    },
+    stored: function* (source, rows) {
+      const { stored } = yield* insideMail()
+      for (const { place, organizationId, bytes } of rows) stored(source, place, organizationId, bytes)
+    },
+    append: function* (event, how = {}) {
+      yield* appendAll(yield* insideMail(), [{ event, isRepeatable: true, how }])
+    },
+    offer: function* (event) {
+      yield* appendAll(yield* insideMail(), [{ offered: event }])
+    },
+    suppress: function* (suppressions, at) {
+      return yield* suppressAll(yield* insideMail(), suppressions, at)
+    },
+    isNamed: (organizationId, type) => isNamed(mail, organizationId, type),
+    pausing: function* (webhookId) {
+      ;(yield* insideMail()).pausing(webhookId)
+    },
+  }
+}
 
-export interface StoredRow {
-  organizationId: string
-  /** `ctid` of the row; null = that of the last insertion. A recount of SQLite needs it, which goes by row numbers. */
-  place: unknown
-  /** Negative for a removed row. */
-  bytes: number
+function* remember(record: Remember | undefined): Work<void> {
+  if (record === undefined) return
+  const added = yield* rememberAll(yield* insideMail(), [record])
+  if (!added.has(record)) throw new AlreadyRemembered()
 }
 
 /** The limit of the plan that so many `more` records would exceed; null if there is none. `present`, the number of records,

@@ -1,11 +1,14 @@
+import { groupOf } from '../model/destination-group.ts'
 import type { Event } from '../model/event.ts'
 import { countedBy } from '../model/event-counts.ts'
 import { FIXED_LIMITS } from '../model/limits.ts'
 import { type Message, TRANSACTIONAL } from '../model/message.ts'
 import { COUNTED, type Counted, type CountingContext } from '../model/stats.ts'
+import { destinationOfHost } from '../net/destination-host.ts'
 import { tableOf } from '../os/records.ts'
 import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
-import type { NewDelivery, StatsFilter } from './store.ts'
+import type { NewDelivery } from './roles/messages.ts'
+import type { StatsFilter } from './roles/stats.ts'
 
 const COLUMN_OF: Record<Counted, string> = {
   accepted: 'accepted',
@@ -23,6 +26,7 @@ const COLUMN_OF: Record<Counted, string> = {
   unsubscribed: 'unsubscribed',
   complained: 'complained',
   suppressed: 'suppressed',
+  replied: 'replied',
 }
 /** Columns of the counters, in the order of COUNTED. */
 export const COUNT_COLUMNS = COUNTED.map((name) => COLUMN_OF[name])
@@ -39,7 +43,7 @@ export interface StatsRow {
   /** 0 to 23, or WHOLE_DAY. */
   hour: number
   organizationId: string
-  /** '' = everything; a stream as tagOfStream writes it. */
+  /** '' = everything; a tag, or a stream, template or provider behind its prefix. */
   tag: string
   mode: Message['mode']
   domainId: string
@@ -59,11 +63,14 @@ export interface OutcomesRow {
   complained: number
 }
 
-/** Streams other than the transactional one are counted like a tag. Tags contain no control characters. */
+/** Streams other than the transactional one, templates and providers are counted like a tag, each kind behind a prefix of its
+ *  own. Tags contain no control characters. */
+export const PROVIDER_TAG = '\x1d'
+export const TEMPLATE_TAG = '\x1e'
 export const STREAM_TAG = '\x1f'
-export const tagOfStream = (stream: string) => `${STREAM_TAG}${stream}`
-/** Sorts behind every stream and before every tag. */
-export const BEHIND_STREAMS = '\x20'
+const tagOfStream = (stream: string) => `${STREAM_TAG}${stream}`
+/** Sorts behind every prefix and before every tag. */
+export const FIRST_TAG = '\x20'
 
 /** Filter → the tag whose rows are read. */
 export const countedTag = ({ tag, stream = null }: StatsFilter): string =>
@@ -76,6 +83,8 @@ export const isTransactionalOnly = ({ tag, stream }: StatsFilter): boolean => ta
  *  Counts of a rolled-back commit are dropped. */
 export interface MailCounts {
   accepted(message: Message, deliveries: readonly NewDelivery[]): void
+  /** Counts a recipient as accepted for its provider, which is known from the first attempt that finds its host. */
+  reached(of: Pick<Event, 'organizationId' | 'domainId' | 'mode'>, mxHost: string | null, at: number): void
   event(event: Event, context: CountingContext): void
   /** Returns what was counted, and forgets it. */
   take(): { stats: StatsRow[]; outcomes: OutcomesRow[] }
@@ -87,15 +96,15 @@ export function createMailCounts(): MailCounts {
   const rows = new Map<string, Row>()
   const outcomes = new Map<string, Outcomes>()
 
-  /** Tags per organization and current day. In memory, so that a restart admits as many again. */
+  /** Tags per organization, kind and current day. In memory, so that a restart admits as many again. */
   const tagsOf = new Map<string, { day: number; tags: Set<string> }>()
   /** Rows of tags are kept permanently: an organization with a tag per message ID must not fill the disk. */
-  const isCountedApart = ({ organizationId, at }: Of, tag: string): boolean => {
+  const isCountedApart = ({ organizationId, at }: Of, tag: string, kind = ''): boolean => {
     const day = Math.floor(at / DAY_MS)
-    let known = tagsOf.get(organizationId)
+    let known = tagsOf.get(organizationId + kind)
     if (known === undefined || known.day < day) {
       known = { day, tags: new Set() }
-      tagsOf.set(organizationId, known)
+      tagsOf.set(organizationId + kind, known)
     }
     if (known.tags.has(tag)) return true
     if (known.tags.size >= FIXED_LIMITS.tagsPerDay) return false
@@ -127,6 +136,9 @@ export function createMailCounts(): MailCounts {
       if (isCountedApart(of, tag)) addAt(rowOf(of, tag), at, by)
     }
   }
+  /** Under the name alone, or with those that are beyond the limit of a day under ''. */
+  const countIn = (of: Of, kind: string, name: string, counted: Counted, by: number) =>
+    addAt(rowOf(of, kind + (name !== '' && isCountedApart(of, name, kind) ? name : '')), INDEX_OF[counted], by)
   const countOutcome = (domainId: string, at: number, name: Counted) => {
     const start = Math.floor(at / FINEST_MS) * FINEST_MS
     const key = `${domainId} ${start}`
@@ -146,28 +158,37 @@ export function createMailCounts(): MailCounts {
   }
 
   return {
-    accepted: ({ organizationId, domainId, mode, createdAt, ...groups }, deliveries) => {
-      const of = { organizationId, domainId, mode, at: createdAt }
-      count(of, groups, 'accepted', deliveries.length)
+    accepted: (message, deliveries) => {
+      const { organizationId, domainId, mode, createdAt: at } = message
+      const of = { organizationId, domainId, mode, at }
+      count(of, message, 'accepted', deliveries.length)
+      if (message.templateId !== null) countIn(of, TEMPLATE_TAG, message.templateId, 'accepted', deliveries.length)
+    },
+    reached: ({ domainId, ...of }, mxHost, at) => {
+      if (domainId !== null) countIn({ ...of, domainId, at }, PROVIDER_TAG, providerNamed(mxHost), 'accepted', 1)
     },
     event: (event, context) => {
       const { organizationId, domainId, mode, createdAt } = event
       if (domainId === null) return
       const { counted, ...groups } = countedBy(event, context)
       for (const name of counted) {
-        count({ organizationId, domainId, mode, at: createdAt }, groups, name, 1)
+        const of = { organizationId, domainId, mode, at: createdAt }
+        count(of, groups, name, 1)
+        const { templateId, mxHost } = context
+        if (templateId) countIn(of, TEMPLATE_TAG, templateId, name, 1)
+        if (mxHost !== undefined) countIn(of, PROVIDER_TAG, providerNamed(mxHost), name, 1)
         if (mode === 'live' && OUTCOMES.has(name)) countOutcome(domainId, createdAt, name)
       }
     },
     take: () => {
-      const stats = [...rows.values()].flatMap(({ hour, of, tag, counts }) => {
+      if (rows.size === 0) return NOTHING
+      const stats: StatsRow[] = []
+      for (const { hour, of, tag, counts } of rows.values()) {
         const { organizationId, mode, domainId } = of
-        const row = { day: Math.floor(hour / 24), organizationId, tag, mode, domainId, counts }
-        return [
-          { ...row, hour: hour % 24 },
-          { ...row, hour: WHOLE_DAY },
-        ]
-      })
+        const day = Math.floor(hour / 24)
+        for (const part of [hour % 24, WHOLE_DAY])
+          stats.push({ day, hour: part, organizationId, tag, mode, domainId, counts })
+      }
       const taken = { stats, outcomes: [...outcomes.values()].flatMap(inEachWidth) }
       drop()
       return taken
@@ -175,6 +196,16 @@ export function createMailCounts(): MailCounts {
     drop,
   }
 }
+
+/** MX host → the group of its destination, or the destination itself; '' without a host. */
+function providerNamed(mxHost: string | null): string {
+  if (mxHost === null) return ''
+  const destination = destinationOfHost(mxHost)
+  const group = groupOf(destination)
+  return group === 'others' ? destination : group
+}
+
+const NOTHING: ReturnType<MailCounts['take']> = { stats: [], outcomes: [] }
 
 function inEachWidth(row: Outcomes): OutcomesRow[] {
   return OUTCOME_WIDTHS_MS.map((widthMs) => ({ ...row, widthMs, start: Math.floor(row.start / widthMs) * widthMs }))

@@ -4,9 +4,9 @@
 export const OUTCOME_WIDTHS_MS = [5_000, 900_000] as const
 
 /** Longest window that uses the finer width. */
-export const FINE_WINDOW_MS = 2 * 3_600_000
+const FINE_WINDOW_MS = 2 * 3_600_000
 /** config: quality.window_hours is at most 744. */
-export const LONGEST_WINDOW_MS = 744 * 3_600_000
+const LONGEST_WINDOW_MS = 744 * 3_600_000
 
 /** How long the outcomes of each width are kept. */
 export const OUTCOMES_KEPT_MS = [

@@ -1,5 +1,26 @@
 import { firstId, type IdPrefix } from '../os/ids.ts'
-import type { Page, PageRequest, RecordsRequest, TimeRange } from './store.ts'
+
+/** One page of a list, newest first. `after` is the ID of the last record of the previous page. */
+export interface PageRequest {
+  limit: number
+  after: string | null
+}
+
+export interface Page<T> {
+  records: T[]
+  hasMore: boolean
+  /** The ID after which the list continues, if that is not the last record: the search stopped at its limit of work. */
+  next?: string
+}
+
+/** Both ms UTC, null = open; `createdAfter` is inclusive, `createdBefore` exclusive. */
+export interface TimeRange {
+  createdAfter: number | null
+  createdBefore: number | null
+}
+
+/** A page of a list that is filtered only by time. */
+export type RecordsRequest = PageRequest & Partial<TimeRange>
 
 /** Rows of a query for one more than the page contains → the page. */
 export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: Row) => T): Page<T> {
@@ -13,7 +34,7 @@ export const endOf = (beginning: string) => `${beginning}\u{10ffff}`
 export const MOST_SORTED = 1_000
 
 /** Cursor for records with time-sorted IDs: the list continues before it; without a cursor, at the end. */
-export function idBefore(page: PageRequest): string {
+function idBefore(page: PageRequest): string {
   return page.after ?? '~'
 }
 

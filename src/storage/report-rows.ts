@@ -18,8 +18,9 @@ export function messagesOf({ content }: Pick<ReceivedReport, 'content'>): number
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** A report, the reports of its day about the domain, and the earlier days with plausible ones of its reporter → the
- *  report as it counts, and whether its reporter is more than unknown; null if it does not count (model/reporter.ts). */
+/** Judges a report by the reports of its day about the domain, and by the earlier days with plausible ones of its
+ *  reporter. Returns the report as it counts, and whether its reporter is more than unknown; null if it does not count
+ *  (model/reporter.ts). */
 export function countedOf(
   report: ReceivedReport,
   today: readonly ReportsOfDay[],

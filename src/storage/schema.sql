@@ -201,6 +201,20 @@ create table idempotency (
 );
 create index idempotency_by_age on idempotency (created_at);
 
+-- What an organization has used of the limits of its plan that are not counted from records: by month, by day, or in
+-- all (period ''). Written in the transactions of what they count. A row for each writer, so that they
+-- do not wait for each other; their sum counts. Writers are connections of PostgreSQL, in `lanes`: 0 has the sums of those
+-- that have ended (ended-nodes.ts). In SQLite it is always 0.
+create table usage (
+  organization_id text not null,
+  name text not null,
+  period text not null,
+  writer int not null,
+  used bigint not null,
+  primary key (organization_id, name, period, writer)
+);
+create index usage_by_period on usage (name, period) where period <> '';
+
 -- Management actions, in the order of commit. An entry is written in the transaction of its change.
 create table audit_log (
   number bigint generated always as identity primary key,
@@ -238,6 +252,9 @@ create table domains (
   missing_since bigint, -- since when DNS lacks the proof
   last_checked_at bigint,
   next_check_at bigint, -- null = only on request
+  -- Keys in a zone of dns.provider_zones: when the provider may be asked again, and why it failed.
+  publish_at bigint,
+  publish_fault text,
   findings text not null, -- JSON
   return_path_host text not null,
   tracking_host text,
@@ -253,6 +270,7 @@ create index domains_by_return_path_host on domains (return_path_host, id);
 create index domains_by_tracking_host on domains (tracking_host) where tracking_host is not null;
 create index domains_due on domains (next_check_at) where next_check_at is not null;
 create index domains_in_trouble on domains (missing_since) where missing_since is not null;
+create index domains_not_published on domains (publish_fault) where publish_fault is not null;
 
 create table dkim_keys (
   domain_id text not null references domains (id) on delete cascade,
@@ -338,6 +356,15 @@ create table dedicated_addresses (
 );
 create index dedicated_addresses_of_organization on dedicated_addresses (organization_id);
 
+-- Attempts from each sending address, by hour (hours since 1970), for two days.
+create table address_hours (
+  hour bigint not null,
+  address text collate "C" not null,
+  attempts bigint not null,
+  delivered bigint not null,
+  primary key (hour, address)
+);
+
 -- What each destination group got from a sending address in warm-up, by day (days since 1970, UTC).
 create table warmup_days (
   address text not null,
@@ -363,7 +390,168 @@ create table address_rests (
 );
 create index address_rests_until on address_rests (until);
 
+-- Mail. Rows have their numbers before they are written, so that none waits for its parent's: those of SQLite count up in
+-- the order of commit, those of PostgreSQL come from one sequence. The tables have no references to each other: each would
+-- cost a look-up for every row. Whatever removes rows removes those that belong to them first (mail/remove-messages.ts).
+
+create table messages (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  key_id text,
+  mode text not null,
+  source text not null,
+  stream text not null default 'transactional',
+  status text not null, -- of its deliveries: model/message.ts messageStatus
+  sender text not null,
+  sender_address text not null, -- folded
+  recipients text not null, -- [to, cc, bcc, reply_to] as submitted, and the route of answers if there is one, JSON
+  subject text not null,
+  tags text not null, -- JSON
+  metadata text not null, -- JSON
+  template_id text,
+  size_bytes bigint not null,
+  message_id_header text not null,
+  created_at bigint not null,
+  scheduled_at bigint,
+  expires_at bigint,
+  require_tls boolean not null,
+  unsubscribe boolean not null,
+  track_opens boolean not null,
+  track_clicks boolean not null,
+  stored_bytes bigint not null -- what it counts in usage
+);
+create index messages_of_organization on messages (organization_id, number);
+create index messages_by_status on messages (organization_id, status, number);
+-- The Message-ID of other messages follows from their IDs. Forwarded mail may have one of any length, which no index of
+-- PostgreSQL takes.
+create index messages_by_header on messages (organization_id, message_id_header, domain_id)
+  where source = 'smtp' and mode = 'live' and key_id is not null and octet_length(message_id_header) <= 998;
+create index messages_expiring on messages (expires_at)
+  where expires_at is not null and status in ('scheduled', 'queued', 'deferred');
+
+create table message_tags (
+  organization_id text not null,
+  tag text not null,
+  message_number bigint not null,
+  primary key (organization_id, tag, message_number)
+);
+
+-- Packed (mail/content.ts).
+create table message_contents (
+  message_number bigint primary key,
+  content bytea not null -- the first part; content_parts has the others
+);
+
+-- Contents longer than a part, whose further parts are written before the row that they belong to (large-contents.ts).
+create table large_contents (
+  number bigint primary key,
+  -- content: of message_contents; parsed, raw: of inbound_raws; coming: has no owner yet; gone: has none any more
+  kind text not null,
+  owner bigint, -- key of the owner, if any
+  writer int not null default 0, -- as in usage: writes it, while it is coming
+  unique (kind, owner)
+);
+
+create table content_parts (
+  content bigint not null, -- large_contents
+  part int not null, -- from 1
+  bytes bytea not null,
+  primary key (content, part)
+);
+
+-- Contents that were removed before retention removes their message.
+create table removed_contents (
+  message_number bigint primary key,
+  removed_at bigint not null,
+  reason text not null -- request, erasure, stream
+);
+
+-- Messages whose stream removes their content some time after the last delivery ended. `due_at`: when to look next.
+create table content_redactions (
+  message_number bigint primary key,
+  after_ms bigint not null,
+  due_at bigint not null
+);
+create index content_redactions_due on content_redactions (due_at);
+
 -- Deliveries
+
+create table deliveries (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  message_number bigint not null,
+  position int not null,
+  email text not null,
+  address text not null, -- folded
+  type text not null,
+  queue text collate "C" not null, -- destination and organization (model/delivery.ts, queueOf)
+  status text not null,
+  attempts int not null,
+  last_attempt_at bigint,
+  next_attempt_at bigint, -- null: final
+  worker text, -- holds the lease
+  delivered_at bigint,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text,
+  mx_host text,
+  tls text,
+  opens int not null default 0,
+  clicks int not null default 0,
+  machine_opens int not null default 0,
+  machine_clicks int not null default 0,
+  unsubscribed_at bigint, -- by a link of its own
+  soft_bounce_told int not null default 0
+);
+create unique index deliveries_of_message on deliveries (message_number, position);
+create index deliveries_by_address on deliveries (address, message_number);
+-- A lease does not change what this index has, so that PostgreSQL writes no index entry for it.
+create index deliveries_due on deliveries (queue, next_attempt_at) where next_attempt_at is not null;
+
+-- What each claim leased, until nothing of it is leased any more: so the leases of a worker that ended are found. An index
+-- of leased rows would make PostgreSQL write an entry of every index for every lease.
+create table claims (
+  number bigint primary key,
+  queue text collate "C" not null, -- deliveries, webhook_deliveries, inbound_deliveries
+  worker text not null,
+  writer int not null, -- as in usage: made it
+  numbers text not null -- of its rows, JSON
+);
+
+-- Deliveries that waited when the backup was made that this database was restored from. They are off their queue until
+-- the operator decides, because they may have been sent since (mail/held.ts). In tables beside the
+-- queues, so that claims do not read them.
+create table held_deliveries (
+  number bigint primary key,
+  due_at bigint not null
+);
+
+create table attempts (
+  delivery_number bigint not null,
+  number int not null,
+  started_at bigint not null,
+  duration_ms bigint not null,
+  outcome text not null,
+  facts text not null, -- the rest of model/delivery.ts Attempt as JSON
+  primary key (delivery_number, number)
+);
+
+-- Late reports about deliveries.
+create table reports (
+  number bigint primary key,
+  delivery_number bigint not null,
+  digest bytea not null,
+  kind text not null,
+  received_at bigint not null,
+  reporter text,
+  status text,
+  diagnostic text,
+  cause text, -- {"class","rule"}
+  feedback_type text,
+  unique (delivery_number, digest)
+);
 
 -- The latest attempt of a delivery that began as fail-over through a relay, recorded before it is made.
 create table relay_attempts (
@@ -446,11 +634,88 @@ create table webhooks (
   last_success_at bigint,
   last_failure_at bigint,
   consecutive_failures int not null default 0,
-  failing_since bigint
+  failing_since bigint,
+  removing boolean not null default false -- stays until the last of its deliveries is deleted, in steps
 );
 create index webhooks_of_organization on webhooks (organization_id, id);
 create index webhooks_paused_by_server on webhooks (organization_id)
   where status = 'paused' and disabled_reason is not null;
+
+create table events (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  organization_id text not null,
+  domain_id text,
+  message_id text collate "C",
+  kind bigint not null, -- event_kinds
+  type text not null,
+  mode text not null,
+  created_at bigint not null,
+  body text not null
+);
+
+-- Types, modes and domains that occur together in events of an organization, each with a number (mail/event-kinds.ts). An
+-- index of it costs PostgreSQL 80 bytes of WAL an event; one of organization and type alone would cost 200.
+create table event_kinds (
+  organization_id text not null,
+  kind bigint not null,
+  type text not null,
+  mode text not null,
+  domain_id text not null, -- '' = none
+  primary key (organization_id, kind)
+);
+
+-- Events whose webhook deliveries are still to be written, since they are too many for one transaction (fan-out.ts).
+-- `target_set`: the webhooks that were subscribed when the event was written, `next`: the place in it where writing
+-- continues.
+create table fan_out_targets (
+  number bigint primary key,
+  organization_id text not null,
+  targets text not null -- fan-out-targets.ts Target[] in the order of writing
+);
+create index fan_out_targets_of_organization on fan_out_targets (organization_id);
+
+create table fan_outs (
+  event_number bigint primary key,
+  organization_id text not null,
+  target_set bigint not null, -- fan_out_targets
+  next int not null
+);
+create index fan_outs_of_organization on fan_outs (organization_id, event_number);
+
+create table webhook_deliveries (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  webhook_id text collate "C" not null,
+  event_number bigint not null,
+  type text not null,
+  status text not null,
+  attempts int not null,
+  next_attempt_at bigint,
+  worker text,
+  created_at bigint not null
+);
+create index webhook_deliveries_of_event on webhook_deliveries (event_number, webhook_id);
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, number);
+create index webhook_deliveries_by_type on webhook_deliveries (webhook_id, type, number);
+create index webhook_deliveries_failed on webhook_deliveries (webhook_id, number) where status = 'failed';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where next_attempt_at is not null;
+
+create table held_webhook_deliveries (
+  number bigint primary key,
+  due_at bigint not null
+);
+
+create table webhook_attempts (
+  delivery_number bigint not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+);
 
 -- Inbound mail
 
@@ -468,7 +733,8 @@ create table inbound_routes (
   authentication text not null,
   enabled boolean not null,
   priority int not null,
-  created_at bigint not null
+  created_at bigint not null,
+  removing boolean not null default false -- as in webhooks
 );
 create index inbound_routes_of_organization on inbound_routes (organization_id, id);
 
@@ -485,6 +751,89 @@ create table forward_targets (
 );
 create index forward_targets_by_address on forward_targets (address, asked_day);
 create index forward_targets_pending on forward_targets (asked_at) where status = 'pending';
+
+-- A mail, whatever number of routes matched it, packed (mail/inbound-content.ts). `parsed` comes first: every attempt
+-- reads it, few read `raw`. A number never comes again, because parts of its content may outlive it.
+create table inbound_raws (
+  number bigint primary key,
+  parsed bytea not null,
+  raw bytea not null
+);
+
+create table inbound_messages (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  route_id text collate "C" not null, -- stays when the route goes
+  action text not null,
+  received_at bigint not null,
+  return_path text not null,
+  sender text not null,
+  recipients text not null, -- of the envelope, JSON
+  subject text not null,
+  message_id_header text not null,
+  size_bytes bigint not null,
+  sender_ip text not null,
+  helo text not null,
+  tls text,
+  spf text not null,
+  dkim text not null,
+  dmarc text not null,
+  arc text not null,
+  parse_error text,
+  forwarded_as text,
+  not_forwarded text, -- [{"email","reason"}]: targets that the mail was not forwarded to, JSON; null = none
+  in_reply_to text collate "C", -- ID of a delivery; stays when it goes
+  auto_submitted boolean not null,
+  raw_number bigint, -- null: removed
+  delivery_status text -- of its newest delivery; null = none
+);
+create index inbound_messages_of_organization on inbound_messages (organization_id, number);
+create index inbound_messages_of_domain on inbound_messages (domain_id, number);
+create index inbound_messages_of_route on inbound_messages (route_id, number);
+create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, number)
+  where delivery_status is not null;
+create index inbound_messages_of_raw on inbound_messages (raw_number);
+
+create table inbound_addresses (
+  organization_id text not null,
+  field text not null, -- 'from' or 'to'
+  address text not null, -- folded
+  message_number bigint not null,
+  primary key (organization_id, field, address, message_number)
+);
+create index inbound_addresses_of_message on inbound_addresses (message_number);
+
+create table inbound_deliveries (
+  number bigint primary key,
+  id text collate "C" not null unique,
+  message_number bigint not null,
+  route_id text collate "C" not null,
+  status text not null,
+  attempts int not null,
+  next_attempt_at bigint,
+  worker text,
+  created_at bigint not null
+);
+create index inbound_deliveries_of_message on inbound_deliveries (message_number, number);
+create index inbound_deliveries_due on inbound_deliveries (route_id, next_attempt_at) where next_attempt_at is not null;
+
+create table held_inbound_deliveries (
+  number bigint primary key,
+  due_at bigint not null
+);
+
+create table inbound_attempts (
+  delivery_number bigint not null,
+  number int not null,
+  at bigint not null,
+  duration_ms bigint not null,
+  status_code int,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+);
 
 -- Reports received about domains: DMARC aggregate reports and TLS reports. A report counts once.
 create table policy_reports (
@@ -537,6 +886,50 @@ create table tls_results (
 create index tls_results_by_age on tls_results (organization_id, day);
 
 -- Statistics
+
+-- Counters of mail: a row for each hour, and one for each day (hour = 24), of a domain, and of each of its tags
+-- (tag = '' counts everything). By writer, as in usage. Written with the events that report what they count. The time
+-- comes first in the key, so that what is counted now is on few pages.
+create table stats (
+  day int not null, -- since 1970-01-01 UTC
+  hour int not null,
+  organization_id text not null,
+  tag text not null,
+  mode text not null,
+  domain_id text not null,
+  writer int not null,
+  accepted bigint not null,
+  delivered bigint not null,
+  deferred bigint not null,
+  hard_bounced bigint not null,
+  soft_bounced bigint not null,
+  late_bounced bigint not null, -- of the bounced: had counted as delivered before
+  opened bigint not null,
+  unique_opened bigint not null,
+  clicked bigint not null,
+  unique_clicked bigint not null,
+  machine_opened bigint not null,
+  machine_clicked bigint not null,
+  unsubscribed bigint not null,
+  complained bigint not null,
+  suppressed bigint not null,
+  replied bigint not null,
+  primary key (day, hour, organization_id, tag, mode, domain_id, writer)
+);
+
+-- Outcomes of the live mail of a domain, in two widths of time (storage/outcome-widths.ts).
+create table quality_counts (
+  width_ms int not null,
+  domain_id text collate "C" not null,
+  start bigint not null,
+  writer int not null,
+  delivered bigint not null,
+  bounced bigint not null,
+  hard_bounced bigint not null,
+  late_bounced bigint not null,
+  complained bigint not null,
+  primary key (width_ms, domain_id, start, writer)
+);
 
 create table quality_alerts (
   id text collate "C" primary key,
@@ -618,6 +1011,16 @@ create table alert_channels (
   failing_since bigint,
   failures int not null,
   last_error text
+);
+
+-- Problems that the operator wants no notices about.
+create table alert_silences (
+  kind text collate "C" not null,
+  subject text collate "C" not null,
+  node text collate "C" not null,
+  severity text not null, -- of the alert when it was silenced
+  until bigint not null,
+  primary key (kind, subject, node)
 );
 
 -- Mails that the server sends to itself and to mailboxes elsewhere, and whether they arrived.

@@ -46,13 +46,48 @@ export function composed<Row>(text: string): Statement<Row> {
   return known as Statement<Row> // the caller names the type of its text
 }
 
+/** Statements that run once for each of some rows: PostgreSQL's text names the rows `rows r` and their values `r.name`.
+ *  PostgreSQL gets all rows at once, as arrays; SQLite runs a prepared statement for each. One list of columns serves both.
+ *
+ *    update deliveries as d set status = r.status from rows r where d.number = r.number
+ *
+ *  becomes `… from unnest($1::text[], $2::bigint[]) as r (status, number) where …` and
+ *  `update deliveries as d set status = ? where d.number = ?`. */
+export interface Each<Given, Row> {
+  readonly text: string
+  /** SQLite's text before its values are bound; null = derived from `text`, empty = SQLite does not run it. */
+  readonly sqlite: string | null
+  readonly names: readonly string[]
+  readonly types: readonly ColumnType[]
+  readonly values: readonly ((given: Given) => Value)[]
+  /** Never set: it carries the type. */
+  readonly row?: Row
+}
+
+export type ColumnType = 'text' | 'bigint' | 'int' | 'smallint' | 'boolean' | 'bytea' | 'float8' | 'tsvector'
+
+/** Names of what each row has: type, and its value. */
+export type Columns<Given> = Readonly<Record<string, readonly [type: ColumnType, value: (given: Given) => Value]>>
+
+/** A statement with its rows. `most`: it returns no more (`$most` in its text). `isRead` false: nobody needs what it returns,
+ *  and PostgreSQL gets the next statement at once. */
+export interface EachStep {
+  readonly wants: 'each'
+  readonly statement: Each<unknown, unknown>
+  readonly given: readonly unknown[]
+  readonly most: number | null
+  readonly isRead: boolean
+}
+
 /** One step of a piece of work: a statement, which gets its rows or the number of rows that it wrote; a note that
- *  settings changed; or what only one database does, with what its runner has. */
+ *  settings changed; or what works on mail use. */
 export type Step =
   | { readonly wants: 'rows'; readonly statement: Statement<unknown>; readonly values: readonly Value[] }
   | { readonly wants: 'count'; readonly statement: Statement<unknown>; readonly values: readonly Value[] }
   | { readonly wants: 'changed'; readonly kind: SettingsKind; readonly ids: readonly string[] }
-  | { readonly wants: 'native'; readonly perform: (transaction: never) => unknown }
+  | EachStep
+  | { readonly wants: 'together'; readonly steps: readonly (EachStep | null)[] }
+  | { readonly wants: 'mail' }
 
 /** A piece of work: a generator of statements, which may run more than once and has no effect outside the database. */
 export type Work<T> = Generator<Step, T, unknown>
@@ -77,15 +112,6 @@ export function* changed(kind: SettingsKind, ...ids: string[]): Work<void> {
   yield { wants: 'changed', kind, ids }
 }
 
-/** What a piece of work writes besides records of its own. */
-export type WriteKind =
-  /** Events, or what belongs to mail. */
-  | 'events'
-  /** Settings: one such work after the other, over all nodes. */
-  | 'settings'
-  /** Settings and events. */
-  | 'settings and events'
-
 /** A database as the roles of the store use it. Everything rejects with StoreUnavailable while the database does not
  *  respond, and then nothing was written. */
 export interface Database {
@@ -100,8 +126,8 @@ export interface Database {
   /** The same → how many rows it wrote or deleted. */
   count(statement: Statement, ...values: Value[]): Promise<number>
   /** Performs a piece of work in a transaction → its result, once that is durable. Rejects with what the work throws,
-   *  and then nothing was written. */
-  write<T>(work: () => Work<T>, kind?: WriteKind): Promise<T>
+   *  and then nothing was written. `kind`: one work with settings is performed after the other, over all nodes. */
+  write<T>(work: () => Work<T>, kind?: 'settings'): Promise<T>
   /** Resolves once every work that is under way on any node is decided. After a change of settings, nothing is written
    *  later by what was in memory before. */
   groupsSettled(): Promise<void>

@@ -34,6 +34,8 @@ export const mail = (change: object = {}) => ({
 export interface Records {
   /** Creates one record of each kind. */
   all(): Promise<Ids>
+  /** Creates one record of each kind that a path names. */
+  of(path: string): Promise<Ids>
   scheduledMessage(): Promise<{ message_id: string }>
   spareDomain(): Promise<{ domain_id: string }>
   /** Operation ID → creates the records that it needs in place of those of `all`. */
@@ -49,34 +51,70 @@ export function createRecords(setup: ContractServer, call: Call): Records {
   const createdId = async (path: string, body: unknown, key = live): Promise<string> =>
     (await call('POST', path, body, key)).id
 
-  const all = async (): Promise<Ids> => {
-    const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
-    await call('POST', `/v1/webhooks/${webhook_id}/test`, { type: 'message.clicked' })
-    const recipients = ['ann', 'bounce', 'click', 'complain', 'unsubscribe', 'defer'].map(
-      (name) => `${name}@customer.example`,
-    )
-    const parts = { to: recipients, html: '<a href="https://example.com/">x</a>', metadata: { n: 1, yes: true } }
-    const message_id = await createdId('/v1/send', mail(parts), sandbox)
-    const route_id = await createdId('/v1/inbound-routes', webhookRoute('all'))
-    return {
-      message_id,
-      webhook_id,
-      route_id,
-      event_id: (await call('GET', `/v1/messages/${message_id}/events`)).data[0].id,
-      delivery_id: (await call('GET', `/v1/webhooks/${webhook_id}/deliveries`)).data[0].id,
-      domain_id: setup.domain.id,
-      key_id: await createdId('/v1/api-keys', { name: 'k', domain_id: setup.domain.id, permissions: ['read'] }),
-      template_id: await createdId('/v1/templates', { name: 't', subject: 'Hi {{ name }}', text: 'Hi {{ name }}' }),
-      id_or_email: await createdId('/v1/suppressions', { email: `${message_id}@customer.example` }),
-      inbound_message_id: await setup.addInbound(route_id),
-      organization_id: setup.organizationId,
-      session_id: await setup.addSession(),
-      blocked_link_id: await setup.addBlockedLink(),
-      user_id: await setup.addUser(),
-      erasure_id: await createdId('/v1/recipients/erase', { email: 'nobody@customer.example' }),
-      invitation_id: await createdId('/v1/invitations', { email: `${message_id}@a.example`, role: 'viewer' }),
-      number: '1',
-    }
+  /** What makes records of one kind, by the parameters that it gives. */
+  const makers: [parameters: string[], make: () => Promise<Ids>][] = [
+    [
+      ['webhook_id', 'delivery_id'],
+      async () => {
+        const webhook_id = await createdId('/v1/webhooks', WEBHOOK)
+        await call('POST', `/v1/webhooks/${webhook_id}/test`, { type: 'message.clicked' })
+        const { data } = await call('GET', `/v1/webhooks/${webhook_id}/deliveries`)
+        return { webhook_id, delivery_id: data[0].id }
+      },
+    ],
+    [
+      ['message_id', 'event_id'],
+      async () => {
+        const recipients = ['ann', 'bounce', 'click', 'complain', 'unsubscribe', 'defer'].map(
+          (name) => `${name}@customer.example`,
+        )
+        const parts = { to: recipients, html: '<a href="https://example.com/">x</a>', metadata: { n: 1, yes: true } }
+        const message_id = await createdId('/v1/send', mail(parts), sandbox)
+        return { message_id, event_id: (await call('GET', `/v1/messages/${message_id}/events`)).data[0].id }
+      },
+    ],
+    [
+      ['route_id', 'inbound_message_id'],
+      async () => {
+        const route_id = await createdId('/v1/inbound-routes', webhookRoute('all'))
+        return { route_id, inbound_message_id: await setup.addInbound(route_id) }
+      },
+    ],
+    [
+      ['key_id'],
+      async () => ({
+        key_id: await createdId('/v1/api-keys', { name: 'k', domain_id: setup.domain.id, permissions: ['read'] }),
+      }),
+    ],
+    [
+      ['template_id'],
+      async () => ({
+        template_id: await createdId('/v1/templates', { name: 't', subject: 'Hi {{ name }}', text: 'Hi {{ name }}' }),
+      }),
+    ],
+    [
+      ['id_or_email'],
+      async () => ({ id_or_email: await createdId('/v1/suppressions', { email: `s${spares++}@customer.example` }) }),
+    ],
+    [['session_id'], async () => ({ session_id: await setup.addSession() })],
+    [['blocked_link_id'], async () => ({ blocked_link_id: await setup.addBlockedLink() })],
+    [['alert_id'], async () => ({ alert_id: await setup.addAlert() })],
+    [['user_id'], async () => ({ user_id: await setup.addUser() })],
+    [
+      ['erasure_id'],
+      async () => ({ erasure_id: await createdId('/v1/recipients/erase', { email: 'nobody@customer.example' }) }),
+    ],
+    [
+      ['invitation_id'],
+      async () => ({
+        invitation_id: await createdId('/v1/invitations', { email: `i${spares++}@a.example`, role: 'viewer' }),
+      }),
+    ],
+  ]
+  const create = async (isNeeded: (parameter: string) => boolean): Promise<Ids> => {
+    const ids: Ids = { domain_id: setup.domain.id, organization_id: setup.organizationId, number: '1' }
+    for (const [parameters, make] of makers) if (parameters.some(isNeeded)) Object.assign(ids, await make())
+    return ids
   }
   const scheduledMessage = async () => ({
     message_id: await createdId('/v1/send', mail({ scheduled_at: '2026-11-22T12:00:00Z' })),
@@ -95,7 +133,8 @@ export function createRecords(setup: ContractServer, call: Call): Records {
   }
 
   return {
-    all,
+    all: () => create(() => true),
+    of: (path) => create((parameter) => path.includes(`{${parameter}}`)),
     scheduledMessage,
     spareDomain,
     prepare: async (id) => (await prepared[id]?.()) ?? {},

@@ -7,10 +7,11 @@ import { createHealthWatch } from '../../src/operating/health/watch.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { createCompatApi } from '../../src/server/external-api.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { hashToken } from '../../src/web/api/sessions.ts'
 import { resend } from '../../src/web/compat/resend/resend.ts'
 import { newTestDomain, START, signIn } from '../support/api.ts'
 import { assembleTestApi } from '../support/api-assembly.ts'
-import { inboundMessage, storedMail } from '../support/inbound.ts'
+import { inboundMessage, PARSED, RAW_WITH_ATTACHMENTS, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
 import { VERIFIED } from '../support/verified.ts'
 
@@ -92,7 +93,7 @@ export async function startContractServer() {
   const addInbound = async (routeId: string) => {
     const ids = { id: mintId('inb'), organizationId: rich, domainId: domain.id, routeId, receivedAt: clock.now() }
     const taken = { message: inboundMessage(ids), deliveryId: null, forward: null }
-    await store.inbound.accept({ ...storedMail(), taken: [taken] })
+    await store.inbound.accept({ ...storedMail(PARSED, RAW_WITH_ATTACHMENTS), taken: [taken] })
     return ids.id
   }
 
@@ -100,6 +101,15 @@ export async function startContractServer() {
     const id = mintId('blk')
     const value = `${id.slice(4)}.example`
     await store.blockedLinks.add({ id, kind: 'host', value, reason: 'abuse', createdAt: clock.now() })
+    return id
+  }
+
+  const addAlert = async () => {
+    const id = mintId('alr')
+    const [firstSeenAt, lastSeenAt, raisedAt] = [clock.now(), clock.now(), clock.now()]
+    const problem = { kind: 'disk', subject: id, severity: 'critical', message: '3 MB free', advice: null } as const
+    const times = { firstSeenAt, lastSeenAt, missingSince: null, raisedAt, resolvedAt: null }
+    await store.alerts.save({ id, node: '', state: 'firing', ...problem, ...times }, null)
     return id
   }
 
@@ -117,6 +127,7 @@ export async function startContractServer() {
   return {
     api,
     clock,
+    addAlert,
     addBlockedLink,
     addUser,
     operations,
@@ -133,8 +144,8 @@ export async function startContractServer() {
     signIn: async () => ({ ...(await signIn(store, clock.now(), random, mintId)), 'x-operator': '1' }),
     /** Opens another operator session and resolves with its ID. */
     addSession: async () => {
-      await signIn(store, clock.now(), random, mintId)
-      return (await store.sessions.list(clock.now(), { limit: 1, after: null })).records[0]!.id
+      const { cookie } = await signIn(store, clock.now(), random, mintId)
+      return (await store.sessions.findByToken(hashToken(cookie.split('=')[1]!)))!.id
     },
     /** Resolves with the operator's successful actions in the audit log. */
     auditedActions: async () => {

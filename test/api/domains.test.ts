@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { slotStems } from '../../src/domains/delegated-zone.ts'
 import { GRACE_MS } from '../../src/domains/ownership.ts'
+import { NO_SENDER_FIELDS } from '../../src/model/message.ts'
 import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { createTestRandom } from '../support/random.ts'
@@ -66,7 +67,9 @@ describe('creating a domain', () => {
       status: 'pending',
       created_at: '2026-11-21T12:00:00.001Z',
       verified_at: null,
+      sends_live: false,
       last_checked_at: null,
+      next_check_at: '2026-11-21T12:00:00.001Z',
       next_dkim_rotation_at: null,
       return_path_host: `bounces.${name}`,
       tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
@@ -76,11 +79,13 @@ describe('creating a domain', () => {
       'name',
       'status',
       'detail',
+      'sends_live',
       'proved_by',
       'proof_missing_since',
       'created_at',
       'verified_at',
       'last_checked_at',
+      'next_check_at',
       'dkim',
       'next_dkim_rotation_at',
       'return_path_host',
@@ -194,6 +199,7 @@ describe('creating a domain', () => {
       used: 1,
       resets_at: null,
       request_id: 'r',
+      docs: '/manual/errors#quota_exceeded',
     })
   })
 })
@@ -210,6 +216,7 @@ describe('verifying', () => {
     )
     expect(answer.body).toMatchObject({
       status: 'verified',
+      sends_live: true,
       verified_at: '2026-11-21T12:00:00.000Z',
       last_checked_at: '2026-11-21T12:00:00.000Z',
     })
@@ -370,6 +377,15 @@ describe('tracking', () => {
     expect((await ask('PATCH', path, { body: {} })).status).toBe(200)
     expect((await ask('PATCH', path, { body: { name: 'x.example' } })).body.error.field).toBe('name')
   })
+
+  test('keeps both of two changes of different fields at once', async () => {
+    const { ask, own } = await start()
+    const path = `/v1/domains/${own.domain.id}`
+    const patch = (tracking: unknown) => ask('PATCH', path, { body: { tracking } })
+    const answers = await Promise.all([patch({ opens: true }), patch({ clicks: true })])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect((await ask('GET', path)).body.tracking).toMatchObject({ opens: true, clicks: true })
+  })
 })
 
 describe('rotating DKIM keys', () => {
@@ -439,15 +455,18 @@ describe('rotating DKIM keys with a delegated zone', () => {
       `${first}e pending`,
     ])
   })
+})
 
-  test('two at once begin one rotation', async () => {
-    const { ask, own, store } = await start('enterprise', true, 'pm.example.net')
+test.each(['pm.example.net', undefined])(
+  'two at once begin one rotation of DKIM keys (delegated zone: %p)',
+  async (delegated) => {
+    const { ask, own, store } = await start('enterprise', true, delegated)
     const rotate = () => ask('POST', `/v1/domains/${own.domain.id}/rotate-dkim`)
     const answers = await Promise.all([rotate(), rotate()])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
     expect((await store.domains.get(own.domain.id))!.dkim.filter(({ state }) => state === 'pending')).toHaveLength(2)
-  })
-})
+  },
+)
 
 test('a domain is deleted with its keys, unless it has undelivered mail', async () => {
   const api = await start()
@@ -498,17 +517,15 @@ async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
     cc: null,
     bcc: null,
     replyTo: null,
+    replies: null,
     subject: 'x',
-    tags: [],
-    metadata: {},
+    ...NO_SENDER_FIELDS,
     templateId: null,
     sizeBytes: 1,
     messageIdHeader: '<x@own.example>',
     createdAt: START,
     scheduledAt: null,
     expiresAt: null,
-    requireTls: false,
-    stream: 'transactional',
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,

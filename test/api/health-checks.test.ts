@@ -24,7 +24,7 @@ test('the operator sees the last findings, and can run the checks now', async ()
   expect(now.body).toEqual({
     checked_at: '2026-11-21T12:00:00.000Z',
     ok: true,
-    checks: [{ name: 'dmarc', status: 'warn', message: 'example.com has none', advice: 'Publish one.' }],
+    checks: [{ name: 'dmarc', status: 'warn', message: 'example.com has none', advice: 'Publish one.', subject: null }],
   })
   expect((await ask('GET', '/v1/health-checks')).body).toEqual(now.body)
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { packedManual } from '../../src/cli/manual/packed.ts'
 import { FIRST_USER } from '../../src/model/user.ts'
 import { createKnownHosts } from '../../src/net/host-header.ts'
 import { createNetworks } from '../../src/net/ip.ts'
@@ -9,8 +10,8 @@ import { systemRandom } from '../../src/os/random.ts'
 import { hashToken, mintToken } from '../../src/web/api/sessions.ts'
 import { dashboardFiles } from '../../src/web/dashboard/files.ts'
 import { dashboardPages } from '../../src/web/dashboard/pages.ts'
-import { referenceFiles } from '../../src/web/reference/files.ts'
-import { referencePages } from '../../src/web/reference/pages.ts'
+import { manualFiles } from '../../src/web/manual/files.ts'
+import { manualPages } from '../../src/web/manual/pages.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** Host names that the server accepts, and pages whose requests may use the session cookie. Requests go over raw HTTP
@@ -29,7 +30,10 @@ beforeAll(async () => {
     isBehindProxy: false,
     isTrusted: createNetworks(['127.0.0.1/32']),
   }
-  const pages = [...dashboardPages(dashboardFiles, isKnownHost), ...referencePages(referenceFiles, dashboardFiles)]
+  const pages = [
+    ...dashboardPages(dashboardFiles, isKnownHost),
+    ...manualPages(async () => manualFiles(await packedManual()), dashboardFiles),
+  ]
   made = await createTestApi({ origin, pages })
   const certificate = await selfSignedCertificate({ names: ['mail.example.com'], now: Date.now() })
   ports.http = (await made.api.listen({ host: '127.0.0.1', port: 0 })).port

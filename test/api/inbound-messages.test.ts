@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { InboundDeliveryStatus, InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteAction } from '../../src/model/inbound-route.ts'
-import type { DeliveryStatus, Message } from '../../src/model/message.ts'
+import { type DeliveryStatus, type Message, NO_SENDER_FIELDS } from '../../src/model/message.ts'
 import type { AcceptedMessage } from '../../src/storage/store.ts'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 import { claimDue } from '../support/claim.ts'
-import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
+import { inboundMessage, PARSED, RAW, RAW_WITH_ATTACHMENTS, storedMail } from '../support/inbound.ts'
 
 let made: TestApi | null = null
 
@@ -46,6 +46,7 @@ async function take(
   route: InboundRoute,
   change: Partial<InboundMessage> = {},
   forward?: AcceptedMessage,
+  mail = storedMail(),
 ) {
   const message = inboundMessage({
     id: api.mintId('inb'),
@@ -57,7 +58,7 @@ async function take(
     ...change,
   })
   const deliveryId = message.action === 'webhook' ? api.mintId('whd') : null
-  await api.store.inbound.accept({ ...storedMail(), taken: [{ message, deliveryId, forward: forward ?? null }] })
+  await api.store.inbound.accept({ ...mail, taken: [{ message, deliveryId, forward: forward ?? null }] })
   await api.clock.advance(1)
   return message
 }
@@ -100,17 +101,15 @@ function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['sta
     cc: null,
     bcc: null,
     replyTo: null,
+    replies: null,
     subject: 'Rechnung',
-    tags: [],
-    metadata: {},
+    ...NO_SENDER_FIELDS,
     templateId: null,
     sizeBytes: 10,
     messageIdHeader: '<1@sender.example>',
     createdAt,
     scheduledAt: null,
     expiresAt: null,
-    requireTls: false,
-    stream: 'transactional',
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,
@@ -181,6 +180,10 @@ describe('an inbound message', () => {
           { filename: 'invoice.pdf', content_type: 'application/pdf', size: 5, content_id: null },
           { filename: 'größe.txt', content_type: 'text/plain', size: 2, content_id: null },
         ],
+        reply_text: null,
+        reply_html: null,
+        in_reply_to: null,
+        auto_submitted: false,
       },
     ])
   })
@@ -410,5 +413,78 @@ describe('deliveries of an inbound message', () => {
     const answer = await api.ask('POST', `/v1/inbound-messages/${id}/redeliver`, { body: {} })
     expect([answer.status, answer.body.status]).toEqual([202, 'pending'])
     expect((await api.ask('POST', `/v1/inbound-messages/${id}/redeliver`, { body: { now: true } })).status).toBe(400)
+  })
+})
+
+describe('an attachment of an inbound message', () => {
+  const withAttachments = (filename = 'invoice.pdf') => {
+    const [first, second] = PARSED.attachments
+    return storedMail({ ...PARSED, attachments: [{ ...first!, filename }, second!] }, RAW_WITH_ATTACHMENTS)
+  }
+  const taken = async (api: TestApi, filename?: string) => {
+    const { id } = await take(api, await addRoute(api, STORE), {}, undefined, withAttachments(filename))
+    return `/v1/inbound-messages/${id}/attachments`
+  }
+
+  test('is a download of unknown bytes with its name, and 404 before the first and behind the last', async () => {
+    const api = await start()
+    const path = await taken(api)
+    const first = await read(api, `${path}/1`)
+    expect([first.status, first.text, first.headers.get('content-type')]).toEqual([
+      200,
+      '%PDF-',
+      'application/octet-stream',
+    ])
+    expect(first.headers.get('content-disposition')).toBe(
+      `attachment; filename="invoice.pdf"; filename*=UTF-8''invoice.pdf`,
+    )
+    expect(first.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(first.headers.get('cache-control')).toBe('private, no-store')
+    const second = await read(api, `${path}/2`)
+    expect([second.text, second.headers.get('content-disposition')]).toEqual([
+      'ok',
+      `attachment; filename="gr__e.txt"; filename*=UTF-8''gr%C3%B6%C3%9Fe.txt`,
+    ])
+    for (const number of ['0', '3', 'x', '-1', '01', '99999'])
+      expect((await read(api, `${path}/${number}`)).status).toBe(404)
+  })
+
+  test('has a name that cannot end the header or its value, whatever the sender wrote', async () => {
+    const api = await start()
+    const hostile = `a"; filename=evil.exe\r\nSet-Cookie: x=1\u202egpj.'(*)%\ud800`
+    const answer = await read(api, `${await taken(api, hostile)}/1`)
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    expect(answer.headers.get('content-disposition')).toBe(
+      [
+        'attachment; filename="a__ filename_evil.exe__Set-Cookie_ x_1_gpj.______"; ',
+        `filename*=UTF-8''a%22%3B%20filename%3Devil.exe%0D%0ASet-Cookie%3A%20x%3D1%E2%80%AEgpj.%27%28%2A%29%25%EF%BF%BD`,
+      ].join(''),
+    )
+  })
+
+  test('is read by who reads inbound messages, and by nobody of another organization', async () => {
+    const api = await start()
+    const path = `${await taken(api)}/1`
+    const { own, other } = api
+    const status = async (key: Tenant['keys'][keyof Tenant['keys']]) => (await api.ask('GET', path, { key })).status
+    expect(await Promise.all([own.keys.read, own.keys.send, other.keys.read].map(status))).toEqual([200, 403, 403])
+    expect(await status(await api.addKey(own, { mode: 'test', permissions: ['read'] }))).toBe(404)
+  })
+
+  test('that the list does not have is not searched in the mail', async () => {
+    const api = await start()
+    const mail = storedMail({ ...PARSED, attachments: [] }, RAW_WITH_ATTACHMENTS)
+    const { id } = await take(api, await addRoute(api, STORE), { parseError: 'parsing failed' }, undefined, mail)
+    expect((await read(api, `/v1/inbound-messages/${id}/attachments/1`)).status).toBe(404)
+  })
+
+  test('is gone with the data of its sender', async () => {
+    const api = await start()
+    const path = await taken(api)
+    const key = api.own.keys.admin
+    await api.ask('POST', '/v1/recipients/erase', { key, body: { email: 'ann@sender.example' } })
+    while (await api.store.erasures.step(api.clock.now(), () => false));
+    const raw = path.replace('/attachments', '/raw')
+    for (const gone of [raw, `${path}/1`]) expect((await read(api, gone)).status).toBe(404)
   })
 })

@@ -16,7 +16,7 @@ const start = async () => {
 }
 const URL = 'https://hooks.example.com/in'
 const ADDRESS = { type: 'address', value: 'support@own.example' }
-const NO_HEADERS = { url: URL, include_attachments: false, header_names: [] }
+const NO_HEADERS = { url: URL, include_attachments: false, replies: true, header_names: [] }
 const WEBHOOK = { type: 'webhook', config: { url: URL } }
 /** Forward targets as in the record of a route, on a server without DNS checks. */
 const targets = (...to: string[]) => to.map((email) => ({ email, status: 'confirmed', is_stopped: false }))
@@ -64,7 +64,7 @@ describe('an inbound route', () => {
     await store.inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: api.mintId('whd'), forward: null }] })
     const due = { now: api.clock.now(), limit: 1, worker: 'w', freeFor: () => 1 }
     const [claim] = await claimDue(store.inboundDeliveries, due)
-    expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, secret, headers: [] })
+    expect(claim!.route).toEqual({ id, url: URL, includeAttachments: false, replies: true, secret, headers: [] })
   })
 
   // threat: endpoint-headers-moved
@@ -109,7 +109,7 @@ describe('an inbound route', () => {
     ],
     [
       { action: { type: 'webhook', config: { url: URL, include_attachments: true } } },
-      { config: { url: URL, include_attachments: true, header_names: [] } },
+      { config: { url: URL, include_attachments: true, replies: true, header_names: [] } },
     ],
   ]
   test.each(good)('with %j stores %j', async (change, kept) => {

@@ -5,8 +5,8 @@ import { makeConfig } from '../../src/config/load.ts'
 import { FIXED_LIMITS, PLAN_LIMITS } from '../../src/model/limits.ts'
 import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { silentLog } from '../../src/os/log.ts'
-import type { AuditLog } from '../../src/storage/store.ts'
-import { createAudit } from '../../src/web/api/audit.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { Audit } from '../../src/web/api/audit.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 let api: TestApi | null = null
@@ -95,8 +95,11 @@ test('refused requests add at most a fixed number of entries an hour to the audi
 // threat: audit-log-flood
 test('changes add at most a fixed number of entries a day to the audit log, and deletions continue', async () => {
   const taken: string[] = []
-  const audit = createAudit({
-    auditLog: { during: (_, work) => work(), put: async ({ outcome }) => void taken.push(outcome) } as AuditLog,
+  const audit = new Audit({
+    auditLog: {
+      during: (_, work) => work(),
+      put: async ({ outcome }) => void taken.push(outcome),
+    } as Store['auditLog'],
     mintId: () => 'aud_01m7ykx6js1zy8zpzy8z8cwhzy',
     log: silentLog,
   })
@@ -106,12 +109,14 @@ test('changes add at most a fixed number of entries a day to the audit log, and 
     organizationId = 'org_a',
     type: 'api_key' | 'operator' = 'api_key',
   ) =>
-    audit(
-      { id: 'webhooks_update', method },
-      { organizationId, now, requestId: 'r', params: {} },
-      () => ({ actor: { type, id: 'x', name: 'x' }, ipAddress: null }),
-      async () => 'made',
-    ).catch((thrown) => thrown.reason)
+    audit
+      .record(
+        { id: 'webhooks_update', method },
+        { organizationId, now, requestId: 'r', params: {} },
+        { actor: { type, id: 'x', name: 'x' }, ipAddress: null },
+        async () => 'made',
+      )
+      .catch((thrown) => thrown.reason)
   for (let n = 0; n < FIXED_LIMITS.changesPerDay; n++) await ask('PATCH', START)
   expect(new Set(taken)).toEqual(new Set(['done']))
   expect([await ask('PATCH', START), await ask('DELETE', START)]).toEqual(['rate_limited', 'made'])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { packedManual } from '../../src/cli/manual/packed.ts'
+import { dashboardFiles } from '../../src/web/dashboard/files.ts'
 import { TOPICS } from '../../src/web/manual/contents.ts'
 import { manualFiles } from '../../src/web/manual/files.ts'
 import { createAnchors } from '../../src/web/manual/markdown.ts'
@@ -11,7 +12,7 @@ import { createTestApi, type TestApi } from '../support/api.ts'
 let api: TestApi
 let origin: string
 beforeAll(async () => {
-  api = await createTestApi({ pages: manualPages(async () => manualFiles(await packedManual())) })
+  api = await createTestApi({ pages: manualPages(async () => manualFiles(await packedManual()), dashboardFiles) })
   const { host, port } = await api.api.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://${host}:${port}`
 })
@@ -36,7 +37,7 @@ describe('a page of the manual as Markdown', () => {
     expect(headersOf(markdown)).toEqual(headersOf(html))
     const again = await get('/manual/tls.md', { 'if-none-match': markdown.headers.get('etag') ?? '' })
     expect([again.status, await again.text()]).toEqual([304, ''])
-    expect(await html.text()).toContain('<link rel="alternate" type="text/markdown" href="tls.md">')
+    expect(await html.text()).toContain('<link rel="alternate" type="text/markdown" href="/manual/tls.md">')
   })
 
   test('begins with its title, and has neither comments nor links that lead nowhere', async () => {
@@ -97,6 +98,6 @@ describe('/llms.txt', () => {
 
   test('is linked from the contents of the manual', async () => {
     const html = await (await get('/manual/')).text()
-    expect(html).toContain('<link rel="alternate" type="text/plain" href="../llms.txt">')
+    expect(html).toContain('<link rel="alternate" type="text/plain" href="/llms.txt">')
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requestOf } from '../support/submission-request.ts'
 import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
 let server: Awaited<ReturnType<typeof openMessageApi>>
@@ -148,32 +149,8 @@ test('when its answer cannot be written, a message is rolled back', async () => 
   const { store, submission } = server
   const key = { id: 'key_x', organizationId: server.organizationId, domainId: server.domainId, mode: 'live' as const }
   const before = await count()
-  const mailbox = { name: null, local: 'a', domain: 'example.com', address: 'a@example.com' }
-  const request = {
-    from: { asSent: 'a@example.com', mailbox },
-    to: { asSent: 'a@example.com', mailboxes: [mailbox] },
-    cc: null,
-    bcc: null,
-    replyTo: null,
-    subject: 'x',
-    html: null,
-    text: 'x',
-    headers: [],
-    attachments: [],
-    metadata: {},
-    tags: [],
-    scheduledAt: null,
-    expiresInSeconds: null,
-    requireTls: false,
-    stream: 'transactional',
-    unsubscribe: null,
-    trackOpens: null,
-    trackClicks: null,
-    template: null,
-    mime: null,
-  }
   const broken = { organizationId: server.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }
-  const sending = submission.submit({ key, source: 'api' }, request, () => {
+  const sending = submission.submit({ key, source: 'api' }, requestOf(), () => {
     return { ...broken, status: 202, body: new Uint8Array(), createdAt: START }
   })
   await expect(sending).rejects.toThrow()

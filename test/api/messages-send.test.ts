@@ -104,6 +104,7 @@ describe('an accepted message', () => {
     const { body: record } = await server.ask('GET', `/v1/messages/${body.id}`)
     expect(record).toEqual({
       id: body.id,
+      key_id: expect.stringMatching(/^key_/),
       mode: 'live',
       status: 'queued',
       from: 'Shop <shop@EXAMPLE.com>',
@@ -111,6 +112,7 @@ describe('an accepted message', () => {
       cc: [],
       bcc: ['Bob <bob@remote.example>'],
       reply_to: ['help@example.com', 'x@elsewhere.example'],
+      replies: null,
       subject: 'Grüße',
       tags: ['receipt', 'a'],
       metadata: mail.metadata,

@@ -204,7 +204,9 @@ test('a template can be rendered without sending', async () => {
   const use = { idOrAlias: 'order', variables: VARIABLES, locale: null }
   const sender = { organizationId: server.organizationId, mode: 'live' as const }
   expect(await server.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
-  await expect(server.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
+  await expect(server.submission.render(sender, { ...use, variables: {} })).rejects.toThrow(
+    'variables order.id and name are missing',
+  )
 })
 
 test('a version is read and parsed once for all messages that use it', async () => {

@@ -71,7 +71,7 @@ function passkeyTests(): void {
     const { id, cookie } = await addUser('ann')
     const { device } = await register(cookie)
     await store.factors.beginTotp(id, new Uint8Array(20), 0)
-    await store.factors.enableTotp(id, { step: 1, recoveryHashes: [], now: 0 }, '')
+    await store.factors.enableTotp(id, { step: 1, begunAt: 0, recoveryHashes: [], now: 0 }, '')
     expect((await post('/session', { email: 'ann@a.example', password: PASSWORD })).body.two_step).toBeDefined()
     expect((await post('/session/passkey', device.get(await optionsToSignIn()))).status).toBe(201)
   })

@@ -28,7 +28,7 @@ test('the 61st request of a minute gets 429, and Retry-After says when the windo
     error: {
       code: 'rate_limited',
       message: 'More than 60 requests per minute. Retry after 50 s.',
-      details: { request_id: 'r' },
+      details: { request_id: 'r', docs: '/manual/errors#rate_limited' },
       retry_after: 50,
     },
   })

@@ -4,6 +4,8 @@ import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { reverseName } from '../../src/net/dns/reverse-name.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { createAddressCounters, hourOf } from '../../src/sending/outbound/senders/address-counters.ts'
+import type { Store } from '../../src/storage/store.ts'
 import { sendingAddressOperations } from '../../src/web/api/routes/sending-addresses.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
@@ -23,12 +25,17 @@ beforeAll(async () => {
     { address: '127.0.0.2', hostname: 'out2.example.com', pool: 'dedicated', node: null, warmup: null },
     { address: '127.0.0.3', hostname: 'out3.example.com', pool: 'default', node: 'two', warmup: null },
   ]
-  const states = () => [{ address: '127.0.0.3', attempts: 7, delivered: 5 }]
+  const uses = () => [{ address: '127.0.0.3', attempts: 7, delivered: 5 }]
+  const countersOf = (store: Store) => createAddressCounters({ store, clock: { now: () => START }, uses })
   api = await createTestApi({
-    operations: ({ store }) => sendingAddressOperations({ store, addresses, resolver, looksOutside: true, states }),
+    operations: ({ store }) =>
+      sendingAddressOperations({ store, addresses, resolver, looksOutside: true, counters: countersOf(store) }),
   })
   operator = { ...(await api.signIn()), 'x-operator': '1' }
   await api.store.dedicatedAddresses.assign('127.0.0.2', api.own.organization.id, START)
+  const hour = hourOf(START)
+  await api.store.addressUses.add(hour - 23, [{ address: '127.0.0.3', attempts: 2, delivered: 1 }])
+  await api.store.addressUses.add(hour - 24, [{ address: '127.0.0.3', attempts: 50, delivered: 50 }])
   const rest = { address: '127.0.0.3', rule: 'block-list', times: 1, since: START, until: START + 60_000 }
   await api.store.addressRests.change(
     [
@@ -70,8 +77,8 @@ test('each address has its DNS, organization, use and rests', async () => {
       ptr: 'elsewhere.example',
       forward_confirmed: false,
       blocklists: ['zen.spamhaus.org'],
-      attempts: 7,
-      delivered: 5,
+      attempts: 9,
+      delivered: 6,
       resting: [{ site: 'google.com', because: 'block-list', until: new Date(START + 60_000).toISOString() }],
       warmup: null,
     },

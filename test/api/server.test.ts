@@ -103,7 +103,7 @@ describe('the order of checks', () => {
       error: {
         code: 'unauthorized',
         message: 'Missing or invalid API key. Send the header Authorization: Bearer svc_…',
-        details: { request_id: 'r-1' },
+        details: { request_id: 'r-1', docs: '/manual/errors#unauthorized' },
       },
     })
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
@@ -244,7 +244,7 @@ describe('the body', () => {
           code: 'validation_error',
           message: '5 fields are invalid',
           field: 'name',
-          details: { request_id: 'r' },
+          details: { request_id: 'r', docs: '/manual/errors#validation_error' },
           errors: [
             { field: 'name', message: 'name is required' },
             { field: 'list[0].content', message: 'list[0].content must be a string' },
@@ -390,7 +390,7 @@ describe('every answer', () => {
       error: {
         code: 'internal_error',
         message: 'Internal server error. Try again, and contact the operator with the request ID if it persists.',
-        details: { request_id: 'r' },
+        details: { request_id: 'r', docs: '/manual/errors#internal_error' },
       },
     })
     expect(answer.status).toBe(500)

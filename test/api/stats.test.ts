@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { type EventType, messageEvent } from '../../src/model/event.ts'
 import { statsOperations } from '../../src/web/api/routes/stats.ts'
-import { createRecords } from '../storage/records.ts'
+import { BOUNCED, claim, createRecords, recordOf } from '../storage/records.ts'
 import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 
 const DAY = 86_400_000
@@ -54,6 +54,7 @@ const NONE = {
   unsubscribed: 0,
   complained: 0,
   suppressed: 0,
+  replied: 0,
 }
 const NO_RATES = { delivery_rate: 0, bounce_rate: 0, complaint_rate: 0, open_rate: 0, click_rate: 0 }
 
@@ -192,6 +193,35 @@ test('groups have the counts and rates of the whole range; beyond a hundred thei
   expect([many.groups.length, many.other.complained + many.other.delivered]).toEqual([100, 3])
 })
 
+test('templates have their names, and other has the recipients for which no provider is known', async () => {
+  const api = await start()
+  const records = createRecords()
+  const { organization, domain } = api.own
+  const of = { organizationId: organization.id, domainId: domain.id, templateId: 'tpl_gone' }
+  const message = records.accepted({ ...of, deliveries: [{}, {}] })
+  const volume = { organizationId: organization.id, month: '2026-11', count: 1, limit: -1 }
+  await api.store.messages.accept([message], volume)
+  const [first, second] = await claim(api.store)
+  const at = (claimed: typeof first, mxHost: string | null) => {
+    const events = [messageEvent(api.mintId('evt'), 'message.bounced', message.message, 'b@dest.example', START, {})]
+    const record = recordOf(claimed!, BOUNCED, { events, templateId: 'tpl_gone' })
+    return api.store.deliveries.record({ ...record, attempt: { ...record.attempt, mxHost } })
+  }
+  await at(first, 'hotmail-com.olc.protection.outlook.com')
+  await at(second, null)
+  expect(await api.read('?group_by=template')).toMatchObject({
+    groups: [{ key: 'tpl_gone', name: null, accepted: 2, bounced: 2 }],
+    other: null,
+  })
+  expect(await api.read('?group_by=provider')).toMatchObject({
+    groups: [{ key: 'microsoft', name: 'microsoft', accepted: 1, bounced: 1, bounce_rate: 1 }],
+    other: { accepted: 1, bounced: 1 },
+  })
+  const key = api.other.keys.read
+  const foreign = await api.ask('GET', '/v1/stats?group_by=provider', { key })
+  expect(foreign.body).toMatchObject({ groups: [], other: null })
+})
+
 const halves = (counts: object) => ({ ...counts, delivery_rate: 0.5, bounce_rate: 0.5 })
 
 describe('refused requests', () => {
@@ -209,6 +239,8 @@ describe('refused requests', () => {
     ['?group_by=key', 'group_by'],
     ['?group_by=stream&tag=news', 'group_by'],
     ['?group_by=tag&stream=bulk', 'group_by'],
+    ['?group_by=provider&tag=news', 'group_by'],
+    ['?group_by=template&from=2026-08-01&to=2026-12-01', 'from'],
     ['?group_by=tag&from=2026-08-01&to=2026-12-01', 'from'],
     ['?group_by=domain&interval=month&from=2025-01-01&to=2026-12-01', 'from'],
   ]

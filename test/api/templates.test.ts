@@ -354,7 +354,8 @@ describe('a preview', () => {
     await ask('POST', '/v1/templates', { body: { name: 'Bad', alias: 'bad', ...texts } })
     const { status, body } = await ask('POST', '/v1/templates/bad/render', { body: { variables } })
     expect([status, body.error.code, body.error.field]).toEqual([422, 'template_error', 'variables'])
-    expect(body.error.details).toEqual({ ...details, request_id: expect.any(String), ...at(body.error.details) })
+    const docs = '/manual/errors#template_error'
+    expect(body.error.details).toEqual({ ...details, docs, request_id: expect.any(String), ...at(body.error.details) })
   })
 
   test('of an unknown version gets 400, and so do variables that are not an object, too large or too deep', async () => {
@@ -428,4 +429,18 @@ describe('a preview of unsaved texts', () => {
     expect([status, body.error.details.variables.length]).toEqual([422, 3_000])
     expect((await made!.ask('GET', '/v1/templates')).body.data).toEqual([])
   })
+})
+
+test('the list can be searched by a part of name, alias and subject, in any letter case', async () => {
+  const api = await start()
+  for (const name of ['Order', 'Parcel'])
+    await api.ask('POST', '/v1/templates', { body: { ...WELCOME, name, alias: `${name.toLowerCase()}-mail` } })
+  const found = async (q: string) => {
+    const { body } = await api.ask('GET', `/v1/templates?limit=1&q=${encodeURIComponent(q)}`)
+    return [body.data.map(({ name }: { name: string }) => name), body.has_more]
+  }
+  expect(await found('PARCEL')).toEqual([['Parcel'], false])
+  expect(await found('r-mail')).toEqual([['Order'], false])
+  expect(await found('hi {{ user')).toEqual([[expect.any(String)], true])
+  expect(await found('friend')).toEqual([[], false])
 })

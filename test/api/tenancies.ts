@@ -163,7 +163,7 @@ export function recordMakers(
       const message = inboundMessage({ ...part, receivedAt: clock.now(), from: `${canary}@x.example`, subject: canary })
       const mail = storedMail(
         { ...PARSED, textBody: canary, htmlBody: canary },
-        `Subject: ${canary}\r\n\r\n${canary}\r\n`,
+        `Subject: ${canary}\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment\r\n\r\n${canary}\r\n`,
       )
       await store.inbound.accept({ ...mail, taken: [{ message, deliveryId: null, forward: null }] })
       ids.live.inbound_message_id = part.id

@@ -333,3 +333,21 @@ test('a user lists the own sessions and signs out everywhere else', async () => 
   expect((await second('GET', '/session')).status).toBe(200)
   expect((await second('DELETE', '/session/all', undefined, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
 })
+
+test('a record says whether the user signs in with a code of an app, and how many passkeys there are', async () => {
+  await addUser('olga', { [own()]: 'owner' })
+  const id = await addUser('ann', { [own()]: 'viewer' })
+  const ask = await browserOf('olga')
+  const factors = async () => {
+    const { data } = (await ask('GET', '/v1/users')).body
+    const listed = data.find((each: { id: string }) => each.id === id)
+    const { two_step, passkeys } = (await ask('GET', `/v1/users/${id}`)).body
+    expect([two_step, passkeys]).toEqual([listed.two_step, listed.passkeys])
+    return [two_step, passkeys]
+  }
+  expect(await factors()).toEqual([false, 0])
+  await made.store.factors.beginTotp(id, new Uint8Array(20), 0)
+  expect(await factors()).toEqual([false, 0])
+  await made.store.factors.enableTotp(id, { step: 1, begunAt: 0, recoveryHashes: [], now: 0 }, '')
+  expect(await factors()).toEqual([true, 0])
+})

@@ -114,7 +114,12 @@ describe('a webhook', () => {
   // threat: endpoint-headers-forged
   test('refuses as a header every name that its own requests have, in any spelling', async () => {
     const request = { secrets: { secret: 'whsec_', previous: null }, eventId: 'evt', body: '', attempt: 1, now: START }
-    const inbound = await signInbound({ secret: 'whsec_', body: new Uint8Array(), attempt: 1, now: START })
+    const inbound = await signInbound({
+      ...{ secret: 'whsec_', deliveryId: 'ibd', messageId: 'inb', routeId: 'rte' },
+      body: new Uint8Array(),
+      attempt: 1,
+      now: START,
+    })
     const parts = {
       method: 'POST',
       path: '/',
@@ -321,6 +326,7 @@ describe('deliveries', () => {
         event_id: body.data[0].event_id,
         type: 'message.bounced',
         status: 'failed',
+        to: 'recipient@example.net',
         attempts: [
           {
             number: 1,

@@ -21,7 +21,10 @@ const PASSWORD = 'let me in'
 const MOST_BYTES = 2 ** 22 + 12 * 2 ** 20
 
 const events: string[] = []
-const pool = openMailboxPool({ clock: systemClock.steady, log: silentLog, onEvent: ({ kind }) => events.push(kind) })
+const pool = openMailboxPool(
+  { clock: systemClock.steady, log: silentLog, onEvent: ({ kind }) => events.push(kind) },
+  { computeMs: Math.max(3_000, TEST_LIMIT_MS / 100) }, // that of the server, and more on a slow machine
+)
 let server: TestImapServer | undefined
 afterEach(async () => {
   await server?.stop()

@@ -3,8 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPair, selfSignedPair } from '../../src/domains/certificates/files.ts'
-import { encryptKeptKeys } from '../../src/domains/certificates/kept-keys.ts'
-import { readStoredCertificate, readStoredTerms } from '../../src/domains/certificates/stored-certificate.ts'
+import {
+  certificateFiles,
+  readStoredCertificate,
+  readStoredTerms,
+} from '../../src/domains/certificates/stored-certificate.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 
 const PASSPHRASE = 'of the store'
@@ -28,29 +31,25 @@ test('creates a self-signed pair once and keeps it until its name or lifetime en
 })
 
 // threat: keys-in-a-copy
-test('keys that an earlier version left in clear are encrypted at the start, and stay the same', async () => {
+test('the keys in the data directory are encrypted with a secret of the store', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'kept-keys-'))
-  const [own, issued] = await Promise.all(['a', 'b'].map((name) => selfSignedCertificate({ names: [name], now: NOW })))
-  const files = ['smtp-key.pem', 'smtp-certificate.pem', 'acme-certificate.pem'].map((name) => join(dataDir, name))
-  const texts = [own!.keyPem, own!.certificatePem, issued!.keyPem + issued!.certificatePem]
-  for (const [at, file] of files.entries()) writeFileSync(file, texts[at]!, { mode: 0o600 })
-  const all = () => files.map((file) => readFileSync(file, 'utf8')).join('')
-  await encryptKeptKeys(dataDir, PASSPHRASE)
-  const encrypted = all()
-  expect(encrypted.match(/-----BEGIN ENCRYPTED PRIVATE KEY-----/g)).toHaveLength(2)
-  expect(encrypted).not.toContain('-----BEGIN PRIVATE KEY-----')
-  for (const { keyPem } of [own!, issued!]) expect(encrypted).not.toContain(keyPem.split('\n')[1]!)
-  for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600)
   const load = (passphrase: string) => selfSignedPair({ dataDir, hostname: 'a', now: NOW, passphrase })
-  expect(await load(PASSPHRASE)).toEqual(own!)
-  expect((await readStoredCertificate(dataDir, '', PASSPHRASE)).certificate).toMatchObject(issued!)
-  await encryptKeptKeys(dataDir, PASSPHRASE)
-  expect(all()).toBe(encrypted)
+  const own = await load(PASSPHRASE)
+  const issued = await selfSignedCertificate({ names: ['b'], now: NOW })
+  await certificateFiles(dataDir, '', PASSPHRASE).keepCertificate(issued)
+  const files = ['smtp-key.pem', 'smtp-certificate.pem', 'acme-certificate.pem'].map((name) => join(dataDir, name))
+  const texts = files.map((file) => readFileSync(file, 'utf8')).join('')
+  expect(texts.match(/-----BEGIN ENCRYPTED PRIVATE KEY-----/g)).toHaveLength(2)
+  expect(texts).not.toContain('-----BEGIN PRIVATE KEY-----')
+  for (const { keyPem } of [own, issued]) expect(texts).not.toContain(keyPem.split('\n')[1]!)
+  for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await load(PASSPHRASE)).toEqual(own)
+  expect((await readStoredCertificate(dataDir, '', PASSPHRASE)).certificate).toMatchObject(issued)
 
   // With the database of another backup, both count as missing; their names and ends can be read anyway.
   expect((await readStoredCertificate(dataDir, '', 'another')).certificate).toBeNull()
   expect((await readStoredTerms(dataDir, '')).certificate?.names).toEqual(['b'])
-  expect(await load('another')).not.toEqual(own!)
+  expect(await load('another')).not.toEqual(own)
   rmSync(dataDir, { recursive: true })
 })
 

@@ -53,10 +53,13 @@ async function open(listen: string, validatedPort?: number) {
   /** The first log line with this message, while time passes. */
   const logged = async (message: string) => {
     await server.clock.advance(60_000)
-    await until(message, async () => {
-      await server.clock.advance(3_000)
-      return lines.some((line) => line.includes(`"message":"${message}"`))
-    })
+    await until(
+      () => `"${message}" among\n${lines.join('')}`,
+      async () => {
+        await server.clock.advance(3_000)
+        return lines.some((line) => line.includes(`"message":"${message}"`))
+      },
+    )
     return JSON.parse(lines.find((line) => line.includes(`"message":"${message}"`))!) as { reason: string }
   }
   return { server, port, logged }

@@ -283,7 +283,7 @@ describe('failures', () => {
   })
 
   // threat: hostile-certificate-authority
-  test('of an earlier version that stored a chain which no listener can open with count as no certificate', async () => {
+  test('of a file with a chain that no listener can open with count as no certificate', async () => {
     await certificateFiles(dataDir, 'settings', PASSPHRASE).keepCertificate(await broken())
     expect((await open()).certificate()).toBeNull()
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openBucket } from '../../src/cli/backup/bucket.ts'
@@ -63,6 +63,30 @@ describe('a backup in object storage', () => {
     expect((await restoring.ended).code).toBe(0)
     expect(existsSync(join(data, 'seal.key'))).toBe(true)
     rmSync(data, { recursive: true })
+  })
+
+  test('is made without a target where the config says, and only by the service that has the network', async () => {
+    const file = join(place.folder, 'timer.toml')
+    const text = readFileSync(place.file, 'utf8')
+    writeFileSync(file, `${text}\n[backup]\nto = "s3://mail/timer"\nkeep = 1\n`)
+    const backup = async (...args: string[]) => {
+      const { stdout, stderr, code } = await postrider('backup', ...args, '--config', file)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      return stdout
+    }
+    expect(await backup('--if-network', 'no')).toContain(
+      'No backup was made: the one to s3://mail/timer/ needs the network',
+    )
+    expect(await bucket().keysIn('timer/')).toEqual([])
+    await pipeline([Buffer.from('x')], bucket().write('timer/postrider-20200101T000000Z.tar.zst').to)
+    expect(await backup('--if-network', 'yes')).toMatch(/^s3:\/\/mail\/timer\/postrider-.*\n.*removed timer\//s)
+    expect(await bucket().keysIn('timer/')).toHaveLength(1)
+
+    const folder = join(place.folder, 'nightly')
+    writeFileSync(file, `${text}\n[backup]\nto = "${folder}"\n`)
+    expect(await backup('--if-network', 'yes')).toContain('needs no network')
+    expect(existsSync(folder)).toBe(false)
+    expect(await backup('--if-network', 'no')).toContain(`${folder}/postrider-`)
   })
 
   test('replaces the oldest ones of its folder beyond --keep, and no other objects', async () => {

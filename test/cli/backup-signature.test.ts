@@ -66,7 +66,7 @@ async function refusal(file: string): Promise<string> {
   expect(bytesOf(place.dataDir)).toEqual(before)
   expect(existsSync(at('new'))).toBe(false)
   expect(refused.map(({ code, stdout }) => [code, stdout])).toEqual(Array(3).fill([1, '']))
-  expect(new Set(refused.map(({ stderr }) => stderr)).size).toBe(1)
+  expect(refused.map(({ stderr }) => stderr)).toEqual(Array(3).fill(refused[0]!.stderr))
   return refused[0]!.stderr.trim()
 }
 
@@ -79,10 +79,6 @@ test('a backup with another operator, its manifest corrected, is refused whateve
   expect(await refusal(packed(changed.set(SIGNATURE_FILE, Buffer.alloc(64))))).toEqual(otherKey)
   changed.delete(SIGNATURE_FILE)
   expect(await refusal(packed(changed))).toBe('the backup is damaged: expected its signature, found config.toml')
-  const unsigned = expect.stringContaining(
-    'the backup has no signature: a version before signatures made it, or somebody',
-  )
-  expect(await refusal(packed(relisted(changed, { format: 1 })))).toEqual(unsigned)
 })
 
 test('a changed backup is restored with --unauthenticated alone, which the command and the audit log say', async () => {

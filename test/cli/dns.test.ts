@@ -97,6 +97,27 @@ describe('dns', () => {
     expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +correct/m)
   })
 
+  test('check fails while the name of the server has no address, and names it like any missing record', async () => {
+    await postrider('org', 'create', 'Example', '--config', place.file)
+    await postrider('domain', 'add', 'example.com', '--org', 'Example', '--config', place.file)
+    const shown = JSON.parse((await dns('show', 'example.com', '--json')).stdout).records as Shown[]
+    for (const record of shown) publish(record)
+    undo.push(() => {
+      for (const { name } of shown) zone.remove(name)
+      zone.remove('mail.example.com')
+    })
+    const without = await dns('check', 'example.com')
+    expect(without.code).toBe(1)
+    expect(without.stdout).toMatch(/^✗ A +mail\.example\.com +missing$/m)
+    const late = await dns('check', 'example.com', '--wait', '--timeout', '1')
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('waiting for mail.example.com')])
+    zone.set('mail.example.com', 'A', ['192.0.2.1'])
+    zone.remove('_dmarc.example.com')
+    const right = await dns('check', 'example.com')
+    expect(right.code).toBe(0)
+    expect(right.stdout).toMatch(/^- TXT +_dmarc\.example\.com +missing {2}\(recommended\)$/m)
+  })
+
   test('check --wait repeats until all is right', async () => {
     const waiting = await start('dns', 'check', NAME, '--config', place.file, '--wait', '--timeout', '3600')
     undo.push(() => waiting.kill('SIGKILL'))

@@ -66,7 +66,7 @@ describe('doctor', () => {
     expect(stderr).toBe('')
     const { ok, of, checks } = reported(stdout)
     expect(code).toBe(ok ? 0 : 1)
-    for (const check of checks) expect(Object.keys(check)).toEqual(['name', 'status', 'message', 'advice'])
+    for (const check of checks) expect(Object.keys(check)).toEqual(['name', 'status', 'subject', 'message', 'advice'])
     for (const name of ['config', 'store', 'queue', 'ports', 'outbound_port_25', 'data_dir']) {
       expect(of(name)).toMatchObject({ status: 'pass' })
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { testFolder } from './command.ts'
+import { postrider as alone, PROGRAM, plainEnvironment, testFolder } from './command.ts'
 import { postriderInOneProcess } from './in-one-process.ts'
 
 describe('postrider import suppressions', () => {
@@ -98,5 +98,27 @@ describe('postrider import suppressions', () => {
     const { stdout } = await run('suppression', 'list', '--stream', 'bulk')
     expect(stdout).toMatch(/^SINCE.*\n\S+ +left@z\.example +unsubscribe +bulk .*\n$/)
     expect((await run('suppression', 'list', '--email', 'gone@z.example')).stdout).toMatch(/ hard_bounce +all /)
+  })
+
+  test('reads standard input for -', async () => {
+    const command = [...PROGRAM, 'import', 'suppressions', '-', '--json', '--config', place.file]
+    const child = Bun.spawn(command, {
+      env: plainEnvironment(),
+      stdin: Buffer.from('email,reason\nstdin@x.example,manual\n'),
+      stdout: 'pipe',
+    })
+    expect(JSON.parse(await new Response(child.stdout).text())).toEqual({ ...NOTHING, added: 1 })
+    expect(await child.exited).toBe(0)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('root imports a file that the owner of the data may not read', async () => {
+    const file = write('of-root.csv', 'email,reason\nroot@x.example,manual\n')
+    chmodSync(file, 0o600)
+    chmodSync(place.folder, 0o755)
+    const names = readdirSync(place.dataDir).map((name) => join(place.dataDir, name))
+    for (const each of [place.dataDir, ...names]) chownSync(each, 12_345, 12_345)
+    // In a process of its own, which becomes that user.
+    const imported = await alone('import', 'suppressions', file, '--json', '--config', place.file)
+    expect(imported).toMatchObject({ code: 0, stderr: '' })
   })
 })

@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder, openZoneFolder, removeWritten, writeNew, writeZone } from '../../src/cli/init-files.ts'
@@ -66,3 +77,22 @@ test.skipIf(process.getuid?.() !== 0)('files that root creates belong to the own
   rmSync(zones, { recursive: true })
   expect(statSync(openZoneFolder(join(folder, 'config.toml'), join(folder, 'none'))!).uid).toBe(0)
 })
+
+test.skipIf(process.getuid?.() !== 0)(
+  'files that may not be removed after a failure are named, and hide no error',
+  () => {
+    const [stays, goes] = [join(folder, 'etc/database-url'), join(folder, 'data/seal.key')]
+    for (const each of ['etc', 'data']) mkdirSync(join(folder, each))
+    for (const each of [stays, goes]) writeFileSync(each, '')
+    chownSync(join(folder, 'data'), 12_345, 12_345)
+    chmodSync(folder, 0o755)
+    chmodSync(join(folder, 'etc'), 0o755)
+    process.seteuid!(12_345)
+    try {
+      expect(removeWritten({ files: [{ path: stays }, { path: goes }] } as never, null)).toEqual([stays])
+    } finally {
+      process.seteuid!(0)
+    }
+    expect([stays, goes].map((each) => existsSync(each))).toEqual([true, false])
+  },
+)

@@ -179,6 +179,7 @@ describe('init', () => {
       const asked = await onTerminal(env, args(), {
         'Sending domain: ': 'example.com',
         'Public hostname of this machine [mail.example.com]: ': '',
+        '[y/N]: ': 'y',
         '(press Enter to skip): ': 'smtp://shop:s3cret@127.0.0.1:587',
       })
       expect(asked.code).toBe(0)
@@ -187,6 +188,7 @@ describe('init', () => {
       const config = readFileSync(place.file, 'utf8')
       expect(config).toContain('hostname = "mail.example.com"')
       expect(config).toContain('smarthost_file = "smarthost"')
+      expect(config).toMatch(/^listen_tls = ".*:443"$/m)
       expect(readFileSync(join(place.folder, 'smarthost'), 'utf8')).toBe('smtp://shop:s3cret@127.0.0.1:587\n')
     })
 

@@ -368,3 +368,12 @@ test('each kind of event is one line, and nothing in it moves the cursor', () =>
     '12:00:00   evt_1 → 500 (3 ms, attempt 2, retry in 2.0 s)',
   )
 })
+
+test('an event has the colour of its tone, and one of an unknown type a neutral colour', () => {
+  const colors = colorsFor({}, true)
+  const body = JSON.stringify({ timestamp: '2026-11-21T12:00:00.000Z', data: {} })
+  const codeOf = (type: string) =>
+    /\x1b\[(\d+)m\S+ +\x1b\[39m/.exec(formatArrival({ id: 'e', type, body }, colors))?.[1]
+  const types = ['message.delivered', 'message.deferred', 'message.bounced', 'message.opened', 'message.new_type']
+  expect(types.map(codeOf)).toEqual(['32', '33', '31', '36', '36'])
+})

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifySignature } from '../../src/events/webhooks/sign.ts'
+import { until } from '../support/patience.ts'
 import { postrider, start, startWith, testFolder } from './command.ts'
 
 describe('listen', () => {
@@ -39,6 +40,14 @@ describe('listen', () => {
       body: JSON.stringify({ from: 'a@example.com', to, subject: 'Hello', text: 'Hello' }),
     })
   const idsOf = (lines: string[]) => lines.map((line) => JSON.parse(line).id as string)
+
+  test('a config on the command line means the local store, whatever POSTRIDER_URL says', async () => {
+    const { live } = await addRecords()
+    const elsewhere = { POSTRIDER_URL: 'http://127.0.0.1:9', POSTRIDER_API_KEY: live }
+    const listening = await run(elsewhere, 'listen', '--config', place.file)
+    await until('it listens', () => listening.complaints().includes('Press Ctrl-C'))
+    expect(listening.complaints()).toContain(place.dataDir)
+  })
 
   test('a killed server that comes back loses nothing and repeats nothing', async () => {
     const keys = await addRecords()
@@ -124,7 +133,7 @@ describe('listen', () => {
       [2, 'secret: expected whsec_', {}, [...beside, '--secret', 'x']],
       [2, 'Expected a comma-separated list of: message.delivered,', {}, [...beside, '--events', 'message.sent']],
       [2, 'after: no stored event has this id', {}, [...beside, '--after', 'evt_x']],
-      [2, 'api-key: expected an API key', {}, ['--url', 'http://127.0.0.1:1']],
+      [2, 'url: expected an API key', {}, ['--url', 'http://127.0.0.1:1']],
       [
         2,
         'url: expected https://, or http:// to localhost',

@@ -68,6 +68,13 @@ describe('looking up mail', () => {
     expect(await text('event', 'list', '--type', 'message.opened')).toBe('no events\n')
   })
 
+  test('explain lists the replies to a message', async () => {
+    const { id } = await send('reply@example.net')
+    expect(await text('message', 'explain', id)).toMatch(
+      /\n {2}A reply arrived at \S+Z\.\n {2}Reply from reply@example\.net: sandbox\n$/,
+    )
+  })
+
   test('a webhook is created, and its events are replayed', async () => {
     const made = await json('webhook', 'create', ...hook, '--event', 'message.bounced', '--event', 'message.delivered')
     expect(made).toMatchObject({ events: ['message.bounced', 'message.delivered'], status: 'active' })

@@ -79,7 +79,7 @@ describeWithPostgres('postrider migrate', () => {
     const { finished, tables } = await json('migrate', '--to', url, '--finish')
     expect(finished).toBe(true)
     const rows = Object.fromEntries(tables.map((table: Json) => [table.name, table.rows]))
-    expect(rows).toMatchObject({ messages: 3, contents: 3, deliveries: 3, delivery_queue: 1, organizations: 1 })
+    expect(rows).toMatchObject({ messages: 3, message_contents: 3, deliveries: 3, organizations: 1 })
     expect(readdirSync(place.dataDir).filter((name) => name.startsWith('.postrider-'))).toEqual([])
 
     for (const command of [['serve'], ['message', 'list'], ['backup', join(place.folder, 'b.tar.zst')]]) {
@@ -120,7 +120,7 @@ describeWithPostgres('postrider migrate', () => {
     for (const args of [[], ['--finish']]) {
       const sql = new SQL(url)
       const blocking = await sql.reserve()
-      await blocking.unsafe('begin; lock table engagement')
+      await blocking.unsafe('begin; lock table attempts')
       const cut = await start('migrate', '--to', url, ...args, '--config', place.file)
       undo.push(() => sql.close({ timeout: 0 }))
       undo.push(() => cut.kill('SIGKILL'))

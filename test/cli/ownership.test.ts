@@ -61,3 +61,15 @@ test('a click target is blocked, listed and unblocked', async () => {
   const { data } = await json('audit')
   expect(data.map(({ action }: { action: string }) => action)).toContain('blocked_links_create')
 })
+
+test('the tracking of a domain is changed by name, and the domain is deleted', async () => {
+  await json('org', 'create', 'One')
+  await json('domain', 'add', 'shop.example')
+  const changed = await json('domain', 'update', 'shop.example', '--opens', 'on', '--tracking-host', 'go.shop.example')
+  expect(changed.tracking).toMatchObject({ opens: true, host: 'go.shop.example' })
+  const back = await json('domain', 'update', 'shop.example', '--opens', 'off', '--tracking-host', '')
+  expect(back.tracking).toMatchObject({ opens: false, host: null })
+  expect(await run('domain', 'update', 'shop.example')).toMatchObject({ code: 2, stdout: '' })
+  expect((await run('domain', 'delete', 'shop.example')).stdout).toBe('shop.example is deleted\n')
+  expect((await run('domain', 'show', 'shop.example')).code).toBe(1)
+})

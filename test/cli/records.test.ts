@@ -98,7 +98,7 @@ describe('management commands', () => {
     const nowhere = 'domain: no domain example.org. List domains with: postrider domain list'
     await expectRefused(1, nowhere, 'domain', 'show', 'example.org')
     await expectRefused(1, nowhere, 'domain', 'verify', 'example.org')
-    const noName = 'name must be a registrable domain, not a public suffix'
+    const noName = 'Enter a registrable domain, not a public suffix'
     await expectRefused(2, noName, 'domain', 'add', 'co.uk', '--org', 'First')
   })
 
@@ -225,6 +225,21 @@ describe('management commands', () => {
         expect((await postrider(...args, '--config', place.file)).code).toBe(0)
       }
       expect(new Set(files().map((file) => statSync(file).uid))).toEqual(new Set([SOMEBODY]))
+    },
+  )
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'config check as root reports a file that the server may not read',
+    async () => {
+      const secret = join(place.folder, 'ca.pem')
+      writeFileSync(secret, 'a certificate', { mode: 0o600 })
+      const config = join(place.folder, 'of-root.toml')
+      const text = `hostname = "mail.example.com"\ndata_dir = "${place.dataDir}"\n[webhooks]\nca_file = "${secret}"\n`
+      writeFileSync(config, text, { mode: 0o644 })
+      chmodSync(place.folder, 0o755)
+      chownSync(place.dataDir, 12_345, 12_345)
+      const checked = await postrider('config', 'check', '--config', config)
+      expect(checked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(secret) })
     },
   )
 

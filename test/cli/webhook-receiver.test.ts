@@ -8,8 +8,8 @@ import {
   startWebhookReceiver,
 } from '../../src/cli/try/webhook-receiver.ts'
 import { signEnveloped } from '../../src/events/webhooks/sign.ts'
+import { simulate } from '../../src/model/sandbox.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { simulate } from '../../src/sending/outbound/sandbox.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 21)

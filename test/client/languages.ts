@@ -238,17 +238,23 @@ async function webhookCases(): Promise<WebhookCase[]> {
     now,
     ...change,
   })
+  const ids = { deliveryId: 'ibd_1', messageId: 'inb_1', routeId: 'rte_1' }
+  const inbound = await signInbound({ secret: SECRET, ...ids, body: Buffer.from(mail), attempt: 1, now })
   return [
     entry('own', type, {}),
     entry('Standard Webhooks', type, { headers: standard }),
     entry('names in lower case', type, { headers: { 'x-service-signature': own['X-Service-Signature']! } }),
     entry('a second signature', type, { headers: signature(`t=${t}, v1=${'0'.repeat(64)}, v1=${hex}`) }),
-    entry('inbound', 'inbound.received', {
+    entry('inbound', 'inbound', {
       body: mail,
-      headers: await signInbound({ secret: SECRET, body: Buffer.from(mail), attempt: 1, now }),
+      headers: inbound,
+    }),
+    entry('inbound, Standard Webhooks', 'inbound', {
+      body: mail,
+      headers: Object.fromEntries(Object.entries(inbound).filter(([name]) => name.startsWith('webhook-'))),
     }),
     entry('an event on an inbound signature', 'bad_body', {
-      headers: await signInbound({ secret: SECRET, body: Buffer.from(BODY), attempt: 1, now }),
+      headers: await signInbound({ secret: SECRET, ...ids, body: Buffer.from(BODY), attempt: 1, now }),
     }),
     entry('299.999 s', type, { now: now + 300_999 }),
     entry('old', 'stale', { now: now + 301_000 }),

@@ -122,7 +122,7 @@ export async function run(event: WebhookEvent): Promise<string> {
   const { data, error } = await client.domains.verify('dom_1').safe()
   if (error !== null) return error.code
   if (event.type === 'message.bounced') return event.data.bounce_type
-  if (event.type === 'inbound.received' && 'headers' in event) return event.headers['message-id'] ?? data.name
+  if (event.type === 'inbound') return event.headers['message-id'] ?? data.name
   const camel = new Postrider({ camelCase: true })
   const { createdAt } = await camel.messages.send({ from: 'a@b', to: 'c@d', subject: 's', text: 't', replyTo: 'e@f' })
   const { metadata, recipients } = await camel.messages.waitFor('msg_1')
@@ -159,9 +159,8 @@ test.skipIf(Bun.which('npm') === null)('npm installs it without a registry', () 
   const project = join(folder, 'project')
   Bun.spawnSync(['mkdir', project])
   writeFileSync(join(project, 'package.json'), '{"private":true}')
-  const packed = join(ROOT, `dist/client/postrider-${pkg.version}.tgz`)
   const flags = ['--offline', '--no-audit', '--no-fund', '--no-update-notifier', `--cache=${folder}/cache`]
-  const run = Bun.spawnSync(['npm', 'install', ...flags, packed], { cwd: project })
+  const run = Bun.spawnSync(['npm', 'install', ...flags, installed.packed], { cwd: project })
   expect([run.exitCode, run.exitCode === 0 ? '' : run.stderr.toString()]).toEqual([0, ''])
   expect(filesOf(join(project, 'node_modules/postrider'))).toContain('esm/index.js')
   writeFileSync(join(project, 'main.mjs'), `import { Postrider } from 'postrider'\nconsole.log(typeof Postrider)\n`)

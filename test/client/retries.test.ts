@@ -126,6 +126,12 @@ describe('retries', () => {
     })
   }
 
+  test('keep only errors of fields that have a message', async () => {
+    const errors = [null, 'x', { field: 'to' }, { field: 'to', message: 7 }, { field: 'to', message: 'is bad' }]
+    const { client } = await open(refusal(400, 'validation_error', { errors }))
+    expect((await failureOf(client.messages.send(MAIL))).errors).toEqual([{ field: 'to', message: 'is bad' }])
+  })
+
   test('are turned off by maxRetries 0', async () => {
     const { client } = await open(refusal(503, 'unavailable'), MESSAGE)
     expect(await failureOf(client.messages.get('msg_1', { maxRetries: 0 }))).toBeInstanceOf(UnavailableError)

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { refusal, startHostile } from './hostile.ts'
 import { buildProgram, type TemplateProgram } from './template-program.ts'
 
 /** `postrider-templates import` from servers that page, authenticate and answer as the services' documentation says. */
@@ -24,6 +25,7 @@ const SERVICES: Record<string, { header: string; value: string; answer: Answer }
   resend: { header: 'authorization', value: `Bearer ${KEY}`, answer: resendAnswer },
   postmark: { header: 'x-postmark-server-token', value: KEY, answer: postmarkAnswer },
   sendgrid: { header: 'authorization', value: `Bearer ${KEY}`, answer: sendgridAnswer },
+  mailgun: { header: 'authorization', value: `Basic ${btoa(`api:${KEY}`)}`, answer: mailgunAnswer },
 }
 
 function resendAnswer({ pathname, searchParams }: URL): unknown {
@@ -105,6 +107,20 @@ function sendgridAnswer({ pathname, searchParams }: URL): unknown {
   return { result: [heads[Number(isSecond)]], _metadata: { count: 2, ...(!isSecond && { next }) } }
 }
 
+function mailgunAnswer({ pathname, searchParams }: URL): unknown {
+  const version = { tag: 'initial', engine: 'handlebars', active: true, template: '<p>{{#if late}}Late{{/if}}</p>' }
+  const named = (name: string) => ({ name, description: '', createdAt: 'Thu, 26 Nov 2026 09:00:00 UTC' })
+  if (pathname === '/templates') {
+    const isSecond = searchParams.get('p') === 'parcel.sent'
+    const next = 'https://elsewhere.example/v3/x/templates?page=next&p=parcel.sent&limit=100' // the key must not go there
+    return { items: isSecond ? [named('go')] : [named('parcel.sent')], paging: isSecond ? {} : { next } }
+  }
+  if (searchParams.get('active') !== 'yes') return null
+  if (pathname === '/templates/parcel.sent')
+    return { template: { ...named('parcel.sent'), version: { ...version, headers: { Subject: 'Parcel {{id}}' } } } }
+  return { template: { ...named('go'), version: { ...version, engine: 'go', template: '<p>{{.Name}}</p>' } } }
+}
+
 let server: ReturnType<typeof Bun.serve>
 beforeAll(async () => {
   program = await buildProgram()
@@ -139,6 +155,7 @@ const NAMES: Record<string, string> = {
   resend: 'RESEND_API_KEY',
   postmark: 'POSTMARK_SERVER_TOKEN',
   sendgrid: 'SENDGRID_API_KEY',
+  mailgun: 'MAILGUN_API_KEY',
 }
 const access = () => ({
   POSTRIDER_URL: `http://${postrider.running().listening.http}`,
@@ -194,6 +211,36 @@ describe('postrider-templates import', () => {
     expect(seen.length).toBe(before + 1)
   })
 
+  test('reads the active versions of a domain of Mailgun', async () => {
+    const result = await importFrom('mailgun', KEY)
+    expect(result.stdout).toBe(
+      'parcel-sent (parcel.sent): imported\n  its alias was parcel.sent\ngo (go): not imported\n' +
+        '1 imported, 0 already there, 1 not imported\n',
+    )
+    const { body } = await postrider.ask('GET', '/v1/templates/parcel-sent', undefined, {
+      authorization: `Bearer ${postrider.keys.live}`,
+    })
+    expect(body.subject).toContain('Parcel {{ id')
+    const unnamed = await program.run({ ...access(), MAILGUN_API_KEY: KEY }, 'import', '--from', 'mailgun')
+    expect([unnamed.code, unnamed.stderr]).toEqual([
+      2,
+      expect.stringContaining('https://api.mailgun.net/v3/example.com'),
+    ])
+  })
+
+  test('reads the answers of both versions of the API of SES, from a file only', async () => {
+    const file = join(folder, 'ses.json')
+    const one = { TemplateName: 'SesOne', TemplateContent: { Subject: 'S {{a}}', Text: 'T', Html: '<p>{{a}}</p>' } }
+    const two = { Template: { TemplateName: 'ses-two', SubjectPart: 'S', HtmlPart: '<p>{{b}}</p>' } }
+    writeFileSync(file, JSON.stringify([one, two]))
+    const read = await program.run(access(), 'import', file, '--from', 'ses')
+    expect(read.stdout).toBe(
+      'sesone (SesOne): imported\n  its alias was SesOne\nses-two (ses-two): imported\n2 imported, 0 already there, 0 not imported\n',
+    )
+    const none = await program.run({ ...access(), AWS_ACCESS_KEY_ID: 'AKIA1' }, 'import', '--from', 'ses')
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('get-email-template')])
+  })
+
   test('reads the folder of `postmark templates pull` and a JSON file', async () => {
     const pulledTo = join(folder, 'pulled')
     const write = (name: string, meta: object, html: string) => {
@@ -221,5 +268,45 @@ describe('postrider-templates import', () => {
     expect(read.stdout).toBe('d-1 (One): imported\n1 imported, 0 already there, 0 not imported\n')
     const none = await program.run(access(), 'import', '--from', 'sendgrid')
     expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/SENDGRID_API_KEY/)])
+  })
+
+  test.each([
+    [400, 'validation_error'],
+    [409, 'conflict'],
+    [413, 'payload_too_large'],
+    [422, 'template_error'],
+  ])('a template that is refused with %i does not stop the others', async (status, code) => {
+    const file = join(folder, 'refused.json')
+    const versions = [{ active: 1, subject: 'S', html_content: 'x' }]
+    const templates = ['d-1', 'd-2'].map((id) => ({ id, versions }))
+    writeFileSync(file, JSON.stringify(templates))
+    const missing = refusal(404, 'not_found')
+    const created = { status: 201, body: '{"id":"tpl_1","version":1}' }
+    const other = await startHostile(missing, refusal(status, code), missing, created)
+    const env = { POSTRIDER_URL: other.url, POSTRIDER_API_KEY: 'svc_live_1' }
+    const imported = await program.run(env, 'import', file, '--from', 'sendgrid')
+    await other.stop()
+    expect(imported).toEqual({
+      code: 1,
+      stdout: 'd-1 (d-1): not imported\nd-2 (d-2): imported\n1 imported, 0 already there, 1 not imported\n',
+      stderr: `  d-1: ${code}!\n`,
+    })
+  })
+
+  test('takes no other server for Postrider', async () => {
+    const file = join(folder, 'elsewhere.json')
+    writeFileSync(file, JSON.stringify([{ id: 'd-1', versions: [{ active: 1, subject: 'S', html_content: 'x' }] }]))
+    const created = [refusal(404, 'not_found'), { status: 200, body: '[]' }]
+    for (const moves of [[{ status: 200, body: '{}' }], created]) {
+      const other = await startHostile(...moves)
+      const env = { POSTRIDER_URL: other.url, POSTRIDER_API_KEY: 'svc_live_1' }
+      const imported = await program.run(env, 'import', file, '--from', 'sendgrid')
+      await other.stop()
+      expect(imported).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'POSTRIDER_URL: not a Postrider server. Check the address.\n',
+      })
+    }
   })
 })

@@ -7,6 +7,7 @@ import { openComponent } from '../../src/client/templates/push/component.ts'
 import type { Converted } from '../../src/client/templates/push/convert.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
+import { refusal, startHostile } from './hostile.ts'
 import { ROOT } from './installed.ts'
 import { buildProgram, type TemplateProgram } from './template-program.ts'
 
@@ -177,6 +178,17 @@ describe('a file that does not render', () => {
     ['a file', "import './gone'\n", /case-\d+\.tsx:1:8: .*"\.\/gone"$/],
     ['no component', 'export const x = 1', /^it has no component as default export$/],
     ['a Date', 'export default function M() {}\nM.PreviewProps = { at: new Date(0) }', /^PreviewProps\.at is a Date\./],
+    [
+      'props without PreviewProps',
+      'export default ({ name }: any) => <p>{name}</p>',
+      /^The component takes props, but/,
+    ],
+    ['no error', 'export default () => {\n  throw null\n}', /^null$/],
+    [
+      'an error with errors of another kind',
+      "export default () => {\n  throw Object.assign(new Error('no'), { errors: { name: 1 } })\n}",
+      /case-\d+\.tsx:2:\d+: no$/,
+    ],
     ['an exit', 'console.error("bye")\nprocess.exit(3)', /ended with code 3:\nbye$/],
   ]
   for (const [name, source, message] of faults) {
@@ -197,6 +209,8 @@ describe('postrider-templates push', () => {
     await remote.stop()
   })
   const receipt = join(emails, 'receipt.tsx')
+  /** For the answers of a server, which are the same for every component. */
+  const plain = write('plain.tsx', 'export default () => <p>Hello</p>\n')
 
   test('pushes the example to a server; its mail is that of the component', async () => {
     const env = {
@@ -238,10 +252,11 @@ describe('postrider-templates push', () => {
       'bad.tsx',
       'export default function M(p: any) { return <p>{p.n * 2}</p> }\nM.PreviewProps = { n: 1 }',
     )
+    await server.clock.advance(1_000)
     const again = await program.run(env, 'push', receipt, bad, '--json')
     expect(again.code).toBe(1)
     const told = JSON.parse(again.stdout)
-    expect(told.data).toMatchObject([{ alias: 'receipt', version: 1 }])
+    expect(told.data).toMatchObject([{ alias: 'receipt', version: 1, change: 'unchanged' }])
     expect(told.failed).toMatchObject([{ alias: 'bad', problem: expect.stringMatching(/^n: /) }])
   })
 
@@ -264,6 +279,45 @@ describe('postrider-templates push', () => {
     const spy = write('spy.tsx', "export default () => <p>{process.env.POSTRIDER_API_KEY ?? 'no key'}</p>\n")
     const { stdout } = await program.run({ POSTRIDER_API_KEY: server.keys.live }, 'push', spy, '--dry-run', '--json')
     expect(JSON.parse(stdout).data[0].text).toBe('no key')
+  })
+
+  test('is not confused by a component that writes to the process that started it', async () => {
+    const writer = write(
+      'writer.tsx',
+      "process.send?.('ready')\nexport default () => {\n  process.send?.({ html: 'x' })\n  return <p>Hello</p>\n}\n",
+    )
+    const { stdout } = await program.run({}, 'push', writer, '--dry-run', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ data: [{ text: 'Hello' }], failed: [] })
+  })
+
+  test.each(['[]', 'null', '"x"', '{"id":"tpl_1"}', '{"id":7,"version":1}'])(
+    'takes no other server for Postrider: %s',
+    async (body) => {
+      const other = await startHostile({ status: 200, body })
+      const pushed = await program.run({ POSTRIDER_URL: other.url, POSTRIDER_API_KEY: 'svc_live_1' }, 'push', plain)
+      await other.stop()
+      expect(pushed).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'POSTRIDER_URL: not a Postrider server. Check the address.\n',
+      })
+    },
+  )
+
+  test('an answer moves no cursor and adds no line', async () => {
+    const text = '\x1b]0;x\x07\u202e\nreceipt: created'
+    const shown = '\\u001b]0;x\\u0007\\u202e\\u000areceipt: created'
+    const other = await startHostile(
+      { status: 200, body: JSON.stringify({ id: text, version: 1, updated_at: 'a' }) },
+      { status: 200, body: JSON.stringify({ id: text, version: 1, updated_at: 'b' }) },
+      refusal(403, 'forbidden', { message: text }),
+    )
+    const env = { POSTRIDER_URL: other.url, POSTRIDER_API_KEY: 'svc_live_1' }
+    const pushed = await program.run(env, 'push', plain)
+    const refused = await program.run(env, 'push', plain)
+    await other.stop()
+    expect(pushed.stdout).toContain(`updated, version 1 (${shown})\n`)
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: `the server: ${shown}\n` })
   })
 
   test('names what a project lacks', async () => {

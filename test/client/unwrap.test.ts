@@ -78,10 +78,13 @@ test('headers of every framework, and bodies as text or bytes, are accepted', as
 })
 
 test('an inbound mail is distinguished by its type', async () => {
-  const headers = await signInbound({ secret: SECRET, body: Buffer.from(MAIL), attempt: 1, now: NOW })
-  const event: WebhookEvent = await unwrap(MAIL, headers, SECRET, at(NOW))
-  if (event.type !== 'inbound.received' || 'data' in event) throw new Error(event.type)
-  expect([event.from, event.text_body]).toEqual(['bob@customer.example', 'grüße'])
+  const ids = { deliveryId: 'ibd_1', messageId: 'inb_1', routeId: 'rte_1' }
+  const headers = await signInbound({ secret: SECRET, ...ids, body: Buffer.from(MAIL), attempt: 1, now: NOW })
+  for (const sent of [headers, pick(headers, /^X-Inbound-Signature$/), pick(headers, /^webhook-/)]) {
+    const event: WebhookEvent = await unwrap(MAIL, sent, SECRET, at(NOW))
+    if (event.type !== 'inbound') throw new Error(event.type)
+    expect([event.from, event.text_body]).toEqual(['bob@customer.example', 'grüße'])
+  }
 })
 
 test('types of events are distinguished', () => {
@@ -92,7 +95,9 @@ test('types of events are distinguished', () => {
       case 'quality.alert':
         return `${event.data.metric} ${event.data.state}`
       case 'inbound.received':
-        return 'data' in event ? event.data.inbound_message_id : event.text_body
+        return event.data.inbound_message_id
+      case 'inbound':
+        return event.text_body
       case 'suppression.added':
         return event.data.email
       default:

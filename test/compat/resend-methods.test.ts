@@ -276,7 +276,7 @@ test('the answer about an unsupported method requires a key, and only that', asy
 })
 
 test('the table of the manual lists each method once, with the status that it gets', async () => {
-  const page = await Bun.file(new URL('../../src/web/manual/migration.md', import.meta.url)).text()
+  const page = await Bun.file(new URL('../../src/web/manual/from-resend.md', import.meta.url)).text()
   const table = page.split('<!-- methods of npm’s resend -->')[1]!.split('<!-- end of the methods -->')[0]!
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const statuses = rows.flatMap((row) => {

@@ -47,7 +47,7 @@ import { scanCss } from '../../src/sending/analysis/css-scan.ts'
 import { readPage } from '../../src/sending/analysis/page.ts'
 import { readExtensions } from '../../src/sending/outbound/smtp/extensions.ts'
 import { bodyFault, contentTypeFault, headerValueFault, subjectFault } from '../../src/sending/submission/checks.ts'
-import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/sending/submission/render.ts'
+import { fillTemplate, parseTemplateTexts, variablesIn } from '../../src/sending/submission/render.ts'
 import { createCsvReader } from '../../src/sending/suppressions/csv.ts'
 import { createJsonListReader } from '../../src/sending/suppressions/json-list.ts'
 import { createListReader } from '../../src/sending/suppressions/read-list.ts'
@@ -382,12 +382,14 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'filled template',
     most: 262_144,
-    read: (text) => renderTemplate({ subject: null, html: text, text: null }, { a: 'x', b: [1, 2, 3] }),
+    read: (text) =>
+      fillTemplate(parseTemplateTexts({ subject: null, html: text, text: null }), { a: 'x', b: [1, 2, 3] }),
   },
   {
     name: 'expression of a template',
     most: 262_144,
-    read: (text) => renderTemplate({ subject: null, html: `{{ a ${text} }}`, text: null }, { a: text }),
+    read: (text) =>
+      fillTemplate(parseTemplateTexts({ subject: null, html: `{{ a ${text} }}`, text: null }), { a: text }),
   },
   // Input of the API and of SMTP.
   { name: 'author mail', most: MAIL, read: (text) => readAuthorMail(inMail(text, 'a')) },

@@ -41,7 +41,9 @@ describeWithBrowser('canary messages in the dashboard', () => {
     test(`show the last result and the time to arrive, at ${width} px in the ${theme} theme`, async () => {
       const page = await board.open('/health', { theme, width })
       const card = page.getByRole('region', { name: 'Canary messages' })
-      await card.getByText('Not checked').waitFor()
+      await card.getByText('Not checked', { exact: true }).first().waitFor()
+      await card.getByRole('img', { name: '1 of the last 3 in the inbox' }).waitFor()
+      await card.getByText('Time to arrive').first().click()
       const text = await card.textContent()
       expect(text).toContain('login failed: <b>no</b>')
       expect(text).toContain('This server: 3 s')

@@ -67,7 +67,7 @@ describeWithBrowser('the components', () => {
     const page = await open({})
     const textOf = (name: string) => page.getByLabel(name, { exact: true }).textContent()
     expect(await textOf('Empty')).toContain('No messages yet')
-    expect(await textOf('Not searched to the end')).toContain('Continue with Older')
+    expect(await textOf('Not searched to the end')).toContain('Search older')
   })
 
   test('show the error of a refused form at its field, which gets the focus', async () => {

@@ -9,6 +9,7 @@ import {
   layoutShift,
   overflow,
   screenshot,
+  settled,
   startDashboard,
   type TestDashboard,
 } from './setup.ts'
@@ -33,7 +34,7 @@ describeWithBrowser('every page of the dashboard', () => {
 
   // One visit of a page for all checks: loading it takes longer than most of them.
   for (const name of PAGE_NAMES)
-    test(`${name}: whole words, no sideways scrolling, under 120 kB, no accessibility faults, all of it by keyboard`, async () => {
+    test(`${name}: whole words, no sideways scrolling, under 130 kB, no accessibility faults, all of it by keyboard`, async () => {
       if (phone === null) await board.closePages()
       const page = phone ?? (await board.open('/', { expected: FRAMES }))
       phone = null
@@ -43,8 +44,7 @@ describeWithBrowser('every page of the dashboard', () => {
       await page.setViewportSize({ width: 390, height: 844 })
       page.on('request', note)
       await page.goto(`${board.origin}/dashboard${pagesOf(sample)[name]}`)
-      await page.locator('main h1').first().waitFor()
-      await page.locator('[aria-busy="true"], .busy, [role="progressbar"]').first().waitFor({ state: 'detached' })
+      await settled(page)
       // Loaded after the page: the plotting library, and the editor.
       if (name === 'overview') await page.locator('.plot canvas').last().waitFor()
       if (WITH_EDITOR.includes(name)) await page.locator('.cm-editor').waitFor()
@@ -53,7 +53,7 @@ describeWithBrowser('every page of the dashboard', () => {
       expect(await page.evaluate(layoutShift)).toBeLessThan(0.05)
       const loaded = await compressedSize([...asked].filter((url) => url.startsWith(`${board.origin}/dashboard`)))
       expect(loaded).toBeGreaterThan(60_000) // the font is there
-      expect([loaded, loaded >= 120_000]).toEqual([loaded, WITH_EDITOR.includes(name)])
+      expect([loaded, loaded >= 130_000]).toEqual([loaded, WITH_EDITOR.includes(name)])
 
       expect(await overflow(page)).toEqual([])
       for (const width of [390, 768, 1440]) {
@@ -96,8 +96,8 @@ describeWithBrowser('every page of the dashboard', () => {
 
   test('senders: opens from the page of the domain, and says what to do without reports', async () => {
     const page = await board.open(pagesOf(sample).domain!)
-    await page.getByRole('link', { name: 'Who sends as you' }).click()
-    await page.getByRole('heading', { name: 'Who sends as you' }).waitFor()
+    await page.getByRole('link', { name: 'View reports' }).click()
+    await page.getByRole('heading', { name: 'DMARC reports' }).waitFor()
     await page.getByRole('button', { name: '7 days' }).click()
     await page.getByText('Google').first().waitFor()
     const { data } = await board.server.read('/v1/domains')
@@ -130,6 +130,8 @@ describeWithBrowser('every page of the dashboard', () => {
 })
 
 interface Watched {
+  /** Moves the focus behind the navigation, if that counts as seen. */
+  start(): void
   /** The number of controls, and whether the code editor is one of them. */
   count(): { controls: number; hasEditor: boolean }
   isInEditor(): boolean
@@ -142,8 +144,11 @@ const NAVIGATION = '#navigation'
 /** Begins to note which of the visible, enabled controls get the focus. A group of tabs or radio buttons counts as its
  *  selected one, which the arrow keys move. Behind the navigation, if one is given, which then counts as seen. */
 function watchFocus(navigation: string | null): void {
-  const isOpen = document.querySelector('dialog[open]') !== null
-  if (navigation !== null && !isOpen) [...document.querySelectorAll<HTMLElement>(`${navigation} a`)].at(-1)!.focus()
+  const start = () => {
+    const isOpen = document.querySelector('dialog[open]') !== null
+    if (navigation !== null && !isOpen) [...document.querySelectorAll<HTMLElement>(`${navigation} a`)].at(-1)!.focus()
+  }
+  start()
   const controls = () =>
     [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
       .filter((element) => document.querySelector('dialog[open]')?.contains(element) ?? true)
@@ -153,6 +158,7 @@ function watchFocus(navigation: string | null): void {
   const reached = new Set<EventTarget | null>([document.activeElement])
   document.addEventListener('focusin', ({ target }) => reached.add(target))
   Object.assign(window, {
+    start,
     count: () => ({ controls: controls().length, hasEditor: document.querySelector('.cm-editor') !== null }),
     isInEditor: () => document.activeElement?.closest('.cm-editor') != null,
     unreached: () =>
@@ -165,6 +171,7 @@ function watchFocus(navigation: string | null): void {
 /** Controls that do not get the focus by Tab alone, at most three times round the page. */
 async function unreachedByTab(page: Page, hasSeenNavigation: boolean): Promise<string[]> {
   await page.evaluate(watchFocus, hasSeenNavigation ? NAVIGATION : null)
+  const hasInbox = (await page.locator('.inbox').count()) > 0
   // Another round for parts that were loaded behind the focus.
   for (let round = 0; ; round++) {
     const { controls, hasEditor } = await page.evaluate(() => (window as never as Watched).count())
@@ -174,9 +181,13 @@ async function unreachedByTab(page: Page, hasSeenNavigation: boolean): Promise<s
         await page.keyboard.press('Escape')
       }
       await page.keyboard.press('Tab')
+      // A row that gets the focus replaces the message beside it.
+      if (hasInbox) await page.waitForFunction(() => document.querySelector('.inbox [aria-busy="true"]') === null)
     }
     const unreached = await page.evaluate(() => (window as never as Watched).unreached())
     if (unreached.length === 0 || round === 2) return unreached
+    // From the beginning: a round that ends at a row, which shows its message, leaves new controls behind it.
+    await page.evaluate(() => (window as never as Watched).start())
   }
 }
 

@@ -83,13 +83,12 @@ describeWithBrowser('messages', () => {
   afterEach(() => board?.closePages())
   afterAll(() => board?.close())
 
-  test('the overview shows statistics and the queue, and its chart as a table', async () => {
+  test('the overview shows statistics and what needs somebody, and its chart as a table', async () => {
     const page = await board.open('/')
     await page.locator('.plot canvas').last().waitFor()
-    expect(await page.getByRole('alert').textContent()).toContain(
-      'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
+    expect(await page.getByRole('region', { name: 'Needs you' }).textContent()).toContain(
+      'hard bounces 25.00% in 24 hours, limit 5.00%',
     )
-    expect(await page.getByText('over the limit').isVisible()).toBe(true)
     expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
     expect(await axeFaultsOfThemes(page)).toEqual([])
     await screenshot(page, 'overview')
@@ -99,11 +98,12 @@ describeWithBrowser('messages', () => {
     const table = page.getByRole('table', { name: 'Recipients over time' })
     await table.waitFor()
     expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
-    const groups = page.getByRole('table', { name: 'Recipients by stream' })
-    expect(await groups.getByRole('row').last().textContent()).toMatch(/^transactional/)
-    expect(await overflow(page)).toEqual([])
-    await page.getByRole('button', { name: 'Domain', exact: true }).click()
     await page.getByRole('table', { name: 'Recipients by domain' }).getByText(DOMAIN).waitFor()
+    expect(await overflow(page)).toEqual([])
+    await page.getByRole('button', { name: 'Stream', exact: true }).click()
+    const groups = page.getByRole('table', { name: 'Recipients by stream' })
+    await groups.waitFor()
+    expect(await groups.getByRole('row').last().textContent()).toMatch(/^transactional/)
     expect(await overflow(page)).toEqual([])
     await screenshot(page, 'overview-360')
   })
@@ -157,27 +157,101 @@ describeWithBrowser('messages', () => {
     expect(JSON.parse(await saved('Export JSON'))).toMatchObject([{ subject: '=1+1' }])
   })
 
-  test('that failed show the reason, the SMTP transcript and the next attempt', async () => {
+  test('that failed show one cause, one reply, the SMTP transcript and the next attempt', async () => {
     const page = await board.open(`/messages/${ids.bounced}`)
-    await page.getByText('550 5.1.1 no such user here').first().waitFor()
-    // Open by itself, as the delivery failed.
-    await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+    const told = page.getByRole('region', { name: 'What happened to nobody@one.remote.example' })
+    await told.getByText("says this mailbox doesn't exist.").waitFor()
+    await told.getByText('We stopped sending to nobody@one.remote.example from all your domains').waitFor()
+    await page.locator('.head').getByText('nobody@one.remote.example · Mailbox does not exist').waitFor()
     await page.getByRole('link', { name: 'View suppression' }).waitFor()
+    expect(await page.getByText('550 5.1.1').filter({ visible: true }).count()).toBe(1)
+    await page.getByText('SMTP transcript').first().click()
+    await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+    await told.getByRole('button', { name: 'Copy for support' }).click()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain(`Reply: 550 5.1.1 no such user here`)
+    expect(copied).toContain(`ID: ${ids.bounced}`)
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'message-bounced')
     await page.getByRole('button', { name: 'Resend' }).click()
     await page.getByText('Suppressed recipients do not get it: nobody@one.remote.example.').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('button', { name: 'Remove suppression' }).click()
-    await page.getByRole('link', { name: 'View suppression' }).waitFor({ state: 'detached' })
-    expect((await board.server.read('/v1/suppressions?email=nobody@one.remote.example')).data).toEqual([])
+    const suppressed = async () =>
+      (await board.server.read('/v1/suppressions?email=nobody@one.remote.example')).data.map(
+        ({ reason }: { reason: string }) => reason,
+      )
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Remove suppression…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
+      await told.getByText('The address is no longer suppressed.').waitFor()
+    }
+    await remove()
+    expect(await suppressed()).toEqual([])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: 'View suppression' }).waitFor()
+    expect(await suppressed()).toEqual(['hard_bounce'])
+    await remove()
     const later = await board.open(`/messages/${ids.deferred}`, { theme: 'dark' })
-    await later.getByText('Next attempt in').last().waitFor()
+    await later.getByText(/^The next attempt, number 2, is due at .+ \(in .+\)\.$/).waitFor()
+    await board.server.toNextAttempt(ids.deferred)
+    await board.server.tried(ids.deferred, 2)
+    await later
+      .getByRole('list', { name: /^Timeline/ })
+      .getByText('The same reply')
+      .waitFor()
     expect(await axeFaults(later)).toEqual([])
     await screenshot(later, 'message-deferred-dark')
     await later.getByRole('button', { name: 'Cancel' }).click()
     await later.getByRole('dialog').getByRole('button', { name: 'Cancel message' }).click()
     await later.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
+  })
+
+  test('are selected by key and by range, with the actions that apply at the bottom of the window', async () => {
+    const { body } = await board.server.send({ subject: 'Later', scheduled_at: '2026-11-25T10:00:00Z' })
+    const page = await board.open('/messages', { height: 500 })
+    await page.getByRole('link', { name: 'Later' }).waitFor()
+    const bar = page.getByRole('toolbar', { name: 'Selected rows' })
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await bar.getByText('1 selected').waitFor()
+    expect(await bar.getByRole('button', { name: 'Cancel sending…' }).count()).toBe(0)
+    const boxes = page.getByRole('checkbox', { name: /^Select (?!all)/ })
+    await boxes.first().click({ modifiers: ['Shift'] })
+    await boxes.nth(3).click({ modifiers: ['Shift'] })
+    await bar.getByText('4 selected').waitFor()
+    const { y, height } = (await bar.boundingBox())!
+    expect([y > 400, y + height < 500]).toEqual([true, true])
+    expect(await axeFaults(page)).toEqual([])
+    await bar.getByRole('button', { name: 'Cancel sending…' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Cancel \d/ })
+      .click()
+    await bar.waitFor({ state: 'detached' })
+    expect((await board.server.read(`/v1/messages/${body.id}`)).status).toBe('cancelled')
+  })
+
+  test('are followed to the next one, resent and written by key', async () => {
+    const page = await board.open('/messages')
+    await page.getByRole('link', { name: 'Your order <b>1001</b>' }).waitFor()
+    const subjects = (await page.locator('td.sub').allTextContents()).slice(0, 2)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: subjects[0] }).waitFor()
+    await page.keyboard.press(']')
+    await page.getByRole('heading', { level: 1, name: subjects[1], exact: true }).waitFor()
+    await page.keyboard.press('[')
+    await page.getByRole('heading', { level: 1, name: subjects[0], exact: true }).waitFor()
+    await page.keyboard.press('r')
+    await page.getByRole('dialog', { name: 'Resend this message?' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goBack() // the neighbours have added nothing to the history
+    await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('dialog', { name: 'New message' }).getByLabel('To', { exact: true }).waitFor()
+    await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'to')
+    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('')
   })
 
   // threat: active-content-in-mail
@@ -213,7 +287,7 @@ describeWithBrowser('messages', () => {
       ['Raw', 'Content-Type: multipart'],
     ] as const) {
       await page.keyboard.press('ArrowRight')
-      expect(await page.locator('[role=tab][aria-selected=true]').last().textContent()).toBe(tab)
+      await page.getByRole('tab', { name: tab, exact: true, selected: true }).waitFor()
       await page.getByRole('tabpanel').last().getByText(text).first().waitFor()
     }
     const [download] = await Promise.all([
@@ -270,8 +344,19 @@ describeWithBrowser('messages', () => {
     await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
     expect(await overflow(page)).toEqual([])
     await screenshot(page, 'messages-360')
+    const subject = 'ההזמנה שלך NW-20517 התקבלה ותישלח מחר בבוקר'
+    await board.server.send({ subject })
+    const isBeginningVisible = await page.getByRole('link', { name: subject }).evaluate((link) => {
+      const range = document.createRange()
+      range.setStart(link.firstChild!, 0)
+      range.setEnd(link.firstChild!, 1)
+      const [letter, cell] = [range.getBoundingClientRect(), link.closest('td')!.getBoundingClientRect()]
+      return link.scrollWidth > link.clientWidth && letter.left >= cell.left && letter.right <= cell.right
+    })
+    expect(isBeginningVisible).toBe(true)
     await page.getByRole('link', { name: 'Welcome aboard' }).click()
     await page.getByText('550 5.1.1').first().waitFor()
+    await page.getByText('SMTP transcript').click()
     await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
     expect(await overflow(page)).toEqual([])
     await screenshot(page, 'message-360')
@@ -288,6 +373,27 @@ describeWithBrowser('messages', () => {
     await board.server.ask('POST', `/v1/messages/${body.id}/cancel`)
     connects.resolve()
     await page.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
+  })
+
+  test('are written from a template, with its sample as the first variables', async () => {
+    await board.server.ask('POST', '/v1/templates', {
+      name: 'Receipt',
+      subject: 'Receipt for {{ name }}',
+      text: 'Thank you, {{ name }}.',
+      sample: { name: 'Ann' },
+    })
+    const page = await board.open('/messages?compose=yes')
+    const form = page.getByRole('dialog', { name: 'New message' })
+    await form.getByLabel('Template').selectOption({ label: 'Receipt' })
+    expect(JSON.parse(await form.getByLabel('Variables').inputValue())).toEqual({ name: 'Ann' })
+    expect(await form.getByLabel('Subject').count()).toBe(0)
+    await form.getByLabel('To', { exact: true }).fill('cleo@one.remote.example')
+    await form.getByLabel('Variables').fill('{"name": ')
+    await form.getByRole('button', { name: 'Send' }).click()
+    await form.getByText('This is not valid JSON.').waitFor()
+    await form.getByLabel('Variables').fill('{"name": "Cleo"}')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('heading', { level: 1, name: 'Receipt for Cleo' }).waitFor()
   })
 
   test('of another organization are not found', async () => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { until } from '../support/patience.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { axeFaults, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
@@ -25,8 +24,6 @@ describeWith(['postgresql', 'chromium'], 'the health page of an installation on 
       },
       { health: { look_outside: false }, database: { url }, cluster: { name: 'a-node-with-a-name-of-its-own' } },
     )
-    const sql = 'select count(distinct node_id) = 2 from slots having count(node_id) = 256'
-    await until('both to own slots', () => postgres.psql(sql, 'dashboard') === 't')
   })
   afterEach(() => board?.closePages())
   afterAll(async () => {
@@ -62,9 +59,11 @@ describeWith(['postgresql', 'chromium'], 'the health page of an installation on 
     await page.getByRole('button', { name: 'Run checks', exact: true }).click()
     await page.getByText(/checks OK/).click()
     await page.getByText('in step with PostgreSQL').waitFor()
-    // Some are warnings, which stand above: the test's PostgreSQL does not wait for its disk.
-    const own = page.locator('.checks li').filter({ hasText: /^(?:OK|Warning|Failed|Skipped)(?:Database|Node)/ })
-    expect(await own.count()).toBe(12)
+    // Some are warnings, which stand above: the test's PostgreSQL does not wait for its disk, and a busy machine is slow.
+    const own = page.locator(':is(.checks, .problems) li').filter({
+      hasText: /^(?:OK|Warning|Critical|Failed|Skipped)(?:Database|Node)/,
+    })
+    expect(await own.count()).toBe(13)
     expect(await axeFaults(page)).toEqual([])
     await page.setViewportSize({ width: 360, height: 740 })
     expect(await overflow(page)).toEqual([])

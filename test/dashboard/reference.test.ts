@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Page } from 'playwright-core'
+import { packedManual } from '../../src/cli/manual/packed.ts'
 import { fontFiles } from '../../src/web/dashboard/font.ts'
-import { bundleReference } from '../../src/web/reference/bundle.ts'
-import { LANGUAGE_NAMES, LANGUAGES } from '../../src/web/reference/ui/examples/languages.ts'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../src/web/examples/languages.ts'
+import { manualFiles } from '../../src/web/manual/files.ts'
 import { DOMAIN } from '../support/server.ts'
 import { brokenWords } from './broken-words.ts'
 import {
@@ -47,7 +48,7 @@ describeWithBrowser('the API reference', () => {
     const calls: string[] = []
     page.on('request', (request) => {
       const { pathname } = new URL(request.url())
-      if (!/^\/docs|^\/openapi\.json$/.test(pathname)) calls.push(`${request.method()} ${pathname}`)
+      if (!/^\/docs|^\/manual\/assets\/|^\/openapi\.json$/.test(pathname)) calls.push(`${request.method()} ${pathname}`)
     })
     return calls
   }
@@ -117,39 +118,37 @@ describeWithBrowser('the API reference', () => {
     await browser.detach()
   })
 
-  journey('opens an operation by its link, groups by theirs, and the overview for any other', async () => {
+  journey('opens an operation by its link, groups by theirs, and names the nearest for any other', async () => {
     const page = await open('webhooks_replay')
     await heading(page, 'Replay past events')
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Templates' }).click()
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'Templates' }).click()
     await heading(page, 'Templates')
     await page.goBack()
     await heading(page, 'Replay past events')
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'Overview' }).click()
     await heading(page, 'Postrider API')
     const other = await open('"><img src=x onerror=alert(1)>')
-    await heading(other, 'Postrider API')
+    await heading(other, 'No operation %22%3E%3Cimg%20src=x%20onerror=alert(1)%3E')
+    const wrong = await open('messages_sned')
+    await heading(wrong, 'No operation messages_sned')
+    expect(await axeFaultsOfThemes(wrong)).toEqual([])
+    await wrong.locator('main a[href="#messages_send"]').click()
+    await heading(wrong, 'Send a message')
   })
 
   journey('searches by keyboard alone', async () => {
-    const page = await open()
+    const page = await open('messages_reschedule')
     await page.keyboard.press('/')
-    await page.keyboard.type('rotate secret')
-    await page.getByRole('status').getByText('1 operation matches “rotate secret”.').waitFor()
-    await page.getByRole('searchbox').fill('list suppressions')
+    await page.keyboard.type('list suppressions')
+    await page.getByRole('status').getByText('Results for “list suppressions”').waitFor()
     expect(await axeFaults(page)).toEqual([])
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await heading(page, 'List suppressions')
     await page.keyboard.press('/')
-    await page.keyboard.type('scheduled_at reschedule')
-    await page.keyboard.press('Enter')
-    await heading(page, 'Reschedule a message')
-    await page.getByRole('searchbox').fill('zzz')
-    await page.getByText('No operations match “zzz”.').waitFor()
+    await page.keyboard.type('zzz')
+    await page.getByText('Nothing matches “zzz”.').waitFor()
     await page.keyboard.press('Escape')
-    await heading(page, 'Reschedule a message')
+    await heading(page, 'List suppressions')
   })
 
   journey('opens and closes the menu of a phone', async () => {
@@ -158,14 +157,15 @@ describeWithBrowser('the API reference', () => {
     await menu.click()
     expect(await axeFaults(page)).toEqual([])
     await page.keyboard.press('Escape')
-    expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    const navigation = page.getByRole('navigation', { name: 'Pages', exact: true })
+    await navigation.waitFor({ state: 'hidden' })
     await menu.click()
     await page.mouse.click(380, 600)
-    expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    await navigation.waitFor({ state: 'hidden' })
     await menu.click()
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Domains' }).click()
+    await navigation.getByRole('link', { name: 'Domains' }).click()
     await heading(page, 'Domains')
-    expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    await navigation.waitFor({ state: 'hidden' })
   })
 
   journey('shows every language, remembers the chosen one, and copies the example', async () => {
@@ -232,11 +232,17 @@ describeWithBrowser('the API reference', () => {
     const calls = callsOf(page)
     await giveKey(page, board.server.keys.test)
     const region = tryIt(page)
+    const form = page.getByRole('textbox', { name: 'Body' })
+    await example(page).getByText(`shop@${DOMAIN}`).waitFor()
+    expect(await form.inputValue()).toContain(`"from": "Shop <shop@${DOMAIN}>"`)
     await page.getByRole('button', { name: 'Send' }).click()
-    await region.getByText('403', { exact: true }).waitFor() // the example is from another domain
+    await region.getByText('202', { exact: true }).waitFor()
+    await form.fill(JSON.stringify({ from: 'a@other.example', to: 'ann@customer.example', subject: 'x', text: 'x' }))
+    await page.getByRole('button', { name: 'Send' }).click()
+    await region.getByText('403', { exact: true }).waitFor()
     await region.locator('.notice.bad').waitFor()
     const body = { from: `a@${DOMAIN}`, to: 'ann@customer.example', subject: 'From the reference', text: 'x' }
-    await page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(body))
+    await form.fill(JSON.stringify(body))
     await page.getByRole('button', { name: 'Send' }).click()
     await region.getByText('202', { exact: true }).waitFor()
     await region.getByText('X-Request-Id').waitFor()
@@ -258,6 +264,8 @@ describeWithBrowser('the API reference', () => {
     await page.keyboard.press('Enter')
     await region.getByText('404', { exact: true }).waitFor()
     expect(calls).toEqual([
+      'GET /v1/me',
+      'POST /v1/messages/send',
       'POST /v1/messages/send',
       'POST /v1/messages/send',
       `GET /v1/messages/${id}`,
@@ -316,13 +324,16 @@ describeWithBrowser('the API reference', () => {
 })
 
 test('the reference loads at most 120 kB compressed with font and document', async () => {
-  const files = await bundleReference({ isForRelease: true })
-  expect(files.length).toBeGreaterThan(2)
+  const all = await manualFiles(await packedManual())
+  const files = all.filter(({ name }) => name === 'docs.html' || /^assets\/(?:shell|operations)-/.test(name))
+  expect(files.map(({ name }) => name.replace(/-\w+\./, '.')).toSorted()).toEqual(
+    ['assets/operations.js', 'assets/shell.css', 'assets/shell.js', 'docs.html'].toSorted(),
+  )
   const [latin] = [...(await fontFiles({ isForRelease: true })).values()]
   const { openApiDocument } = await import('../../scripts/openapi-document.ts')
   const document = JSON.stringify(await openApiDocument())
-  const all = [...files.map(({ br }) => br.length), latin!.length, brotliCompressSync(document, QUICKLY).length]
-  const loaded = all.reduce((sum, each) => sum + each, 0)
+  const sizes = [...files.map(({ br }) => br.length), latin!.length, brotliCompressSync(document, QUICKLY).length]
+  const loaded = sizes.reduce((sum, each) => sum + each, 0)
   expect([loaded, loaded < 120_000]).toEqual([loaded, true])
 })
 

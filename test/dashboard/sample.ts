@@ -215,6 +215,7 @@ async function addReports(server: TestServer, domainId: string): Promise<void> {
 /** Every page of the dashboard by name, as a path below `/dashboard`. */
 export const pagesOf = (sample: Sample): Record<string, string> => ({
   overview: '/',
+  statistics: '/statistics',
   messages: '/messages',
   'messages-filtered': '/messages?status=bounced',
   'message-delivered': `/messages/${sample.delivered}`,
@@ -248,6 +249,9 @@ export const pagesOf = (sample: Sample): Record<string, string> => ({
   'users-all': '/users?scope=all',
   'users-invite': '/users?invite=yes',
   settings: '/settings',
+  plan: '/settings?tab=plan',
+  members: '/settings?tab=members',
+  sessions: '/settings?tab=sessions',
   account: '/account',
   streams: '/settings?tab=streams',
   'audit-log': '/settings?tab=audit-log',

@@ -23,18 +23,22 @@ describeWithBrowser('the page of sending addresses', () => {
     const page = await board.open(PATH, { width, theme })
     const card = (address: string) => page.getByRole('region', { name: address, exact: true })
     await card('127.0.0.2').waitFor()
+    // Four lines, until a row is opened.
+    expect(await card('127.0.0.3').getByText('google.com').isVisible()).toBe(false)
+    for (const each of await page.locator('summary').all()) await each.click()
+    await card('127.0.0.3').getByText('google.com').waitFor()
     const texts = (address: string) => card(address).textContent()
     for (const part of ['out1.sender.example, resolves back to the address', 'Every node', 'None']) {
       expect(await texts('127.0.0.2')).toContain(part)
     }
-    for (const part of ['Rests at 2 destinations', 'bulk', 'google.com', 'outlook-block-list', '12:15']) {
+    for (const part of ['Paused for 2 destinations', 'bulk', 'google.com', 'outlook-block-list', '12:15']) {
       expect(await texts('127.0.0.3')).toContain(part)
     }
     const wrong = await texts('127.0.0.5')
-    for (const part of ['On a blocklist', 'zen.spamhaus.org', 'not confirmed', 'None yet: spare']) {
+    for (const part of ['On a blocklist', 'zen.spamhaus.org', 'not confirmed', 'Unassigned']) {
       expect(wrong).toContain(part)
     }
-    expect(await page.getByText('1 (100.0%)').count()).toBe(1)
+    expect(await page.getByText('1 delivered in 1 attempts (100.0%)').count()).toBe(1)
     expect(await axeFaults(page)).toEqual([])
     expect(await overflow(page)).toEqual([])
     expect(await brokenWords(page)).toEqual([])
@@ -45,6 +49,7 @@ describeWithBrowser('the page of sending addresses', () => {
     const page = await board.open(PATH)
     const { server } = board
     const { name } = (await server.store().organizations.get(server.organizationId))!
+    await page.getByRole('region', { name: '127.0.0.4', exact: true }).locator('summary').click()
     const owner = page.getByRole('region', { name: '127.0.0.4', exact: true }).getByRole('link')
     expect(await owner.textContent()).toBe(name)
     await owner.click()

@@ -46,7 +46,7 @@ export interface View {
   /** `host:port` of servers of the test that the page may request. The browser accepts any certificate. */
   elsewhere?: readonly string[]
   hasJavaScript?: boolean
-  /** In a page that no other test has used, with a process of its own. */
+  /** In a page that no other test uses, with a process of its own. Needed for addInitScript, which cannot be undone. */
   isFresh?: boolean
 }
 
@@ -98,6 +98,7 @@ export async function startDashboard(
 
   const newPage = async (elsewhere: readonly string[], hasJavaScript: boolean) => {
     const context = await newContext({
+      locale: 'de-DE', // the texts are English, and so are their dates and numbers
       javaScriptEnabled: hasJavaScript,
       ignoreHTTPSErrors: elsewhere.length > 0,
       permissions: ['clipboard-read', 'clipboard-write'],
@@ -230,6 +231,12 @@ const QUIETLY = [
   '--disable-dev-shm-usage',
 ]
 
+/** Waits until the page shows what it loads. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor()
+  await page.locator('[aria-busy="true"], [role="progressbar"]').first().waitFor({ state: 'detached' })
+}
+
 /** Accessibility violations that axe finds on the page: `color-contrast: .chip …`. */
 export async function axeFaults(page: Page, { except = [], only }: AxeScope = {}): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe())
@@ -329,11 +336,11 @@ export interface Helpers {
 
 /** Defines the browser tests of a file, with one server and one browser. After each test its pages are closed. Without a
  *  browser the tests are skipped. */
-export function describeJourneys(journeys: (helpers: Helpers) => void): void {
+export function describeJourneys(journeys: (helpers: Helpers) => void, config: ConfigValues = {}): void {
   describeWithBrowser('the dashboard', () => {
     let board: TestDashboard
     beforeAll(async () => {
-      board = await startDashboard()
+      board = await startDashboard(undefined, config)
     })
     afterEach(() => board?.closePages())
     afterAll(() => board?.close())

@@ -42,9 +42,10 @@ describeWithBrowser('the dashboard', () => {
     const page = await board.open('/messages', { expected: /401/ })
     await page.getByRole('button', { name: 'Account' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await page.getByText('Your session ended').count()).toBe(0)
     await page.goto(`${board.origin}/dashboard/messages`)
-    await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
   test('can be used by keyboard alone', async () => {
@@ -70,12 +71,25 @@ describeWithBrowser('the dashboard', () => {
     const steps = page.getByRole('region', { name: 'Get started' })
     await steps.getByText('4 of 5 done').waitFor()
     expect(await steps.getByRole('listitem').last().textContent()).toContain('Send a message (to do)')
+    // The next step has its control in it; a finished one is a line.
+    expect(await steps.getByText('The domain of your From address.').count()).toBe(0)
+    await steps.getByText('"from":"hello@sender.example"').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'get-started')
     await steps.getByRole('link', { name: 'Send a message' }).click()
     const form = page.getByRole('dialog', { name: 'New message' })
+    await form.getByLabel('To', { exact: true }).waitFor()
+    expect(await form.getByLabel('To', { exact: true }).evaluate((field) => field.matches(':focus'))).toBe(true)
+    expect(await form.getByLabel('From').inputValue()).toBe('hello')
+    expect(await form.getByLabel('Domain of the sender').inputValue()).toBe('sender.example')
+    // Every field that is wrong says so at once, also after Ctrl+Enter in one of them.
+    await form.getByLabel('Subject').fill('')
+    await page.keyboard.press('Control+Enter')
+    await form.locator('.fault').nth(1).waitFor()
+    expect(await form.locator('[aria-invalid]').count()).toBe(2)
+    expect(await form.getByLabel('To', { exact: true }).evaluate((field) => field.matches(':focus'))).toBe(true)
+    await form.getByLabel('Subject').fill('Hello')
     await form.getByLabel('To', { exact: true }).fill('ann@one.remote.example')
-    expect(await form.getByLabel('From').inputValue()).toBe('hello@sender.example')
     await form.getByLabel('From').fill('hello@elsewhere.example')
     await form.getByRole('button', { name: 'Send' }).click()
     await form.getByText('elsewhere.example is not a domain of this organization').waitFor()
@@ -114,6 +128,22 @@ describeWithBrowser('the dashboard', () => {
       await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
     }
     expect(asked).not.toContain('/v1/api-keys')
+  })
+
+  test('says that a record does not exist, and where the others are', async () => {
+    const page = await board.open('/', { expected: /404/ })
+    for (const [path, name, link] of [
+      ['/messages/msg_', 'Message not found', 'All messages'],
+      ['/domains/dom_', 'Domain not found', 'All domains'],
+      ['/webhooks/whk_', 'Webhook not found', 'All webhooks'],
+      ['/templates/tpl_', 'Template not found', 'All templates'],
+      ['/inbound/inb_', 'Inbound message not found', 'All inbound messages'],
+    ] as const) {
+      await page.goto(`${board.origin}/dashboard${path}01m7ykx6js1zy8zpzy8z8cwhzy`)
+      await page.getByRole('heading', { name, exact: true }).waitFor()
+      await page.getByRole('link', { name: link }).waitFor()
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+    }
   })
 
   test('fits a phone screen, with the navigation behind a button', async () => {
@@ -167,6 +197,32 @@ describeWithBrowser('the dashboard', () => {
     await palette.waitFor({ state: 'detached' })
   })
 
+  test('offers what creates something, settings, the manual and the last records in the palette', async () => {
+    const [domain] = (await board.server.read('/v1/domains')).data
+    const page = await board.open(`/domains/${domain.id}`)
+    await page.getByRole('heading', { level: 1, name: domain.name }).waitFor()
+    const palette = page.getByRole('dialog', { name: 'Search and commands' })
+    const options = async (text: string, first: RegExp) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(text)
+      await palette.getByRole('option', { name: first }).first().waitFor()
+      await page.keyboard.press('Escape')
+      await palette.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('link', { name: 'Messages', exact: true }).click()
+    await options('', new RegExp(`^${domain.name} ?Recent`))
+    await options('create key', /^Create API key/)
+    await options('new template', /^New template/)
+    await options('docs', /^Open the API reference/)
+    await options('usage', /^Plan & usage/)
+    await options('spf', /Manual/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('add domain')
+    await palette.getByRole('option', { name: 'Add domain', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Add domain' }).waitFor()
+  })
+
   test('finds records by ID, Message-ID, part of an address and name, in the palette and in the list', async () => {
     const { server } = board
     const own = (await server.send({ to: 'anna.lena@one.remote.example', subject: 'By its address' })).body.id
@@ -178,7 +234,7 @@ describeWithBrowser('the dashboard', () => {
     const palette = page.getByRole('dialog', { name: 'Search and commands' })
     for (const [text, option, path] of [
       [own, 'Open message', `/messages/${own}`],
-      [made, 'By its address', `/messages/${own}`],
+      [made, /^By its address.*\w+ · .+ · anna\.lena@one\.remote\.example$/, `/messages/${own}`],
       ['lena@one', 'By its address', `/messages/${own}`], // words of an address, the last one may be cut off
       ['anna.le', 'By its address', `/messages/${own}`],
       ['nder.exam', domain.name, `/domains/${domain.id}`],
@@ -210,9 +266,26 @@ describeWithBrowser('the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'By its address' }).waitFor()
   })
 
+  test('offers no undo for an organization that is not selected any more', async () => {
+    const { server } = board
+    const createdAt = server.clock.now() + 1
+    const mintId = createMintId({ now: () => createdAt, sleep: async () => {} }, systemRandom)
+    await server.store().organizations.create({ id: mintId('org'), name: 'Second', plan: 'free', createdAt })
+    expect((await server.ask('POST', '/v1/suppressions', { email: 'left@c.example' })).status).toBe(201)
+    const page = await board.open('/suppressions')
+    await page.getByRole('button', { name: 'Actions of left@c.example' }).click()
+    await page.getByRole('button', { name: 'Remove suppression', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    await page.getByRole('combobox', { name: 'Organization' }).selectOption('Second')
+    await page.getByRole('heading', { name: 'No suppressions' }).waitFor()
+    expect(await undo.count()).toBe(0)
+  })
+
   test('keeps the selected organization when there are more than 100', async () => {
     const { organizations } = board.server.store()
-    const [shop] = await organizations.list()
+    const shop = (await organizations.list()).find(({ name }) => name === 'Shop')
     const at = board.server.clock.now() + 1
     const mintId = createMintId({ now: () => at, sleep: async () => {} }, systemRandom)
     const others = Array.from({ length: 101 }, (_, n) => ({

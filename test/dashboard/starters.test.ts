@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { analyze } from '../../src/sending/analysis/analyze.ts'
-import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/sending/submission/render.ts'
+import { fillTemplate, parseTemplateTexts, variablesIn } from '../../src/sending/submission/render.ts'
 import { STARTERS } from '../../src/web/dashboard/starters/starters.ts'
 
 /** Starter templates: what the product's own analysis finds, and that sample and texts belong together. */
@@ -16,7 +16,7 @@ const READY = {
 }
 
 test.each(STARTERS.map((starter) => [starter.alias, starter] as const))('%s scores at least 95', (_, starter) => {
-  const { subject, html, text } = renderTemplate(starter, starter.sample)
+  const { subject, html, text } = fillTemplate(parseTemplateTexts(starter), starter.sample)
   const { score, issues } = analyze({
     from: { name: 'Acme', local: 'hello', domain: 'acme.example.org' },
     replyTo: [],
@@ -40,7 +40,7 @@ test.each(STARTERS.map((starter) => [starter.alias, starter] as const))('%s uses
 test.each(STARTERS.map((starter) => [starter.alias, starter] as const))(
   '%s has its links in the text too, and a language, a preview text and dark colours',
   (_, starter) => {
-    const { html, text } = renderTemplate(starter, starter.sample)
+    const { html, text } = fillTemplate(parseTemplateTexts(starter), starter.sample)
     const links = [...html!.matchAll(/href="(?:mailto:)?([^"]+)"/g)].map(([, url]) => url!)
     expect(links.filter((url) => !text!.includes(url))).toEqual([])
     expect(html).toContain('<html lang="en"')

@@ -13,6 +13,7 @@ import {
   describeWithBrowser,
   overflow,
   screenshot,
+  settled,
   startDashboard,
   type TestDashboard,
 } from './setup.ts'
@@ -26,6 +27,13 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <a href="javascript:parent.stolen = 1">one</a> <a href="https://shop.example/order">two</a>
   <form action="https://evil.example/"><input name="a"><button>Go</button></form>
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"><image href="https://evil.example/d.png"/></svg></body></html>`
+
+/** One pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>parent.stolen = 1</script></svg>')
 
 /** Warning of the browser about a form that it does not submit. */
 const NO_FORM = /^logged Blocked form submission to ''/
@@ -218,6 +226,113 @@ describeWithBrowser('the dashboard', () => {
     ])
   })
 
+  journey(
+    'moves a route with the arrow keys, in its menu and by dragging, and asks for its name before it goes',
+    async () => {
+      const made: string[] = []
+      for (const name of ['First', 'Second', 'Third']) {
+        const match = { type: 'address', value: `${name}@${DOMAIN}` }
+        const { body } = await server.ask('POST', '/v1/inbound-routes', {
+          ...{ name, match, priority: 20, action: { type: 'store', config: {} } },
+        })
+        made.push(body.id)
+        await server.clock.advance(1_000)
+      }
+      const page = await board.open('/inbound?tab=routes')
+      const handle = (name: string) => page.getByRole('button', { name: `Position of ${name}: ` })
+      const isAt = (name: string, place: number) =>
+        page.getByRole('button', { name: `Position of ${name}: ${place}.` }).waitFor()
+      await isAt('First', 1)
+      await page.getByRole('list', { name: 'MX records' }).getByText(`MX of ${DOMAIN}`).waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await handle('Third').focus()
+      await page.keyboard.press('ArrowUp')
+      await isAt('Third', 2)
+      await press(page, 'Actions of First')
+      await press(page, 'Move down')
+      await isAt('First', 2)
+      await handle('Second').dragTo(handle('Third'))
+      await isAt('Second', 1)
+      const { data } = await server.read('/v1/inbound-routes')
+      const own = data.filter(({ id }: Json) => made.includes(id))
+      const byPriority = own.toSorted((a: Json, b: Json) => b.priority - a.priority)
+      expect(byPriority.map(({ name }: Json) => name)).toEqual(['Second', 'Third', 'First'])
+
+      const route_id = made[0]!
+      const mintId = createMintId(server.clock, systemRandom)
+      const ids = { id: mintId('inb'), organizationId: server.organizationId }
+      const { data: domains } = await server.read('/v1/domains')
+      const mail = inboundMessage({ ...ids, routeId: route_id, domainId: domains[0].id, receivedAt: Date.now() })
+      await server.store().inbound.accept({
+        ...storedMail(),
+        taken: [{ message: { ...mail, action: 'store' }, deliveryId: null, forward: null }],
+      })
+      await press(page, 'Actions of First')
+      await press(page, 'Delete')
+      const dialog = page.getByRole('dialog', { name: 'Delete First?' })
+      await dialog.getByText('It received 1 message in 30 days.').waitFor()
+      const sure = dialog.getByRole('button', { name: 'Delete route' })
+      expect(await sure.isDisabled()).toBe(true)
+      await dialog.getByLabel('Type First to confirm').fill('First')
+      await page.keyboard.press('Enter')
+      await handle('First').waitFor({ state: 'detached' })
+      for (const id of made.slice(1)) await server.ask('DELETE', `/v1/inbound-routes/${id}`)
+    },
+  )
+
+  journey('shows pictures among the attachments of an inbound message, no drawing that is a document', async () => {
+    const mintId = createMintId(server.clock, systemRandom)
+    const { data: domains } = await server.read('/v1/domains')
+    const { data: routes } = await server.read('/v1/inbound-routes')
+    const id = mintId('inb')
+    const ids = { id, organizationId: server.organizationId, domainId: domains[0].id, routeId: routes[0].id }
+    const message = inboundMessage({ ...ids, receivedAt: server.clock.now(), action: 'store' })
+    const attachments = [
+      { filename: 'photo.png', contentType: 'image/png', sizeBytes: PIXEL.length, contentId: null },
+      { filename: 'drawing.svg', contentType: 'image/svg+xml', sizeBytes: SVG.length, contentId: null },
+      { filename: 'fake.png', contentType: 'image/png', sizeBytes: SVG.length, contentId: null },
+    ]
+    const part = (type: string, content: Buffer) =>
+      `--b\r\nContent-Type: ${type}\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: base64\r\n\r\n${content.toString('base64')}\r\n`
+    const parts = [part('image/png', PIXEL), part('image/svg+xml', SVG), part('image/png', SVG)].join('')
+    const raw = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`
+    await server.store().inbound.accept({
+      ...storedMail({ ...PARSED, attachments }, raw),
+      taken: [{ message, deliveryId: null, forward: null }],
+    })
+    const page = await board.open(`/inbound/${id}`)
+    const photo = page.getByRole('button', { name: /^photo\.png/ })
+    await photo.locator('img').waitFor()
+    expect(await photo.locator('img').evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1)
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: /^drawing\.svg/ }).click()
+    expect((await download).suggestedFilename()).toBe('drawing.svg')
+    await until('all pictures', async () => (await page.locator('.attachments img').count()) === 1)
+    expect(await axeFaults(page)).toEqual([])
+  })
+
+  journey('finds templates by name, alias and subject', async () => {
+    const ids: string[] = []
+    for (const [name, alias, subject] of [
+      ['Parcel', 'sent', 'On its way'],
+      ['Bill', 'bill', 'Your parcel'],
+    ]) {
+      const { body } = await server.ask('POST', '/v1/templates', { name, alias, subject, text: 'x' })
+      ids.push(body.id)
+    }
+    const page = await board.open('/templates')
+    await page.getByRole('columnheader', { name: 'Sent in 30 days' }).waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search templates' })
+    await search.fill('PARCEL')
+    await page.waitForURL(/q=PARCEL/)
+    await page.getByRole('row', { name: /Bill/ }).waitFor()
+    await search.fill('bill')
+    await page.getByRole('row', { name: /Parcel sent/ }).waitFor({ state: 'detached' })
+    await search.fill('nothing of this kind')
+    await page.getByText('No templates match').waitFor()
+    for (const id of ids) await server.ask('DELETE', `/v1/templates/${id}`)
+  })
+
   journey('keeps long forward targets and the selected tab within a phone screen', async () => {
     const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
       name: 'Long',
@@ -245,12 +360,13 @@ describeWithBrowser('the dashboard', () => {
     const page = await board.open('/health')
     await press(page, 'Run checks')
     await page.getByText('Checks complete').waitFor()
-    const problems = page.getByRole('region', { name: /problems?$/ })
+    const problems = page.getByRole('region', { name: /critical|warning/ })
     await problems.getByText('no backup has been made yet').waitFor()
     await problems.getByText('postrider backup FOLDER').waitFor()
     await page.getByText(/checks OK/).click()
     await page.getByRole('region', { name: 'Data' }).getByText('database intact and writable').waitFor()
     expect(await problems.getByText('database intact').count()).toBe(0)
+    await page.getByText(/^(The queue is empty|In the queue)/).click()
     await page.getByRole('row', { name: /^Webhooks/ }).waitFor()
     await screenshot(page, 'health')
   })
@@ -294,7 +410,7 @@ describeWithBrowser('the dashboard', () => {
       await page.setViewportSize({ width: 1280, height: 900 })
       await page.goto(`${board.origin}/dashboard${path}`)
       await heading(page, name)
-      await page.getByText('Loading…').waitFor({ state: 'detached' })
+      await settled(page)
       expect([path, await axeFaultsOfThemes(page)]).toEqual([path, []])
       await screenshot(page, path.replace(/\W+/g, '-').slice(1))
       await page.setViewportSize({ width: 360, height: 740 })

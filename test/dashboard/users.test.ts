@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { FIRST_USER } from '../../src/model/user.ts'
-import { axeFaults, describeJourneys, screenshot } from './setup.ts'
+import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** People: name and address of the first operator, invitations, roles, and links. */
 
@@ -21,6 +21,14 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     expect(await page.getByRole('button', { name: 'Add name and email' }).count()).toBe(0)
     await press(page, 'All users')
     await page.getByRole('cell', { name: 'olivia@sender.example' }).waitFor()
+    for (const width of [768, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      expect([width, await page.getByText('Password only').isVisible(), await overflow(page)]).toEqual([
+        width,
+        true,
+        [],
+      ])
+    }
   })
 
   journey('invites a user who then joins, changes the role, and removes the user', async () => {

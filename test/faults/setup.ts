@@ -149,7 +149,7 @@ ${sections}
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(60_000),
+        signal: AbortSignal.timeout(PATIENCE_MS),
       }),
     halt,
     close: async () => {

@@ -71,6 +71,8 @@ interface Trap {
 }
 
 const SYNCHRONOUS = /^snapshot\./
+/** Answers from memory, which cannot fail. */
+const IN_MEMORY = /^(nodes\.(share|elsewhere)|snapshot\.ownerOf(Webhook|Route))$/
 
 /** Wraps every method of the store. */
 function layTrap(store: Store): Trap {
@@ -80,6 +82,7 @@ function layTrap(store: Store): Trap {
   const called = new Set<string>()
   const guard = (owner: Record<string, unknown>, name: string, path: string) => {
     const real = owner[name] as (...given: unknown[]) => unknown
+    if (IN_MEMORY.test(path)) return
     owner[name] = (...given: unknown[]) => {
       called.add(path)
       if (path !== victim || --left !== 0) return real(...given)

@@ -143,7 +143,7 @@ test('a mailbox alone does not remove a second factor that has been there for lo
   const { factors } = server.store()
   const before = server.clock.now() - 8 * DAY
   await factors.beginTotp(id, new Uint8Array(20), before)
-  await factors.enableTotp(id, { step: 1, recoveryHashes: [], now: before }, 'none')
+  await factors.enableTotp(id, { step: 1, begunAt: before, recoveryHashes: [], now: before }, 'none')
   await forgot(server, BOSS)
   const token = tokenIn((await remote.received(1))[0]!, 'reset')
   expect((await reset(token, 'an entirely new one', 'remove')).status).toBe(200)

@@ -16,7 +16,7 @@ import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mai
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OPERATOR = 'olivia@boss.remote.example'
 const TYPES = ['webhook', 'slack', 'discord', 'teams'] as const
-const PAUSED = 'Webhooks paused'
+const PAUSED = 'Webhooks of an organization paused'
 
 let folder: string
 let receivers: Record<(typeof TYPES)[number], Receiver>
@@ -103,7 +103,7 @@ const untilStored = (...channels: string[]) =>
     const { alerts } = server.store()
     const paused = (await alerts.open()).find(({ kind }) => kind === 'webhook_paused')
     const notices = (await alerts.notices()).filter(({ alertId }) => alertId === paused?.id)
-    return channels.every((name) => notices.some(({ channel, endedAt }) => channel === name && endedAt !== null))
+    return channels.every((name) => notices.some(({ channel, status }) => channel === name && status === 'delivered'))
   })
 const operator = async () => {
   await addUser(server, OPERATOR, { isOperator: true })
@@ -219,7 +219,7 @@ test('a health check has to fail twice, and the alert says what to do', async ()
   expect(told()).toEqual([])
   await untilTold('the alert', () => told().length === 1)
   expect(told()[0]).toMatchObject({ type: 'alert.firing', data: { kind: 'health_check', severity: 'critical' } })
-  expect(told()[0].data.message).toContain(record.name)
+  expect(told()[0].data.message).toBe(`${domain.name} has 1 missing or different DNS record`)
   server.zone.set(record.name, 'TXT', [record.value])
   await page(server, 'POST', '/v1/health-checks/run', { headers, body: {} })
   await untilTold('its end', () => told().length === 2)
@@ -247,7 +247,8 @@ describe('the operator', () => {
     const list = await page(server, 'GET', '/v1/alerts', { headers })
     expect(list.body.data.find(({ kind }: Json) => kind === 'webhook_paused')).toMatchObject({
       state: 'firing',
-      title: `${PAUSED}: ${server.organizationId}`,
+      title: PAUSED,
+      subject: server.organizationId,
       advice: expect.stringContaining('Tell the organization'),
     })
     const channels = Object.fromEntries(list.body.channels.map((each: Json) => [each.name, each]))
@@ -269,11 +270,39 @@ describe('the operator', () => {
     )
   })
 
+  test('silences an alert, which the audit log records, and ends the silence', async () => {
+    await open({ channels: [channelOf('webhook')] })
+    const headers = await operator()
+    await pause()
+    await untilTold('the alert', () => posts('webhook').length === 1)
+    const listed = async () => {
+      const { body } = await page(server, 'GET', '/v1/alerts', { headers })
+      return body.data.find(({ kind }: Json) => kind === 'webhook_paused')
+    }
+    const { id, silenced_until } = await listed()
+    expect(silenced_until).toBeNull()
+    const silence = (hours: unknown, of = id) =>
+      page(server, 'POST', `/v1/alerts/${of}/silence`, { headers, body: { hours } })
+    const until = new Date(server.clock.now() + 168 * 3_600_000).toISOString()
+    expect((await silence(168)).body).toMatchObject({ id, silenced_until: until })
+    expect((await listed()).silenced_until).toBe(until)
+    expect([(await silence(169)).status, (await silence(-1)).status]).toEqual([400, 400])
+    expect((await silence(1, `alr_${'0'.repeat(26)}`)).status).toBe(404)
+    const any = { organizationId: null, actorId: null, createdAfter: null, createdBefore: null }
+    const audit = await server
+      .store()
+      .auditLog.list({ ...any, action: 'alerts_silence', resourceId: id }, { limit: 9, after: null })
+    expect(audit.records).toContainEqual(expect.objectContaining({ outcome: 'done', fields: ['hours'] }))
+    expect((await silence(0)).body.silenced_until).toBeNull()
+    expect((await listed()).silenced_until).toBeNull()
+  })
+
   // threat: alert-secrets
   test('is the only one who may', async () => {
     await open({ channels: [channelOf('webhook')] })
     expect((await server.ask('GET', '/v1/alerts')).status).toBe(403)
     expect((await server.ask('POST', '/v1/alerts/test', {})).status).toBe(403)
+    expect((await server.ask('POST', `/v1/alerts/alr_${'0'.repeat(26)}/silence`, {})).status).toBe(403)
     expect(receivers.webhook.requests).toEqual([])
   })
 

@@ -98,7 +98,7 @@ test('explain says which stream is stopped, and that others are', async () => {
     return (await explained(`${stream}@one.remote.example`, stream)).explanation[0]
   }
   expect(await words('bulk')).toContain(', in the stream bulk and every other stream but transactional: the recipient')
-  expect(await words('transactional')).toContain('any domain of the organization: the recipient reported')
+  expect(await words('transactional')).toContain('all your domains: the recipient reported')
   const again = (await server.ask('POST', `/v1/messages/${id}/resend`)).body.id
   const { recipients } = await server.read(`/v1/messages/${again}/explain`)
   expect(recipients[0].explanation[1]).toContain('in the stream bulk: the recipient unsubscribed')
@@ -147,6 +147,7 @@ test('who leaves a stream while its mail waits gets none of it, and mail of othe
   expect(await explanation()).toEqual([
     `${to} was suppressed after the message was accepted. Postrider ended the delivery at ${data.suppressed_at}, when attempt 1 was due.`,
     expect.stringContaining('in the stream newsletter: the recipient unsubscribed, since'),
+    'Remove the suppression to send again.',
   ])
   await server.ask('DELETE', `/v1/suppressions/${to}`)
   expect((await explanation()).join()).toContain('Reason: the recipient unsubscribed. It is no longer suppressed')

@@ -30,7 +30,9 @@ test('a delivered mail names the server that accepted it, and the attempt', asyn
   await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'delivered', attempts: 1, mx_hosts: null, suppressions: [] })
-  expect(words(recipient)).toContain('accepted the message at 2026-11-21T')
+  expect(words(recipient)).toMatch(
+    /^The recipient's server \S+ accepted the message on the first attempt\. The receiving server now decides between inbox and spam\.$/,
+  )
 })
 
 test('a deferred mail shows the reply, its meaning, the next attempt and the deadline', async () => {
@@ -46,13 +48,16 @@ test('a deferred mail shows the reply, its meaning, the next attempt and the dea
   expect(words(recipient)).toContain(`(${recipient.meaning})`)
 })
 
-test('a hard bounce names the rule and the suppression, and the address says why it gets no mail', async () => {
+test('a hard bounce says the cause in words and what stopped, and the address says why it gets no mail', async () => {
   const { body } = await server.send({ to: 'gone@c.remote.example' })
   await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'no_mailbox' })
-  expect(words(recipient)).toContain('550 5.1.1 no such user here')
-  expect(words(recipient)).toContain('rule unknown-user')
+  expect(recipient).toMatchObject({ smtp_response: '550 5.1.1 no such user here', rule: 'unknown-user' })
+  expect(recipient.explanation).toEqual([
+    expect.stringMatching(/^The recipient's server \S+ says this mailbox doesn't exist\.$/),
+    'We stopped sending to gone@c.remote.example from all your domains after this bounce.',
+  ])
   expect(recipient.suppressions[0]).toMatchObject({ reason: 'hard_bounce', message_id: body.id })
 
   const address = await server.read('/v1/explain?to=gone@c.remote.example')
@@ -60,7 +65,10 @@ test('a hard bounce names the rule and the suppression, and the address says why
   expect(address.explanation[0]).toContain('is suppressed')
 
   const again = await server.send({ to: 'gone@c.remote.example' })
-  expect(words(await explain(again.body.id))).toContain('was suppressed when the message was accepted')
+  const suppressed = words(await explain(again.body.id))
+  expect(suppressed).toContain('was suppressed when the message was accepted')
+  expect(suppressed).toContain('hard bounce (a server refused the address for good)')
+  expect(suppressed).toContain('Remove the suppression to send again.')
   const { data: events } = await server.read(`/v1/messages/${again.body.id}/events`)
   expect(events).toMatchObject([{ type: 'message.suppressed', data: { reason: 'hard_bounce' } }])
 })
@@ -81,7 +89,7 @@ test('a refusal about our server says what to do', async () => {
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'authentication' })
   expect(words(recipient)).toMatch(
-    /PTR record \(.+\), classified as authentication \(rule \S+\)\. The receiver could not authenticate the sender/,
+    /^The recipient's server \S+ rejected the message\. .*The receiver could not authenticate the sender/,
   )
   expect(words(recipient)).toContain('`postrider doctor` to check reverse DNS')
   expect(words(recipient)).toContain('The address is not suppressed')
@@ -129,13 +137,15 @@ test('scheduled, cancelled and sandbox mail is marked as such, without DNS looku
   expect(words(await explain(scheduled.body.id))).toContain('is scheduled for 2026-11-25T10:00:00.000Z')
   expect(words(await explain(scheduled.body.id))).not.toContain('no further attempt')
   const suppressed = await server.ask('POST', '/v1/suppressions', { email: 'ann@e.remote.example' })
-  expect(words(await explain(scheduled.body.id))).toContain('is suppressed for any domain')
+  expect(words(await explain(scheduled.body.id))).toContain('is suppressed for all your domains')
   expect(words(await explain(scheduled.body.id))).toContain('While it is, Postrider makes no further attempt.')
   await server.ask('DELETE', `/v1/suppressions/${suppressed.body.email}`)
   await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
   expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
   const sandbox = await server.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${server.keys.test}` })
-  expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
+  const explained = await explain(sandbox.body.id)
+  expect(explained).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
+  expect(words(explained)).toContain('A bounce of the sandbox suppresses no address.')
 })
 
 test('the suppressions that apply to the sending domain are shown to every reader', async () => {

@@ -25,10 +25,15 @@ afterAll(async () => {
 })
 
 test.each([
-  ['gone', 'no_mailbox', 'hard', 'The message hard-bounced. Reason'],
-  ['closed', 'mailbox_disabled', 'hard', 'hard-bounced, because sending.hard_bounces names mailbox_disabled'],
-  ['full', 'mailbox_full', 'soft', 'soft-bounced; the address itself is not the cause'],
-  ['moved', 'no_domain', 'soft', 'soft-bounced, because sending.hard_bounces does not name no_domain'],
+  ['gone', 'no_mailbox', 'hard', "says this mailbox doesn't exist. We stopped sending to"],
+  ['closed', 'mailbox_disabled', 'hard', 'It is a hard bounce, because sending.hard_bounces names mailbox_disabled'],
+  [
+    'full',
+    'mailbox_full',
+    'soft',
+    "says this mailbox is full. Postrider won't try again. The address itself is not the cause",
+  ],
+  ['moved', 'no_domain', 'soft', 'It is a soft bounce, because sending.hard_bounces does not name no_domain'],
 ])('an address that is %s has the class %s and bounces %s, and explain says why', async (name, said, type, why) => {
   const to = `${name}@a.remote.example`
   const { body } = await server.send({ to })

@@ -45,7 +45,7 @@ test('a missing DKIM record is noticed within an hour, and its return too', asyn
   await server.clock.leap(3_600_000)
   await found('domains', 'fail')
   expect(reported('health check got worse', 'domains')).toMatchObject({ level: 'warn', status: 'fail' })
-  expect(String(reported('health check got worse', 'domains')!.found)).toContain(name)
+  expect(String(reported('health check got worse', 'domains')!.found)).toContain(`${domain.name} has 1 missing`)
 
   server.zone.set(name, 'TXT', [record.value])
   await server.clock.leap(3_600_000)

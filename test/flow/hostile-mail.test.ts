@@ -43,7 +43,7 @@ test('a mail that blocks its thread is a soft bounce after two tries, and others
   expect(attempts.filter(({ duration_ms }: { duration_ms: number }) => duration_ms > 0).length).toBeLessThanOrEqual(3)
 
   const { recipients } = await server.read(`/v1/messages/${body.id}/explain`)
-  expect(words(recipients[0])).toContain('Reason: the message took too long to prepare')
+  expect(words(recipients[0])).toContain('could not be delivered: the message took too long to prepare')
   expect(recipients[0].suppressions).toEqual([])
   expect(remote.mails.length).toBe(1)
 })

@@ -109,10 +109,10 @@ describe('of mail that the remote server accepted', () => {
 
     const [explained] = (await server.read(`/v1/messages/${id}/explain`)).recipients
     expect(explained).toMatchObject({ bounce_class: 'no_mailbox', rule: 'user-unknown' })
-    expect(explained.explanation[0]).toStartWith(
-      'The remote server accepted the message. A report from mx.hosts.example, ',
-    )
-    expect(explained.explanation[0]).toContain('(rule user-unknown)')
+    const [accepted, reported] = explained.explanation
+    expect(accepted).toBe('The remote server accepted the message and could not deliver it.')
+    expect(reported).toStartWith('A report from mx.hosts.example of ')
+    expect(reported).toEndWith(" says this mailbox doesn't exist.")
   })
 
   test('a notice of unknown form bounces it softly, and explain names the rule', async () => {

@@ -152,7 +152,7 @@ test('is alone on a separate listener, for the same networks', async () => {
 test('has the time of the last backup, once there is one', async () => {
   await open()
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBeUndefined()
-  noteBackup(server.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere', signedBy: undefined })
+  noteBackup(server.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere', signedBy: 'ed25519:A' })
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBe(1_795_262_400)
   expect(await value('postrider_held{queue="delivery",scope="cluster"}')).toBe(0)
 })

@@ -215,6 +215,7 @@ test('the ownership record is enough to receive, and the DKIM records are needed
   server.zone.set(record.name, 'TXT', ['postrider-verify=00000000000000000000000000000000', record.value])
   expect(await verify()).toMatchObject({
     status: 'verified',
+    sends_live: false,
     proved_by: 'txt',
     detail: expect.stringContaining('DKIM'),
   })

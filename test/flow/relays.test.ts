@@ -112,7 +112,7 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
       relay: { name: 'provider', rule: 1, because: 'rule' },
     })
     const said = await explained(id)
-    expect(said[0]).toStartWith('The relay provider (127.0.0.1) accepted the message at ')
+    expect(said[0]).toStartWith('The relay provider (127.0.0.1) accepted the message on the first attempt')
     expect(said).toContain('Attempt 1 went through the relay provider: relay rule 1 says so.')
     const { explanation } = await server.read('/v1/explain?to=bob@one.remote.example')
     expect(explanation[0]).toBe('Mail goes through the relay provider (127.0.0.1): relay rule 1 says so.')
@@ -233,7 +233,7 @@ describeWith(POSTFIX_TOOLS, 'a real Postfix as relay', () => {
     const { recipients } = await server.read(`/v1/messages/${id}`)
     expect(recipients[0]).toMatchObject({ bounce_type: 'hard', bounce_code: '5.1.1' })
     expect((await server.eventsOf(id)).map(({ type }) => type)).toEqual(['message.delivered', 'message.bounced'])
-    expect((await explained(id))[0]).toContain('A report from')
+    expect((await explained(id))[1]).toStartWith('A report from')
   })
 
   test('whose connection is cut in mid-transfer gets the mail once, at the next attempt', async () => {

@@ -50,7 +50,7 @@ describe('with several addresses', () => {
     await server.ended(body.id)
     expect(arrived).toEqual([['127.0.0.2', 'out2.sender.example']])
     expect(await attemptsOf(body.id)).toEqual(['1 delivered 127.0.0.2'])
-    expect((await explained(body.id)).explanation[0]).toContain('at attempt 1, from 127.0.0.2.')
+    expect((await explained(body.id)).explanation[0]).toContain('on the first attempt, from 127.0.0.2.')
   })
 
   test('one that the destination blocks rests there, and the message goes at once from another one', async () => {

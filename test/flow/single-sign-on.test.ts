@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { FIRST_USER, type User } from '../../src/model/user.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { createLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { hashPassword } from '../../src/web/api/password.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/web/api/sessions.ts'
@@ -49,9 +51,13 @@ const ROLES = [
 ] as const
 const MAPPED = { roles_claim: 'groups', roles: ROLES }
 
+/** Lines of the log. */
+const lines: string[] = []
+
 async function open(oidc: ConfigValues['oidc'] = {}, config: ConfigValues = {}): Promise<void> {
   server = await startTestServer({
     remote,
+    log: createLog({ clock: systemClock, level: 'warn', format: 'json', write: (line) => lines.push(line) }),
     config: {
       http: { public_url: PUBLIC },
       oidc: {
@@ -194,6 +200,49 @@ test('an address that the provider did not verify makes no account', async () =>
   provider.current = { sub: 'new', email: 'new@a.example', groups: ['mail-readers'] }
   expect(fault(await browser().signIn())).toBe('unverified')
   expect(await server.store().users.findByEmail('new@a.example')).toBeNull()
+})
+
+test.each([false, true])('a refused address makes no account, with trust_email %p', async (trust_email) => {
+  await open({ ...MAPPED, trust_email })
+  provider.current = { sub: 'eve', email: 'eve@a.example', email_verified: false, groups: ['mail-readers'] }
+  expect(fault(await browser().signIn())).toBe('unverified')
+  expect(await server.store().users.findByEmail('eve@a.example')).toBeNull()
+})
+
+test('asks the UserInfo endpoint for what the ID token lacks, and logs the claims that came', async () => {
+  const full = provider
+  provider = await startOidcProvider([CALLBACK], 'web', true)
+  try {
+    writeFileSync(join(folder, 'thin.pem'), provider.ca)
+    await open({ ...MAPPED, ca_file: join(folder, 'thin.pem') })
+    provider.current = {
+      sub: 'ann',
+      email: 'ann@a.example',
+      email_verified: true,
+      name: 'Ann',
+      groups: ['mail-readers'],
+    }
+    expect(await browser().signIn()).toBe('/dashboard/')
+    const roles = { [server.organizationId]: 'viewer' }
+    expect(await server.store().users.findByEmail('ann@a.example')).toMatchObject({ name: 'Ann', roles })
+    provider.current = { ...provider.current, groups: [] }
+    expect(fault(await browser().signIn())).toBe('no_role')
+    const rejected = lines.map((line) => JSON.parse(line)).findLast(({ reason }) => reason === 'no_role')
+    expect(rejected.claims.split(' ')).toEqual(expect.arrayContaining(['email', 'groups', 'sub']))
+    provider.current = { sub: 'bob', email: 'bob@a.example', email_verified: false, groups: ['mail-readers'] }
+    expect(fault(await browser().signIn())).toBe('unverified')
+  } finally {
+    await provider.stop()
+    provider = full
+  }
+})
+
+test('does not ask the UserInfo endpoint when the ID token has all of it', async () => {
+  await open(MAPPED)
+  provider.current.groups = ['mail-readers']
+  provider.requests.length = 0
+  expect(await browser().signIn()).toBe('/dashboard/')
+  expect(provider.requests).not.toContain('/me')
 })
 
 test.each(['', 'x'.repeat(256)])('a subject of %j is refused', async (sub) => {

@@ -21,7 +21,7 @@ const FILES = [
 
 const manifest = Buffer.from(
   JSON.stringify({
-    format: 3,
+    format: 1,
     program: '0.1.0',
     schema: 1,
     made_at: '2026-11-21T12:00:00.000Z',

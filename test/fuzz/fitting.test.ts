@@ -84,7 +84,8 @@ interface Reported {
 }
 
 const says = (what: RegExp) => (reported: Reported) => what.test(reported.message)
-const ADDRESS = /must be (?:one address such as|an email address|a pattern such as|a domain name such as|a host under)/
+const ADDRESS =
+  /must be (?:one address such as|an email address|a pattern such as|a domain name such as|a host under)|Enter a domain such as/
 
 /** Drawn less than once in 5,000 requests. */
 const LOCALES = 'one locale in two spellings'
@@ -115,14 +116,14 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'rules over several fields',
     says(
-      /^Provide html(?:,| or) (?:MJML or )?text|^subject is required|combined with html or text|must be absent or null when html is present|requires template_id|Provide either csv|^expected either stream or tag|^group_by \w+ cannot be combined|^role (?:is required|requires X-Organization)/,
+      /^Provide html(?:,| or) (?:MJML or )?text|^subject is required|combined with html or text|must be absent or null when html is present|requires template_id|^replies cannot be combined with reply_to|^reply_to_name requires replies|Provide either csv|^expected either stream or tag|^group_by \w+ cannot be combined|^role (?:is required|requires X-Organization)/,
     ),
   ],
   ['the sum over to, cc and bcc', says(/must have at most 50 recipients|must contain at most 50 addresses/)],
   [
     'which resources exist',
     says(
-      /does not match any (?:domain|configured plan|template|stored event)|must be one of free, starter|is not a domain of this organization|does not exist for this template|is not a target of this route/,
+      /does not match any (?:domain|configured plan|template|stored event)|must be one of free, starter|is not a domain of this organization|does not exist for this template|is not a target of this route|^replies (?:must be the ID or name|is the name of several|leads to)/,
     ),
   ],
   ['which cursors were issued', says(/^cursor is invalid for this list|^This cursor belongs to a list/)],
@@ -133,7 +134,7 @@ const CANNOT_SAY: [why: string, is: (reported: Reported) => boolean][] = [
   [
     'URLs by the rules of browsers',
     ({ field, message }) =>
-      /^(?:url|action\.config\.url|attachments\[\d+\]\.url) is not accepted: not a URL$/.test(message) ||
+      /^(?:url|action\.config\.url|attachments\[\d+\]\.url) is not accepted: the URL is not valid$/.test(message) ||
       (field === 'target' && /must be a host such as/.test(message)),
   ],
   [

@@ -19,8 +19,8 @@ import { readAuthorMail } from '../../src/receiving/smtp-submission/author-mail.
 import { colourOf } from '../../src/sending/analysis/colour.ts'
 import { examineLinks } from '../../src/sending/analysis/links.ts'
 import { createFilling, parseText } from '../../src/sending/submission/template-engine.ts'
-import { preferredWaitMs } from '../../src/web/api/prefer.ts'
 import { parseIsoTime } from '../../src/web/api/schema.ts'
+import { preferredWaitMs } from '../../src/web/api/waiting.ts'
 import { machineOf } from '../../src/web/tracking/machines.ts'
 import { runs } from './runs.ts'
 

@@ -205,7 +205,10 @@ describe('limits', () => {
 })
 
 describe('certificate', () => {
-  const held = (days: number) => ({ names: [HOSTNAME], endsAt: systemClock.now() + days * DAY_MS + 60_000 })
+  const held = (days: number, of = 90) => {
+    const endsAt = systemClock.now() + days * DAY_MS + 60_000
+    return { names: [HOSTNAME], startsAt: endsAt - of * DAY_MS, endsAt }
+  }
 
   test('its name and its expiry are checked', async () => {
     const now = systemClock.now()
@@ -214,10 +217,13 @@ describe('certificate', () => {
     const check = async (own: string) =>
       machine.check('certificate', { installation: { certificateFiles: [join(own, 'certificate.pem')] } })
     expect(await check(await made([HOSTNAME], 90))).toMatchObject({ status: 'pass' })
-    expect(await check(await made([HOSTNAME], 10))).toMatchObject({ status: 'warn' })
+    expect(await check(await made([HOSTNAME], 10))).toMatchObject({ status: 'pass' })
     expect(await check(await made(['other.example'], 90))).toMatchObject({ status: 'warn' })
     const later = { now: () => now + 100 * DAY_MS }
     const file = join(await made([HOSTNAME], 90), 'certificate.pem')
+    const soon = { now: () => now + 80 * DAY_MS }
+    const ending = await machine.check('certificate', { installation: { certificateFiles: [file] }, deps: soon })
+    expect(ending.status).toBe('warn')
     const ended = await machine.check('certificate', { installation: { certificateFiles: [file] }, deps: later })
     expect(ended.status).toBe('fail')
     expect(await check(files({ 'certificate.pem': 'nonsense' }))).toMatchObject({ status: 'fail' })
@@ -229,6 +235,9 @@ describe('certificate', () => {
     ['a missing one with its reason', { trouble: 'no A record' }, 'fail', 'no certificate issued yet: no A record'],
     ['one', { held: held(60) }, 'pass', 'certificate for 1 name, valid for 60 more days'],
     ['one that is not renewed', { held: held(10) }, 'warn', 'valid for 10 more days'],
+    ['a new one of six days', { held: held(5, 6) }, 'pass', 'valid for 5 more days'],
+    ['a new one of half a day', { held: held(0.49, 0.5) }, 'pass', 'valid for 11 more hours'],
+    ['one of six days that is not renewed', { held: held(0.9, 6) }, 'warn', 'valid for 21 more hours'],
     ['a valid one whose renewal fails', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
     [
       'one without a name',

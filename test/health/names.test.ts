@@ -28,6 +28,9 @@ describe('hostname', () => {
       message: `${HOSTNAME} resolves to 11.0.0.1, but 11.0.0.1 is not this machine`,
     })
     expect(foreign.advice).toContain(IPV4)
+    machine.zone.set(HOSTNAME, 'A', ['11.0.0.1', '11.0.0.2'])
+    const two = 'but 11.0.0.1 and 11.0.0.2 are not this machine'
+    expect((await machine.check('hostname')).message).toEndWith(two)
     machine.zone.remove(HOSTNAME)
     expect(await machine.check('hostname')).toMatchObject({
       status: 'fail',

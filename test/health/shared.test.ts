@@ -101,9 +101,10 @@ const node = (name: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
   startedAt: START,
   seenAt: START,
   state: 'active',
-  slots: 128,
   underWay: 0,
+  isHandedOver: false,
   endedAt: null,
+  settings: null,
   ...change,
 })
 
@@ -147,6 +148,34 @@ describe('nodes', () => {
     expect(await check(node('mx1', { state: 'draining' }))).toMatchObject({ status: 'fail' })
     const found = await check(node('mx1'), node('mx2', { state: 'ended', keyName: 'other' }))
     expect(found.message).toBe('mx2 has ended')
+  })
+})
+
+describe('settings of nodes', () => {
+  const check = async (...list: NodeRecord[]) => {
+    const checks = nodeChecks(async () => list, { domains: [], smarthost: null, addressesOfNodes: [] }, {} as never)
+    return (await runChecks(checks.filter(({ name }) => name === 'node_settings')))[0]!
+  }
+  const same = { 'oidc.issuer': 'aa' }
+
+  test('that are the same pass, and a node without published ones is left out', async () => {
+    expect(await check(node('mx1', { settings: same }), node('mx2'))).toMatchObject({ status: 'skip' })
+    const two = [node('mx1', { settings: same }), node('mx2', { settings: { ...same } })]
+    expect(await check(...two)).toMatchObject({ status: 'pass' })
+    expect(await check(...two, node('mx3', { settings: {}, state: 'ended' }))).toMatchObject({ status: 'pass' })
+  })
+
+  test('that differ are named by their keys, also where one node has the default', async () => {
+    const other = node('mx2', { settings: { 'oidc.issuer': 'bb', 'plans.free.domains': 'cc' } })
+    expect(await check(node('mx1', { settings: same }), other)).toMatchObject({
+      status: 'warn',
+      message: 'these settings differ between mx1, mx2: oidc.issuer, plans.free.domains',
+    })
+  })
+
+  test('are not compared while the nodes have different keys', async () => {
+    const other = node('mx2', { settings: {}, keyName: 'other' })
+    expect(await check(node('mx1', { settings: same }), other)).toMatchObject({ status: 'skip' })
   })
 })
 

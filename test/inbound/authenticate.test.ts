@@ -34,6 +34,7 @@ function looked(raw: Buffer, more: Partial<Claim> = {}): Promise<Authentication>
   return authenticate({ from, ...claim }, { resolver, clock: systemClock, hostname: 'mx.b.test', limitMs: 120_000 })
 }
 const SIGNING = { signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PEM } // the types require it twice
+const LONG_NAME = `${'label.'.repeat(42)}test`
 const strangers = { remoteAddress: '127.9.9.9', returnPath: 'b@evil.test' }
 const resultsOf = ({ results }: Authentication, method: string) => results.filter((each) => each.method === method)
 
@@ -265,6 +266,31 @@ describe('authentication', () => {
     expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
   })
 
+  test('passes a signature whose selector has an underscore', async () => {
+    const found = await looked(signed(mail(BANK), 'bank.test', Date.now(), 'mail_2'), strangers)
+    expect(found.verdicts).toMatchObject({ dkim: 'pass', dmarc: 'pass' })
+    expect(resultsOf(found, 'dkim')[0]!.properties).toContainEqual(['header.s', 'mail_2'])
+  })
+
+  // threat: forged-authors
+  test.each([
+    ['expired', { expires: new Date(1e12) }, 'neutral', 'expired'],
+    ['uses SHA-1', { algorithm: 'rsa-sha1' }, 'policy', 'weak algorithm'],
+    ['names a domain longer than DNS allows', { signingDomain: LONG_NAME }, 'neutral', 'signature syntax error'],
+  ])('passes no signature that %s', async (_, more, dkim, comment) => {
+    const raw = mail(BANK)
+    const key = { ...SIGNING, ...more }
+    const { signatures, errors } = await dkimSign(raw, {
+      ...key,
+      signTime: new Date(9e11),
+      signatureData: [key],
+    } as never)
+    expect(errors).toEqual([])
+    const found = await looked(Buffer.concat([Buffer.from(signatures), raw]), strangers)
+    expect(found.verdicts).toMatchObject({ dkim, dmarc: 'fail' })
+    expect(resultsOf(found, 'dkim')[0]!.comment).toBe(comment)
+  })
+
   // threat: forged-authors
   // threat: signature-and-header-floods
   test('looks up only 20 of 25 signatures', async () => {
@@ -362,6 +388,25 @@ describe('failures and limits', () => {
   })
 
   // threat: dns-verdict-errors
+  test('a key whose server does not answer delays no other key', async () => {
+    const { promise: bankAsked, resolve } = Promise.withResolvers<void>()
+    const txtStrings: Resolver['txtStrings'] = async (name) => {
+      if (name === 's1._domainkey.bank.test') resolve()
+      if (name === 's1._domainkey.evil.test') await bankAsked
+      return await zoned.txtStrings(name)
+    }
+    const zoned = resolver
+    const claim = {
+      raw: signed(signed(mail(BANK), 'bank.test'), 'evil.test'),
+      ...strangers,
+      helo: 'h',
+      from: 'ceo@bank.test',
+    }
+    const deps = { resolver: { ...zoned, txtStrings }, clock: systemClock, hostname: 'h', limitMs: 10_000 }
+    expect((await authenticate(claim, deps)).verdicts).toMatchObject({ dkim: 'pass', dmarc: 'pass' })
+  })
+
+  // threat: dns-verdict-errors
   test('at the deadline unknown results are temperror, and known ones stay', async () => {
     zone.fail('_dmarc.bank.test', 'timeout')
     const clock = createFakeClock(Date.now())
@@ -411,6 +456,19 @@ describe('failures and limits', () => {
     })
     const good = signed(mail([...fields, ...BANK]), 'bank.test')
     expect((await looked(good, strangers)).verdicts).toMatchObject({ dkim: 'pass', dmarc: 'pass' })
+  })
+
+  // threat: signature-and-header-floods
+  test('a megabyte of long blanks in a signature costs no time', async () => {
+    const runs = `${' '.repeat(255)}x`.repeat(3_900)
+    const raw = mail([`DKIM-Signature: v=1; a=rsa-sha256; d=bank.test; s=s1; h=from; bh=x; b=x; z=${runs}`, ...BANK])
+    await expectCostUnder(150, async () => expect((await looked(raw, strangers)).verdicts.dkim).toBe('none'))
+  })
+
+  // threat: dkim-header-cost
+  test('many carriage returns in a field cost no time', async () => {
+    const raw = signed(mail([`X: ${'\r'.repeat(100_000)}x`, ...BANK]), 'bank.test')
+    await expectCostUnder(700, async () => expect((await looked(raw, strangers)).verdicts.dkim).toBe('pass'))
   })
 
   test.each(['', '\r\n', '\r\n\r\n', 'garbage', ': \r\n\r\n', 'From:\r\n', '\0\xff'])(

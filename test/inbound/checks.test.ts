@@ -13,7 +13,7 @@ import { bounded } from '../../src/receiving/inbound/bounded-head.ts'
 import { checked } from '../../src/receiving/inbound/checks.ts'
 import { KEY_PEM, KEY_RECORD, mail, signed } from './signed-mail.ts'
 
-/** Our check of signatures gives the results of mailauth's. */
+/** The steps of mailauth that we call give the results of its `authenticate`. */
 
 const ed: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync('ed25519')
 const edText = ed.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
@@ -52,7 +52,6 @@ function theirFindings({ dkim, spf, arc, dmarc }: Theirs) {
       selector,
       algorithm: algo ?? '',
       value: signature ?? '',
-      unsignedBytes: status.underSized ?? 0,
     }))
   const chain = arc === false ? null : { result: arc.status.result, i: arc.i }
   return plain({ signatures, authors: dkim.headerFrom, spf, chain, dmarc })
@@ -74,8 +73,10 @@ async function expectSame(mail: Buffer, more: Partial<typeof by> = {}) {
   const whole = { ...who, strict: true, disableBimi: true, minBitLength: 1024, resolver }
   const theirs = await authenticate(raw, whole)
   const ours = await checked(raw, who, resolver, Date.now())
-  // mailauth ignores what is not base64.
-  const isStricter = ours.dkim.some(({ value }) => !/^[A-Za-z0-9+/]*={0,2}$/.test(value))
+  // mailauth ignores what is not base64, and passes signatures over a part of the body.
+  const isStricter = ours.dkim.some(
+    ({ value, comment }) => !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || comment?.startsWith('l= leaves'),
+  )
   if (fault === null && !isStricter) {
     expect(ourFindings(ours)).toEqual(theirFindings(theirs))
     compared++

@@ -263,8 +263,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
   test.each(['large-message-flood', 'large-ready-flood', 'stderr-flood'])(
     'that makes a %s is ended before its deadline',
     async (deed) => {
-      const readers = hostileReaders({ limits: { computeMs: 60_000, totalMs: 60_000 } })
-      await readers.read(healthy())
+      const readers = hostileReaders({ start: startUnskilled, limits: { computeMs: 60_000, totalMs: 60_000 } })
       const before = process.cpuUsage()
       await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
       const { user, system } = process.cpuUsage(before)
@@ -276,8 +275,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
 
   // threat: reader-traffic
   test('that fills its heap is ended before its deadline', async () => {
-    const readers = hostileReaders({ limits: { computeMs: 60_000, totalMs: 60_000 } })
-    await readers.read(healthy())
+    const readers = hostileReaders({ start: startUnskilled, limits: { computeMs: 60_000, totalMs: 60_000 } })
     await expect(readers.read(doing('eat'))).rejects.toThrow('451 4.3.0')
     expect(logged.join()).toContain('the process exceeded its memory limit')
   })

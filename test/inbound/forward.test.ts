@@ -4,7 +4,7 @@ import { queueOf } from '../../src/model/delivery.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { claimDue } from '../support/claim.ts'
-import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
+import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, SESSION, START, spoken } from './setup.ts'
 
 let setup: InboundSetup
 beforeEach(async () => {
@@ -67,6 +67,7 @@ describe('a forwarded mail', () => {
       requireTls: false,
       stream: 'transactional',
       unsubscribe: false,
+      replies: null,
       trackOpens: false,
       trackClicks: false,
     })
@@ -265,6 +266,24 @@ describe('mail that an organization may not forward or store', () => {
     expect((await setup.store.usage.of(setup.organization.id, START)).forwards).toBe(2)
   })
 
+  test('is deferred at RCPT when the mail’s other recipients use up the day, so that it is never all of the mail', async () => {
+    await START_OVER(limited({ forwardsPerDay: 3 }))
+    for (const name of ['a', 'b'])
+      await setup.addRoute(
+        { type: 'address', value: `${name}@ours.test` },
+        forwardTo(`1@${name}.test`, `2@${name}.test`),
+      )
+    await expect(setup.send(['a@ours.test', 'b@ours.test'])).rejects.toThrow('452 4.7.1')
+    const first = await setup.handler.onRecipient(SESSION, spoken('a@ours.test'), [])
+    await expect(setup.handler.onRecipient(SESSION, spoken('b@ours.test'), [first])).rejects.toThrow('452 4.7.1')
+  })
+
+  test('is deferred at RCPT for a domain that cannot seal, so that it holds back no other recipient', async () => {
+    await setup.addDomain('keyless.test', { dkim: [] })
+    await setup.addRoute({ type: 'domain', value: 'keyless.test' }, forwardTo('bo@b.test'))
+    await expect(setup.handler.onRecipient(SESSION, spoken('a@keyless.test'), [])).rejects.toThrow('451 4.7.1')
+  })
+
   test('is deferred at RCPT at the storage limit', async () => {
     await START_OVER(limited({ storedBytes: 1 }))
     await setup.addRoute({ type: 'address', value: 'info@ours.test' })
@@ -291,6 +310,9 @@ describe('mail that an organization may not forward or store', () => {
     await expect(setup.send(to)).rejects.toThrow('452 4.5.3')
     // Two recipients of one route are one forward.
     await setup.send([...to.slice(0, 5), 'info0+x@ours.test'])
+    await setup.addDomain('second.test')
+    await setup.addRoute({ type: 'catch_all', value: null }, forwardTo(...addresses(30, 'all')))
+    await expect(setup.send(['x@ours.test', 'x@second.test'])).rejects.toThrow('452 4.5.3')
     const forwards = await sentOn()
     expect(forwards.reduce((sum, { deliveries }) => sum + deliveries.length, 0)).toBe(50)
   })

@@ -42,7 +42,16 @@ const READING = {
   verdicts: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' },
   dmarcPolicy: 'none',
   dmarcReason: null,
-  head: { from: '', fromHeader: '', subject: '', messageId: '', hops: 0, loop: null },
+  head: {
+    from: '',
+    fromHeader: '',
+    subject: '',
+    messageId: '',
+    hops: 0,
+    answers: [],
+    autoSubmitted: false,
+    loop: null,
+  },
   parseError: null,
   forwards: [],
 }

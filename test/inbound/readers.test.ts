@@ -98,6 +98,8 @@ describe.each([
         fromHeader: 'The Bank <ceo@bank.test>',
         subject: 'Hello',
         messageId: '<1@bank.test>',
+        answers: [],
+        autoSubmitted: false,
         hops: 0,
         loop: null,
       })
@@ -182,12 +184,36 @@ describe.each([
 
     test('has attachments that can be read again from the store', async () => {
       const part = '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n'
-      const raw = mail([...BANK, 'Content-Type: multipart/mixed; boundary=b'], `${part}${part}--b--\r\n`)
+      const other = part.replace('aGVsbG8=', 'd29ybGQ=')
+      const raw = mail([...BANK, 'Content-Type: multipart/mixed; boundary=b'], `${part}${other}--b--\r\n`)
       const pool = shared
       const reading = await pool.read(job(raw))
       expect(unpackParsed(reading.parsed).attachments.map(({ sizeBytes }) => sizeBytes)).toEqual([5, 5])
-      const read = await pool.attachments(unpackRaw(reading.raw))
-      expect(read?.map((each) => Buffer.from(each).toString())).toEqual(['hello', 'hello'])
+      const read = async (place: number) => {
+        const bytes = await pool.attachment(unpackRaw(reading.raw), place)
+        return bytes && Buffer.from(bytes).toString()
+      }
+      expect([await read(1), await read(2), await read(3)]).toEqual(['hello', 'world', null])
+    })
+
+    test('has its new part beside the whole text if it is an answer of a person', async () => {
+      const text = 'Yes, please.\r\n\r\nOn 23/11/2026 09:41, Shop wrote:\r\n> Leave it outside?\r\n'
+      const partsOf = async (...fields: string[]) => {
+        const { head, parsed } = await shared.read(job(mail([...BANK, ...fields], text)))
+        const { textBody, replyText, replyHtml } = unpackParsed(parsed)
+        expect(textBody.replaceAll('\r\n', '\n')).toContain('> Leave it outside?')
+        return [head.answers, head.autoSubmitted, replyText, replyHtml]
+      }
+      const answer = ['In-Reply-To: <3@ours.test>', 'References: <1@ours.test> <2@ours.test>']
+      expect(await partsOf(...answer)).toEqual([
+        ['<3@ours.test>', '<2@ours.test>', '<1@ours.test>'],
+        false,
+        'Yes, please.',
+        null,
+      ])
+      expect(await partsOf()).toEqual([[], false, null, null])
+      for (const mark of ['Auto-Submitted: auto-replied', 'List-Id: <l.example>', 'Precedence: list'])
+        expect(await partsOf(...answer, mark)).toMatchObject([{}, true, null, null])
     })
 
     test('is made into the body of its post, the same bytes as here', async () => {
@@ -198,8 +224,10 @@ describe.each([
       const ids = { id: 'inb_1', organizationId: 'org_1', domainId: 'dom_1', routeId: 'rte_1', receivedAt: 0 }
       const message = inboundMessage({ ...ids, to: Array(50).fill('ann@b.test') })
       const contents = [Buffer.from('hello'), Buffer.from('hello')]
-      const made = async (post: Pick<InboundPost, 'raw'>) => shared.makeBody({ message, parsed, ...post })
-      const here = (given: Buffer[] | null) => new Uint8Array(inboundBody(message, unpackParsed(parsed), given))
+      const made = async (post: Pick<InboundPost, 'raw'>) =>
+        shared.makeBody({ message, parsed, replies: { answered: null }, ...post })
+      const here = (given: Buffer[] | null) =>
+        new Uint8Array(inboundBody(message, unpackParsed(parsed), given, { answered: null }))
       expect(await made({ raw })).toEqual(here(contents))
       expect(await made({ raw: 'absent' })).toEqual(here(null))
       expect(await made({ raw: 'unreadable' })).toEqual(here([]))

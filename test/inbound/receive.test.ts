@@ -68,6 +68,8 @@ describe('a mail', () => {
       parseError: null,
       forwardedAs: null,
       notForwarded: [],
+      inReplyTo: null,
+      autoSubmitted: false,
     })
     expect(Buffer.from(unpackRaw((await setup.store.inbound.raw(message!.id))!)).toString()).toBe(MAIL)
     expect(await setup.store.inboundDeliveries.ofMessage(message!.id)).toMatchObject([
@@ -116,6 +118,17 @@ describe('a mail', () => {
     expect(setup.jobs).toHaveLength(1)
     expect(await setup.store.inboundDeliveries.ofMessage(byRoute.get(rest.id)!.id)).toEqual([])
     expect(await setup.store.inboundDeliveries.ofMessage(byRoute.get(info.id)!.id)).toHaveLength(1)
+  })
+
+  test('to two domains by one route becomes one message for each, so that their keys see only their own', async () => {
+    const setup = await openSetup()
+    const second = await setup.addDomain('second.test')
+    const all = await setup.addRoute({ type: 'catch_all', value: null }, { action: WEBHOOK })
+    await setup.send(['a@ours.test', 'b@second.test', 'c@ours.test'])
+    const found = (await messages(setup)).map(({ routeId, domainId, to }) => [routeId, domainId, to])
+    expect(found).toContainEqual([all.id, setup.domain.id, ['a@ours.test', 'c@ours.test']])
+    expect(found).toContainEqual([all.id, second.id, ['b@second.test']])
+    expect(found).toHaveLength(2)
   })
 
   test('for a store-only route wakes no delivery loop', async () => {

@@ -3,11 +3,12 @@ import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import { packMime } from '../../src/mail/mime-content.ts'
 import { readPolicyReport } from '../../src/mail/policy-report.ts'
+import { createReplyAddresses, type ReplyAddresses } from '../../src/mail/reply-address.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
-import type { Organization, Plan } from '../../src/model/organization.ts'
+import { type Organization, type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { QualityAlert } from '../../src/model/quality.ts'
 import { recognizeAddress } from '../../src/receiving/feedback/address.ts'
 import { readReport } from '../../src/receiving/feedback/content.ts'
@@ -28,6 +29,7 @@ import type {
   SmtpSession,
 } from '../../src/receiving/smtp-server/session.ts'
 import { createForwarding } from '../../src/sending/submission/forwarding.ts'
+import { SendingRules } from '../../src/sending/submission/sending-rules.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createRecords, type Records, START } from '../storage/records.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
@@ -60,6 +62,7 @@ export interface InboundSetup {
   reports: ReportMail[]
   /** Every line of the mail log and every wake-up, in order. */
   reported: string[]
+  replyAddresses: ReplyAddresses
   keyed: (deliveryId: string) => string
   addDomain(name: string, change?: Partial<Domain>): Promise<Domain>
   addRoute(match: RouteMatch, change?: Partial<InboundRoute>): Promise<InboundRoute>
@@ -107,6 +110,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
 
   let minted = 0
   const mintId = (prefix: string) => `${prefix}_${String(++minted).padStart(26, '0')}`
+  const replyAddresses = createReplyAddresses(new Uint8Array(32).fill(8))
   const verp = createVerp(new Uint8Array(32).fill(7))
   const findings: Findings = {
     verdicts: PASSED,
@@ -160,6 +164,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
     },
     forwarding: forwardingFor(store, options),
     clock: { now: () => START },
+    replyOf: (local, organizationId) => replyAddresses.decode(local, organizationId),
     loopTag: LOOP_TAG,
     hostname: HOSTNAME,
     requireVerified: true,
@@ -195,6 +200,7 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
     jobs,
     reports,
     reported,
+    replyAddresses,
     keyed: (deliveryId) => verp.encode(deliveryId, 'bounce'),
     addDomain,
     addRoute: async (match, change = {}) => {
@@ -225,11 +231,14 @@ export async function createInboundSetup(options: InboundSetupOptions = {}): Pro
 }
 
 function forwardingFor(store: Store, { confirmed, isStopped }: InboundSetupOptions) {
+  const firingAlerts = (id: string) => (isStopped?.(id) ? [{ id: 'alr_x' } as QualityAlert] : [])
+  const alerted = { ...store, snapshot: { ...store.snapshot, firingAlerts } }
+  const ruleSettings = { requireVerifiedDomain: true, stopSending: true, plans: () => UNLIMITED_PLAN }
   return createForwarding({
     store,
     settings: { confirmTargets: confirmed !== undefined, hostname: 'mail.postrider.test', requireVerifiedDomain: true },
-    stoppedBy: (id) => (isStopped?.(id) ? ({ id: 'alr_x' } as QualityAlert) : null),
-    submit: () => Promise.reject(new Error('nothing is submitted here')),
+    rules: new SendingRules(alerted, ruleSettings),
+    submission: { submit: () => Promise.reject(new Error('nothing is submitted here')) },
     links: () => createForwardLinks(new Uint8Array(32)),
     publicUrl: () => 'https://mail.postrider.test',
   })
@@ -276,6 +285,8 @@ function readingOf(job: ReadMail, { head, ...findings }: Findings): InboundResul
       subject: field('Subject'),
       messageId: field('Message-ID'),
       hops: 0,
+      answers: [field('In-Reply-To'), field('References')].filter((each) => each !== ''),
+      autoSubmitted: field('Auto-Submitted') !== '',
       loop: null,
       ...head,
     },

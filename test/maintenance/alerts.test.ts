@@ -112,6 +112,50 @@ test('tells a channel that is added later of what fires, and one of critical ale
   )
 })
 
+test('a silenced alert is not sent, a channel that was told of it is told of its end, and others when the silence ends', async () => {
+  const [first, later] = [answering({}), answering({})]
+  const alert = await raise()
+  const repeating = (...channels: SenderChannel[]) =>
+    createAlertSender({ alerts: store.alerts, channels, repeatAfterMs: 5 * MINUTE, now: () => now, log: silentLog })
+  await pass(MINUTE, repeating(channelOf(first.tell)).send)
+  await store.alerts.silence({ kind: 'disk', subject: '', node: '', severity: 'critical', until: now + DAY }, now)
+  const both = repeating(channelOf(first.tell), channelOf(later.tell, { name: 'later' }))
+  await pass(60 * MINUTE, both.send)
+  expect([first.told, later.told]).toEqual([['firing 1 at 0'], []])
+  await store.alerts.save({ ...alert, state: 'resolved', resolvedAt: now }, 'firing')
+  await pass(MINUTE, both.send)
+  expect([first.told.length, later.told]).toEqual([2, []])
+  await store.alerts.save({ ...alert, id: 'alr_again', raisedAt: now }, null)
+  await pass(60 * MINUTE, both.send)
+  expect([first.told.length, later.told]).toEqual([2, []])
+  await store.alerts.silence({ kind: 'disk', subject: '', node: '', severity: 'critical', until: now }, now)
+  await pass(MINUTE, both.send)
+  expect([first.told.length, later.told.length]).toEqual([3, 1])
+})
+
+test('an alert whose first notice failed, and that is silenced until it ends, posts nothing more', async () => {
+  const { told, tell } = answering({ error: 'HTTP 500' }, {})
+  const alert = await raise()
+  const { send } = senderOf(channelOf(tell))
+  await send(now)
+  await store.alerts.silence({ kind: 'disk', subject: '', node: '', severity: 'critical', until: now + DAY }, now)
+  await pass(10 * MINUTE, send)
+  await store.alerts.save({ ...alert, state: 'resolved', resolvedAt: now }, 'firing')
+  await pass(10 * MINUTE, send)
+  expect(told).toEqual(['firing 1 at 0'])
+})
+
+test('a silence of a warning does not hold back what has become critical', async () => {
+  const { told, tell } = answering({})
+  const alert = await raise({ severity: 'warning' })
+  await store.alerts.silence({ kind: 'disk', subject: '', node: '', severity: 'warning', until: now + DAY }, now)
+  await pass(MINUTE, senderOf(channelOf(tell)).send)
+  expect(told).toEqual([])
+  await store.alerts.save({ ...alert, severity: 'critical' }, 'firing')
+  await pass(MINUTE, senderOf(channelOf(tell)).send)
+  expect(told).toHaveLength(1)
+})
+
 test('two processes that both believe to lead post once', async () => {
   const { told, tell } = answering({})
   await raise()

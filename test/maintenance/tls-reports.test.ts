@@ -17,9 +17,7 @@ async function open(txt: Lookup<string>, from = 'tls@acme.test') {
   const reports = createTlsReports({
     store,
     resolver: { txt: async () => txt },
-    submit: async () => {
-      throw new Error('no mail in this test')
-    },
+    submission: { submit: () => Promise.reject(new Error('no mail in this test')) },
     post: async (url, { headers, body }) => {
       const report = JSON.parse(gunzipSync(body as Uint8Array).toString())
       posts.push({ url, type: headers['Content-Type'], report })

@@ -74,7 +74,7 @@ const parsing = (broken: object) => () =>
   )
 
 const withFile = { mail: 1, report: 1, policy_report: 1 } satisfies Record<
-  Exclude<ReaderJob['kind'], 'attachments' | 'post'>,
+  Exclude<ReaderJob['kind'], 'attachment' | 'post'>,
   1
 >
 const raw = new Uint8Array(Buffer.from('From: a@a.test\r\nTo: b@b.test\r\n\r\nHello\r\n'))
@@ -224,7 +224,7 @@ const readers = (start: () => Runner): Record<ReaderJob['kind'], () => Promise<v
   mail: reading('mail', start),
   report: reading('report', start),
   policy_report: reading('policy_report', start),
-  attachments: readingStored({ kind: 'attachments', raw: null }, start),
+  attachment: readingStored({ kind: 'attachment', raw: null, place: 1 }, start),
   post: readingStored({ kind: 'post', message: { sizeBytes: 1 }, parsed: null, raw: 'absent' }, start),
 })
 

@@ -69,7 +69,6 @@ async function start(
   const routes = new DestinationRoutes({
     shares,
     clock: clock.steady,
-    deliveries: { shareLimits: async () => {} },
     onFound: () => {},
     resolver: {
       mx: async (domain) => {

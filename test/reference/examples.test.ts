@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ExampleRequest } from '../../src/web/examples/example.ts'
+import { exampleIn, LANGUAGES, type Language } from '../../src/web/examples/languages.ts'
 import { type Operation, type Reference, readReference } from '../../src/web/reference/ui/document.ts'
-import { exampleIn, LANGUAGES, type Language } from '../../src/web/reference/ui/examples/languages.ts'
-import { type ExampleRequest, exampleOf } from '../../src/web/reference/ui/examples/request.ts'
+import { exampleOf } from '../../src/web/reference/ui/examples/request.ts'
 import { createRecords, type Ids } from '../api/contract-records.ts'
 import { type ContractServer, startContractServer } from '../api/contract-server.ts'
+import { DOCUMENTATION } from '../support/documentation.ts'
 import { readDocument } from '../support/documented.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { type Exchange, type Recorder, startRecorder } from './recorder.ts'
@@ -15,6 +17,8 @@ import { RUNNERS, type Runner, TOOLS } from './runners.ts'
 
 /** Ends the client's stream, which would reconnect for ever. */
 const FOLLOWS_FOREVER = 'events_stream'
+
+const REQUESTS = /^<!-- request: (\w+) -->\n```json\n([\s\S]*?)^```$/gm
 
 /** Texts that a language could mistake for its own syntax. */
 const HOSTILE = {
@@ -51,11 +55,21 @@ for (const language of LANGUAGES) {
         return response.json()
       }
       const records = createRecords(setup, call)
+      await records.all() // for lists
       for (const operation of reference.operations.filter(({ permission }) => permission !== null)) {
         const { id, path, body } = operation
-        const ids: Ids = path.includes('{') ? { ...(await records.all()), ...(await records.prepare(id)) } : {}
+        const ids: Ids = { ...(await records.of(path)), ...(await records.prepare(id)) }
         examples.set(id, { operation, request: exampleOf(operation, ids, records.withRealIds(body?.example)) })
       }
+    }
+    /** The requests of the manual, which writes them in the same languages. */
+    const prepareManual = () => {
+      const requests = DOCUMENTATION.flatMap(({ text }) => [...text.matchAll(REQUESTS)])
+      requests.forEach(([, id, body = ''], at) => {
+        const operation = reference.operations.find((each) => each.id === id)!
+        examples.set(`manual_${at}`, { operation, request: exampleOf(operation, {}, JSON.parse(body)) })
+      })
+      expect(requests.length).toBeGreaterThan(1)
     }
     const textOf = (request: ExampleRequest) => exampleIn(language, request, { origin: recorder.origin, key: null })
 
@@ -69,6 +83,7 @@ for (const language of LANGUAGES) {
       session = (await setup.signIn()).cookie.split('=')[1]!
       examples = new Map()
       await prepare()
+      prepareManual()
       const hostile = exampleOf(
         reference.operations.find(({ id }) => id === 'templates_preview')!,
         {},

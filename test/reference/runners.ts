@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
-import type { Language } from '../../src/web/reference/ui/examples/languages.ts'
+import type { Language } from '../../src/web/examples/languages.ts'
 import { installClient } from '../client/installed.ts'
 import { run } from '../support/real-tools.ts'
 

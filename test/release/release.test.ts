@@ -35,7 +35,7 @@ describeWith(['apt-get', 'dpkg-deb', 'xz', 'minisign'], 'a release', () => {
   let other: ReleaseKey
 
   const make = (out: string, ...args: string[]) => {
-    const options = ['--quick', '--allow-dirty', '--built', join(folder, 'built'), '--out', out, ...args]
+    const options = ['--allow-dirty', '--built', join(folder, 'built'), '--out', out, ...args]
     return run([process.execPath, join(ROOT, 'scripts/release.ts'), ...options])
   }
   const made = async (out: string, ...args: string[]) => {

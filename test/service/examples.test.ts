@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
 import { imageConfig } from '../../scripts/release-files/image/config.ts'
+import { writeChecksums } from '../../scripts/release-files/signature.ts'
 import { commandTree } from '../../src/cli/manual/packed.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { keysByPath } from '../../src/config/paths.ts'
@@ -13,6 +14,7 @@ import { buildOnce } from '../support/build-once.ts'
 import { inOtherRoot } from '../support/other-root.ts'
 import { changed, example } from '../support/proxy.ts'
 import { describeWith, run } from '../support/real-tools.ts'
+import { packageOf } from '../walk/debian.ts'
 
 /** scripts/examples for containers and machines: each is valid for its tool, and uses what Postrider has. */
 
@@ -128,8 +130,8 @@ describeWith(['root', 'cloud-init', 'shellcheck', 'unshare', 'dpkg', 'curl'], 't
     buildOnce()
     folder = mkdtempSync(join(tmpdir(), 'postrider-cloud-'))
     release = join(folder, 'release')
-    const made = await run([process.execPath, join(ROOT, 'scripts/package.ts'), '--out', release, '--quick'])
-    if (made.exitCode !== 0) throw new Error(made.output)
+    await packageOf(join(ROOT, 'dist/postrider'), pkg.version, release)
+    writeChecksums(release)
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -37,7 +37,7 @@ async function pack(out: string): Promise<void> {
   const program = join(folder, 'program')
   writeFileSync(program, '#!/bin/sh\necho "a program, $*"\n')
   chmodSync(program, 0o755)
-  const args = ['--program', program, '--out', out, '--quick']
+  const args = ['--program', program, '--out', out]
   const made = await run([process.execPath, join(ROOT, 'scripts/package.ts'), ...args])
   if (made.exitCode !== 0) throw new Error(made.output)
 }

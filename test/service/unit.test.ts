@@ -46,6 +46,28 @@ describeWith(['systemd-analyze'], 'what systemd says of the unit', () => {
   })
 })
 
+describeWith(['systemd-analyze'], 'the services of the backup timer', () => {
+  test('are accepted by systemd, and only the one for buckets and PostgreSQL has a network', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'postrider-unit-'))
+    const texts = ['backup', 'backup-network'].map((name) => {
+      const text = readFileSync(join(import.meta.dir, `../../scripts/package/${name}.service`), 'utf8')
+      writeFileSync(join(folder, `postrider-${name}.service`), text.replaceAll('/usr/bin/postrider', PROGRAM))
+      return text
+    })
+    for (const name of ['backup', 'backup-network']) {
+      const file = join(folder, `postrider-${name}.service`)
+      expect(await run(['systemd-analyze', 'verify', '--man=no', file])).toEqual({ exitCode: 0, output: '' })
+    }
+    expect(texts.map((text) => text.includes('\nPrivateNetwork=yes\n'))).toEqual([true, false])
+    expect(texts.map((text) => /^ExecStart=\S+ (.*)$/m.exec(text)?.[1])).toEqual([
+      'backup --if-network no',
+      'backup --if-network yes',
+    ])
+    expect(texts[0]).toContain('\nWants=postrider-backup-network.service\n')
+    rmSync(folder, { recursive: true })
+  })
+})
+
 describeWith(
   ['root', 'systemd-analyze', 'setpriv', 'python3-seccomp'],
   'the program under the filter of the unit',

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { SmtpReply } from '../../src/receiving/smtp-server/reply.ts'
+import { until } from '../support/patience.ts'
 import { startListener } from './setup.ts'
 
 const smtp = await startListener()
@@ -17,7 +18,7 @@ test('a client that resets, closes or half-closes its connection during DATA lea
     await smtp.nobodyLeft()
   }
   expect(smtp.taken).toEqual([])
-  expect(readdirSync(smtp.spoolDir)).toEqual([])
+  await until('its file to go', () => readdirSync(smtp.spoolDir).length === 0)
   expect(smtp.logged).toEqual([])
 })
 

@@ -323,12 +323,12 @@ describe('a mail is refused', () => {
     [
       'from another domain',
       ['From: shop@other.example'],
-      '550 5.7.1 from must be an address at the domain of this API key',
+      '550 5.7.1 from must be an address at example.com, the domain of this API key',
     ],
     [
       'from a subdomain',
       ['From: shop@sub.example.com'],
-      '550 5.7.1 from must be an address at the domain of this API key',
+      '550 5.7.1 from must be an address at example.com, the domain of this API key',
     ],
     [
       'with a line that is not a field',

@@ -6,7 +6,7 @@ import { found, ORGANIZATION, START } from './records.ts'
 
 const MINUTE = 60_000
 
-const alertOf = (change: Partial<Alert> = {}): Alert => ({
+export const alertOf = (change: Partial<Alert> = {}): Alert => ({
   id: 'alr_1',
   kind: 'disk',
   subject: 'disk',
@@ -31,8 +31,10 @@ const keyOf = (change: Partial<NoticeKey> = {}): NoticeKey => ({
   round: 0,
   ...change,
 })
-const dueAt = async (store: Store, now: number, channels = ['ops', 'chat']) =>
-  (await store.alerts.due(channels, now, 10)).map(({ channel, event, round }) => `${channel} ${event} ${round}`)
+const dueAt = async (store: Store, now: number, channels = ['ops', 'chat'], silenced: readonly string[] = []) =>
+  (await store.alerts.due(channels, now, { limit: 10, silenced })).map(
+    ({ channel, event, round }) => `${channel} ${event} ${round}`,
+  )
 
 async function raised(store: Store, channels: readonly string[] = ['ops']): Promise<void> {
   await store.alerts.save(alertOf(), null)
@@ -72,11 +74,12 @@ export function alertPromises(holds: Holds): void {
     await alerts.record(keyOf(), { attempt: 1, error: null, nextAttemptAt: null }, START + 3)
     await alerts.begin(keyOf({ channel: 'chat' }), 0, START + MINUTE)
     await alerts.save(alertOf(ENDED), 'firing')
-    expect(await dueAt(store, START + 2 * MINUTE)).toEqual(['chat firing 0', 'ops resolved 0'])
+    expect(await dueAt(store, START + 2 * MINUTE)).toEqual(['chat firing 0', 'ops resolved 0']) // its result is lost
     const chat = keyOf({ channel: 'chat' })
-    await alerts.record(chat, { attempt: 1, error: 'HTTP 500', nextAttemptAt: null }, START + 3 * MINUTE)
-    expect(await dueAt(store, START + 3 * MINUTE)).toEqual(['chat resolved 0', 'ops resolved 0'])
-    expect(await alerts.due(['ops'], START + 3 * MINUTE, 1)).toEqual([
+    await alerts.begin(chat, 1, START + 9 * MINUTE)
+    await alerts.record(chat, { attempt: 2, error: null, nextAttemptAt: null }, START + 3 * MINUTE)
+    expect((await dueAt(store, START + 3 * MINUTE)).sort()).toEqual(['chat resolved 0', 'ops resolved 0'])
+    expect(await alerts.due(['ops'], START + 3 * MINUTE, { limit: 1, silenced: [] })).toEqual([
       { ...keyOf({ event: 'resolved' }), status: 'pending', attempts: 0, endedAt: null, alert: alertOf(ENDED) },
     ])
   })
@@ -88,13 +91,35 @@ export function alertPromises(holds: Holds): void {
     expect(await dueAt(store, START + MINUTE * 60)).toEqual([])
   })
 
+  holds('a channel that did not get the beginning of an alert gets nothing when it ends', async (store) => {
+    const { alerts } = store
+    const channels = ['failing', 'given up', 'in progress', 'reminded']
+    await raised(store, channels)
+    const [failing, givenUp, inProgress, reminded] = channels.map((channel) => keyOf({ channel }))
+    for (const key of [failing!, givenUp!, inProgress!, reminded!]) await alerts.begin(key, 0, START + MINUTE)
+    const failed = { attempt: 1, error: 'HTTP 500', nextAttemptAt: null }
+    await alerts.record(failing!, { ...failed, nextAttemptAt: START + MINUTE }, START)
+    await alerts.record(givenUp!, failed, START)
+    await alerts.record(reminded!, failed, START)
+    const reminder = { ...reminded!, round: 1 }
+    await alerts.addNotices([reminder], START)
+    await alerts.begin(reminder, 0, START + MINUTE)
+    await alerts.record(reminder, { attempt: 1, error: null, nextAttemptAt: null }, START)
+    await alerts.save(alertOf(ENDED), 'firing')
+    const retried = { ...failed, nextAttemptAt: START + MINUTE }
+    await alerts.record(inProgress!, retried, START)
+    expect(await dueAt(store, START + 60 * MINUTE, channels)).toEqual(['reminded resolved 0'])
+  })
+
   holds('an attempt is counted before it is made, by one process, and repeated if no result follows', async (store) => {
     const { alerts } = store
     await raised(store)
     const both = await Promise.all([1, 2].map(() => alerts.begin(keyOf(), 0, START + MINUTE)))
     expect(both.filter(Boolean)).toHaveLength(1)
     expect(await dueAt(store, START + MINUTE - 1)).toEqual([])
-    expect(await alerts.due(['ops'], START + MINUTE, 1)).toMatchObject([{ attempts: 1, status: 'pending' }])
+    expect(await alerts.due(['ops'], START + MINUTE, { limit: 1, silenced: [] })).toMatchObject([
+      { attempts: 1, status: 'pending' },
+    ])
     await alerts.begin(keyOf(), 1, START + 2 * MINUTE)
     // The result of the first attempt comes late, and belongs to no attempt any more.
     await alerts.record(keyOf(), { attempt: 1, error: 'late', nextAttemptAt: null }, START + MINUTE)
@@ -130,6 +155,34 @@ export function alertPromises(holds: Holds): void {
       { lastDeliveredAt: START + 3, failingSince: START + 4, failures: 1 },
     ])
   })
+
+  holds(
+    'a silence holds until it ends, is replaced by the next one, and holds back no end of an alert',
+    async (store) => {
+      const { alerts } = store
+      await raised(store, ['ops', 'chat'])
+      const silence = { kind: 'disk', subject: 'disk', node: '', severity: 'warning', until: START + MINUTE } as const
+      const other = { ...silence, node: 'two', until: START + 9 * MINUTE }
+      await alerts.silence(silence, START)
+      await alerts.silence(other, START)
+      expect(await alerts.silences(START)).toEqual([silence, other])
+      expect(await alerts.silences(START + MINUTE)).toEqual([other])
+      const longer = { ...silence, severity: 'critical', until: START + 2 * MINUTE } as const
+      await alerts.silence(longer, START)
+      expect(await alerts.silences(START + MINUTE)).toEqual([longer, other])
+      await alerts.silence({ ...longer, until: START }, START)
+      expect(await alerts.silences(0)).toEqual([other])
+      expect(await dueAt(store, START, ['ops'], ['alr_1'])).toEqual([])
+      expect(await dueAt(store, START, ['ops'], ['alr_9'])).toEqual(['ops firing 0'])
+      await alerts.begin(keyOf(), 0, START + MINUTE)
+      await alerts.record(keyOf(), { attempt: 1, error: null, nextAttemptAt: null }, START)
+      await alerts.save(alertOf(ENDED), 'firing')
+      expect(await dueAt(store, START + 2 * MINUTE, ['ops'], ['alr_1'])).toEqual(['ops resolved 0'])
+      expect(await alerts.get('alr_1')).toEqual(alertOf(ENDED))
+      await alerts.save(alertOf({ id: 'alr_2' }), null)
+      expect([await alerts.get('alr_2'), await alerts.get('alr_9')]).toEqual([null, null])
+    },
+  )
 
   holds('ended alerts are deleted with their notices, and others stay', async (store) => {
     const { alerts } = store

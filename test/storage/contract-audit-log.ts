@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { AuditEntry } from '../../src/model/audit-entry.ts'
 import type { AuditNote, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
-import { found, idsByPage, ORGANIZATION, START } from './records.ts'
+import { accept, found, idsByPage, ORGANIZATION, START } from './records.ts'
 
 export const entry = (number: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
   id: `aud_${String(number).padStart(26, '0')}`,
@@ -38,6 +38,20 @@ export function auditLogPromises(holds: Holds): void {
       const note = noteOf(() => entry(1))
       const theirs = store.suppressions.add(records.suppression({ email: 'theirs@dest.example' }))
       const ours = store.auditLog.during(note, () => store.suppressions.add(records.suppression()))
+      await Promise.all([theirs, ours])
+      expect(note.isKept).toBe(true)
+      expect(await listed(store)).toEqual([entry(1)])
+    },
+  )
+
+  // threat: actions-without-audit
+  holds(
+    'mail that an action accepts has its entry in its transaction, beside mail of others',
+    async (store, records) => {
+      await found(store, records)
+      const note = noteOf(() => entry(1))
+      const theirs = accept(store, records.accepted())
+      const ours = store.auditLog.during(note, () => accept(store, records.accepted()))
       await Promise.all([theirs, ours])
       expect(note.isKept).toBe(true)
       expect(await listed(store)).toEqual([entry(1)])

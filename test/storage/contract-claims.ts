@@ -125,6 +125,27 @@ export function claimPromises(holds: Holds): void {
     expect((await store.queues.waiting(START + 20)).deliveries).toMatchObject({ due: 9_960, later: 140 })
   })
 
+  holds(
+    'leases of a worker end however many claims it made since, and only those that it still holds',
+    async (store, records) => {
+      await found(store, records)
+      const deliveries = Array.from({ length: 45 }, (_, at) => ({ email: `${at}@dest.example` }))
+      await accept(store, records.accepted({ deliveries }))
+      const [first] = await claim(store, { limit: 1 })
+      for (let count = 0; count < 40; count++) {
+        const [claimed] = await claim(store, { limit: 1 })
+        await store.deliveries.record(recordOf(claimed!))
+      }
+      const [released] = await claim(store, { limit: 1 })
+      const { id, attempts: attempt } = released!.delivery
+      await store.deliveries.release([{ id, attempt, worker: WORKER }], START + 1e6)
+      await claim(store, { limit: 1 })
+      expect(await store.deliveries.endLeases(WORKER, new Set([first!.delivery.id]), START)).toBe(1)
+      expect(await store.deliveries.endLeases(WORKER, new Set(), START)).toBe(1)
+      expect(await store.deliveries.endLeases(WORKER, new Set(), START)).toBe(0)
+    },
+  )
+
   holds('nothing is claimed before it is due, and nothing twice while it is held', async (store, records) => {
     await found(store, records)
     await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))

@@ -25,10 +25,28 @@ export function dedicatedAddressPromises(holds: Holds): void {
     expect(results.filter(Boolean)).toHaveLength(1)
     const [held] = await dedicatedAddresses.list()
     expect(held).toMatchObject({ address: V4[0], assignedAt: START, leavingSince: null })
-    await dedicatedAddresses.setLeaving(V4[0]!, START + 5)
-    expect((await dedicatedAddresses.list())[0]?.leavingSince).toBe(START + 5)
-    await dedicatedAddresses.release(V4[0]!)
+    await dedicatedAddresses.setLeaving(held!, START + 5)
+    const [leaving] = await dedicatedAddresses.list()
+    expect(leaving?.leavingSince).toBe(START + 5)
+    await dedicatedAddresses.release(leaving!)
     expect(await dedicatedAddresses.list()).toEqual([])
+  })
+
+  // threat: dedicated-address-of-another-organization
+  holds('an address that has another owner or state by now stays as it is', async (store, records) => {
+    await found(store, records)
+    const { dedicatedAddresses } = store
+    await dedicatedAddresses.assign(V4[0]!, ORGANIZATION, START)
+    const [first] = await dedicatedAddresses.list()
+    await dedicatedAddresses.setLeaving(first!, START + 5)
+    const [leaving] = await dedicatedAddresses.list()
+    await dedicatedAddresses.release(first!)
+    await dedicatedAddresses.setLeaving(first!, START + 9)
+    expect(await dedicatedAddresses.list()).toEqual([leaving!])
+    await dedicatedAddresses.release(leaving!)
+    await dedicatedAddresses.assign(V4[0]!, OTHER, START + 6)
+    await dedicatedAddresses.release({ ...leaving!, leavingSince: null })
+    expect(await owners(store)).toEqual({ [V4[0]!]: OTHER })
   })
 
   holds(

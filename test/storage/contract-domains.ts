@@ -213,15 +213,18 @@ export function domainPromises(holds: Holds): void {
   holds('tracking, checks and keys change separately', async (store, records) => {
     await found(store, records)
     const tracking = { opens: true, clicks: true, unsubscribe: true, host: 't.a.example' }
-    await store.domains.setTracking(DOMAIN, tracking)
+    await store.domains.setTracking(DOMAIN, { opens: true, host: 't.a.example' })
+    await store.domains.setTracking(DOMAIN, { clicks: true, unsubscribe: true })
     const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START + 1, findings: [] }
     await store.domains.recordCheck(DOMAIN, check)
-    await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'three', createdAt: START + 9 })])
+    const third = records.dkimKey({ selector: 'three', createdAt: START + 9 })
+    await expect(store.domains.addDkimKeys(DOMAIN, [third])).rejects.toThrow('already wait for DNS') // 'two' does
+    await store.domains.removeDkimKey(DOMAIN, 'two')
+    await store.domains.addDkimKeys(DOMAIN, [third])
     const retired = { selector: 'one', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     const late = { selector: 'three', from: 'active' as const, to: 'retiring' as const, since: START + 3 }
     await store.domains.setDkimStates(DOMAIN, [retired, late], { ...entry('aud_5'), action: 'domains_dkim_rotated' })
     await store.domains.setDkimStates(DOMAIN, [retired], { ...entry('aud_6'), action: 'domains_dkim_rotated' }) // done
-    await store.domains.removeDkimKey(DOMAIN, 'two')
     const domain = (await store.domains.get(DOMAIN))!
     expect(domain).toMatchObject({ status: 'verified', verifiedAt: START, lastCheckedAt: START + 1, tracking })
     expect(domain.dkim.map(({ selector, state, since }) => [selector, state, since])).toEqual([
@@ -252,6 +255,24 @@ export function domainPromises(holds: Holds): void {
     expect((await store.domains.rotating(1)).map(({ id }) => id)).toEqual(['dom_c'])
     await store.domains.setDkimStates('dom_c', [{ selector: 'three', from: 'pending', to: 'active', since: START + 9 }])
     expect(await store.domains.countRotating()).toEqual({ domains: 1, oldestAt: START + 5 })
+  })
+
+  holds('keys that the provider did not take are listed until it does, or new ones begin', async (store, records) => {
+    await found(store, records)
+    await store.domains.removeDkimKey(DOMAIN, 'two')
+    const stored = async () => {
+      const { publishAt, publishFault } = (await store.domains.get(DOMAIN))!
+      return [publishAt, publishFault, (await store.domains.notPublished(9)).map(({ id }) => id)]
+    }
+    expect(await stored()).toEqual([null, null, []])
+    await store.domains.setPublication(DOMAIN, START + 9, 'refused')
+    expect(await stored()).toEqual([START + 9, 'refused', [DOMAIN]])
+    expect(await store.domains.notPublished(0)).toEqual([])
+    await store.domains.setPublication(DOMAIN, START + 20, null)
+    expect(await stored()).toEqual([START + 20, null, []])
+    await store.domains.setPublication(DOMAIN, START + 20, 'refused')
+    await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'three', state: 'pending' })])
+    expect(await stored()).toEqual([null, null, []])
   })
 
   holds('a claim signs with the keys that are active when it is made', async (store, records) => {

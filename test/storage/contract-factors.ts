@@ -41,7 +41,7 @@ const challenge = (
 const enable = async ({ factors }: Store, userId = FIRST_USER) => {
   await factors.beginTotp(userId, SECRET, START)
   const recoveryHashes = ['a', 'b'].map((name) => hash(userId + name))
-  return factors.enableTotp(userId, { step: 5, recoveryHashes, now: START }, 'ses_keep')
+  return factors.enableTotp(userId, { step: 5, begunAt: START, recoveryHashes, now: START }, 'ses_keep')
 }
 const isIn = async ({ sessions }: Store, id: string) => (await sessions.get(id)) !== null
 
@@ -49,9 +49,11 @@ export function factorPromises(holds: Holds): void {
   holds('an app counts from its first code on, and its secret is kept until it is turned off', async (store) => {
     const { factors } = store
     expect(await factors.totp(FIRST_USER)).toBeNull()
-    expect(await factors.enableTotp(FIRST_USER, { step: 1, recoveryHashes: [], now: START }, '')).toBe(false)
-    expect(await factors.beginTotp(FIRST_USER, new Uint8Array([9]), START)).toBe('begun')
+    const first = { step: 1, begunAt: START - 1, recoveryHashes: [], now: START }
+    expect(await factors.enableTotp(FIRST_USER, first, '')).toBe(false)
+    expect(await factors.beginTotp(FIRST_USER, new Uint8Array([9]), START - 1)).toBe('begun')
     expect(await factors.beginTotp(FIRST_USER, SECRET, START)).toBe('begun')
+    expect(await factors.enableTotp(FIRST_USER, first, '')).toBe(false)
     const known = await factors.totp(FIRST_USER)
     expect([[...known!.secret], known!.isEnabled]).toEqual([[1, 2, 3], false])
     expect(await factors.useCode(FIRST_USER, { step: 9 })).toBe(false)

@@ -4,7 +4,7 @@ import type { Webhook } from '../../src/model/webhook.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import type { Holds } from './contract.ts'
-import { accept, claim, found, type Records, START, WORKER } from './records.ts'
+import { accept, claim, found, lateBounce, type Records, recordOf, START, WORKER } from './records.ts'
 
 const HOUR_MS = 3_600_000
 const RESTORED = { restoredAt: START + HOUR_MS, madeAt: START }
@@ -40,6 +40,15 @@ export function heldPromises(holds: Holds): void {
       expect(await claimed(again)).toEqual({ ...NOTHING, deliveries: 1 })
     },
   )
+
+  holds('a hold of webhook deliveries leaves mail as it is, also in progress', async (store, records) => {
+    await waiting(store, records)
+    const [sent] = await claim(store, { limit: 1 })
+    await store.held.hold(['webhookDeliveries'])
+    expect(await store.held.count()).toEqual({ ...NOTHING, webhookDeliveries: 1 })
+    expect(await store.deliveries.record(recordOf(sent!))).toBe('recorded')
+    expect(await claimed(store)).toEqual({ deliveries: 1, webhookDeliveries: 0, inboundDeliveries: 1 })
+  })
 
   holds('released mail continues at its time, each queue separately', async (store, records) => {
     await waiting(store, records)
@@ -80,9 +89,39 @@ export function heldPromises(holds: Holds): void {
     await store.held.hold()
     expect(await store.messages.cancel(message.id, LATER)).toBe('cancelled')
     expect(await store.messages.reschedule(later, START + 48 * HOUR_MS, LATER)).toBe('rescheduled')
+    expect((await store.held.count()).deliveries).toBe(0)
+    expect(await store.held.isHeld(later)).toBe(false)
     expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(0)
     expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 48 * HOUR_MS)
     expect((await store.held.count()).deliveries).toBe(0)
+  })
+
+  holds('mail on hold that a late report ends is on hold no more', async (store, records) => {
+    const { message } = await waiting(store, records)
+    await store.held.hold()
+    const [first, second] = await store.messages.deliveries(message.id)
+    const late = lateBounce(first!.id, records.report(), 'queued')
+    expect(await store.deliveries.recordLate(late)).toBe('recorded')
+    const still = { ...lateBounce(second!.id, records.report(), 'queued'), change: null }
+    expect(await store.deliveries.recordLate(still)).toBe('recorded')
+    expect((await store.held.count()).deliveries).toBe(2)
+    expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(2)
+    const statuses = (await store.messages.deliveries(message.id)).map(({ status }) => status)
+    expect(statuses).toEqual(['bounced', 'queued'])
+  })
+
+  holds('a delivery that somebody asked for after a restore is held by the next one', async (store, records) => {
+    const { hook, later } = await waiting(store, records)
+    await store.held.hold()
+    const filter = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+    const [post] = (await store.webhookDeliveries.list(filter, { limit: 9, after: null })).records
+    expect(await store.webhookDeliveries.retry(post!.id, LATER)).toBe('queued')
+    expect((await store.held.count()).webhookDeliveries).toBe(0)
+    expect(await store.messages.reschedule(later, START + 48 * HOUR_MS, LATER)).toBe('rescheduled')
+    await store.held.hold()
+    expect(await store.held.count()).toEqual({ deliveries: 3, webhookDeliveries: 1, inboundDeliveries: 1 })
+    expect(await store.held.release('deliveries', { dueAfter: LATER, now: LATER })).toBe(1)
+    expect(await store.deliveries.nextDueAt(ANY)).toBe(START + 48 * HOUR_MS)
   })
 }
 

@@ -23,7 +23,14 @@ export function inboundDeliveryPromises(holds: Holds): void {
       {
         id: deliveryId,
         message,
-        route: { id: route.id, url: 'https://new.example/', includeAttachments: true, secret: 'secret', headers: [] },
+        route: {
+          id: route.id,
+          url: 'https://new.example/',
+          includeAttachments: true,
+          replies: true,
+          secret: 'secret',
+          headers: [],
+        },
         attempt: 1,
         worker: WORKER,
       },

@@ -99,6 +99,26 @@ export function inboundRoutePromises(holds: Holds): void {
     expect(enabled()).toEqual([])
   })
 
+  holds('what is on hold of a removed route fails, and that of others stays', async (store, records) => {
+    await found(store, records)
+    const [route, other] = [records.inboundRoute(), records.inboundRoute()]
+    for (const each of [route, other]) await store.inboundRoutes.create(each, 'secret')
+    const mail = records.acceptedInbound([route, other])
+    await store.inbound.accept(mail)
+    await store.held.hold()
+    await store.inboundRoutes.remove(route.id)
+    const statuses = await Promise.all(
+      mail.taken.map(async ({ message: { id } }) => (await store.inboundDeliveries.ofMessage(id))[0]?.status),
+    )
+    expect(statuses).toEqual(['failed', 'pending'])
+    expect((await store.inbound.list({ ...ALL_INBOUND, status: 'failed' }, { limit: 9, after: null })).records).toEqual(
+      [mail.taken[0]!.message],
+    )
+    expect((await store.held.count()).inboundDeliveries).toBe(1)
+    expect(await store.held.release('inboundDeliveries', { dueAfter: null, now: START })).toBe(1)
+    expect((await store.queues.waiting(YEARS_LATER)).inboundDeliveries).toMatchObject({ due: 1, later: 0 })
+  })
+
   holds('a change that was rolled back adds no enabled route', async (store, records) => {
     await found(store, records)
     const route = records.inboundRoute()
@@ -114,6 +134,7 @@ export function inboundRoutePromises(holds: Holds): void {
     await found(store, records)
     const { domainByName, domainByReturnPathHost } = store.snapshot
     expect(domainByName('b.example')).toBeNull()
+    expect(domainByReturnPathHost('back.b.example')).toBeNull()
     const domain = records.domain({ name: 'b.example', returnPathHost: 'back.b.example' })
     await store.domains.create(domain, -1)
     expect(domainByName('b.example')).toEqual(domain)

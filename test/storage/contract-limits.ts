@@ -1,10 +1,11 @@
 import { expect } from 'bun:test'
+import { destinationOf } from '../../src/model/delivery.ts'
 import type { Plan } from '../../src/model/organization.ts'
 import { inboundStoredBytes, templateStoredBytes } from '../../src/model/stored-bytes.ts'
 import type { Template } from '../../src/model/template.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { ClaimedDelivery, HeldClaim, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
-import { idsByPage, ORGANIZATION, type Records, START } from './records.ts'
+import { claim, DEFERRED, DELIVERED, idsByPage, ORGANIZATION, type Records, recordOf, START } from './records.ts'
 
 /** Limits of a plan are checked inside the transactions that create: parallel creates end at exactly the limit. */
 export function limitPromises(holds: Holds): void {
@@ -174,6 +175,65 @@ export function limitPromises(holds: Holds): void {
     { scheduledMessages: 2 },
   )
 
+  holds('a message counts as scheduled as often as its status is, whichever change sets it', async (store, records) => {
+    await found(store, records)
+    const later = { status: 'scheduled' as const, scheduledAt: START }
+    const emails = ['a@one.example', 'b@two.example', 'c@three.example', 'd@four.example']
+    const ended = async (email: string, change: 'tried' | 'suppressed' | 'deferred') => {
+      const [claimed] = await claim(store, { freeFor: (queue) => Number(destinationOf(queue) === email.slice(2)) })
+      if (change === 'suppressed') return store.deliveries.recordSuppressed(heldOf(claimed!), records.event())
+      return store.deliveries.record(recordOf(claimed!, change === 'deferred' ? DEFERRED : DELIVERED))
+    }
+    const counts: number[] = []
+    const count = async () => counts.push((await used(store)).scheduledMessages)
+    const one = records.accepted({ ...later, deliveries: [{ email: 'a@one.example' }] })
+    await store.messages.accept([one], UNCOUNTED)
+    await count()
+    await ended('a@one.example', 'deferred')
+    await count()
+    // While the first recipient waits for a retry the message is deferred, and then scheduled again.
+    const several = records.accepted({ ...later, deliveries: emails.map((email) => ({ email })) })
+    await store.messages.accept([several], UNCOUNTED)
+    await ended(emails[0]!, 'deferred')
+    await count()
+    const late = { deliveryId: several.deliveries[0]!.id, report: records.report(), expected: 'deferred' as const }
+    const bounced = {
+      status: 'bounced' as const,
+      smtpResponse: '550',
+      bounceType: 'hard' as const,
+      bounceCode: '5.1.1',
+    }
+    await store.deliveries.recordLate({ ...late, change: bounced, events: [], suppression: null, now: START })
+    await count()
+    await ended(emails[1]!, 'tried')
+    await count()
+    await ended(emails[2]!, 'suppressed')
+    await ended(emails[3]!, 'tried')
+    await count()
+    expect(counts).toEqual([1, 0, 0, 1, 1, 0])
+  })
+
+  holds(
+    'of calls written together, one that is refused stores no answer and no bytes, and takes none of the volume',
+    async (store, records) => {
+      await found(store, records)
+      const month = { organizationId: ORGANIZATION, month: '2026-11', count: 2, limit: 5 }
+      const calls = Array.from({ length: 4 }, () => ({ mail: records.accepted(), answer: records.remember() }))
+      const results = await Promise.all(calls.map(({ mail, answer }) => store.messages.accept([mail], month, answer)))
+      const isTaken = results.map(({ kind }) => kind === 'accepted')
+      expect(isTaken.filter(Boolean)).toHaveLength(2)
+      for (const [at, { mail, answer }] of calls.entries()) {
+        expect((await store.idempotency.find(ORGANIZATION, answer.keyHash, 0)) !== null).toBe(isTaken[at]!)
+        expect((await store.messages.get(mail.message.id)) !== null).toBe(isTaken[at]!)
+      }
+      expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(4)
+      const bytes = (await used(store)).storedBytes
+      await store.usage.beginCount()
+      while (await store.usage.countSome());
+      expect((await used(store)).storedBytes).toBe(bytes)
+    },
+  )
+
   // threat: inbound-storage-full
   holds(
     'inbound mail is refused at the storage limit of an organization, and accepted for another one',
@@ -301,6 +361,12 @@ const found = async (store: Store, records: Records) => {
 const SPACE = { organizationId: ORGANIZATION, month: '2026-11', count: 0, limit: -1 }
 const accept = (store: Store, records: Records, change: Parameters<Records['accepted']>[0] = {}) =>
   store.messages.accept([records.accepted(change)], SPACE)
+const UNCOUNTED = { organizationId: ORGANIZATION, month: '2026-11', count: 0, limit: -1 }
+const heldOf = ({ delivery, worker }: ClaimedDelivery): HeldClaim => ({
+  id: delivery.id,
+  attempt: delivery.attempts,
+  worker,
+})
 const used = (store: Store) => store.usage.of(ORGANIZATION, START)
 const isDone = (result: unknown) => typeof result === 'string' || (result as { kind: string }).kind !== 'limit'
 

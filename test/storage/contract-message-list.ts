@@ -102,6 +102,16 @@ export function messageListPromises(holds: Holds): void {
     expect(await idsOf(store, { id: wanted.message.id }, wanted.message.id)).toEqual([])
   })
 
+  holds('a recipient is found by its domain as people write it, also beside words', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(
+      store,
+      records.accepted({ subject: 'Your parcel', deliveries: [{ email: 'dora@xn--exmple-cua.example' }] }),
+    )
+    for (const text of [null, 'parcel'])
+      expect([text, await idsOf(store, { to: 'Dora@exämple.example', text })]).toEqual([text, [message.id]])
+  })
+
   holds('metadata is found by its value as a query spells it', async (store, records) => {
     await found(store, records)
     const metadata = {
@@ -135,6 +145,10 @@ export function messageListPromises(holds: Holds): void {
       ['none', ''],
       ['Text', 'x'],
       ['text', "x' or 1 = 1 --"],
+      ['text', '\0'],
+      ['text', '\ud83d'],
+      ['\0', '\\u0000'],
+      ['whole', '42\udc00'],
     ] as const) {
       expect(await idsOf(store, { metadata: [{ key, value }] })).toEqual([])
     }

@@ -54,6 +54,7 @@ export function messagePromises(holds: Holds): void {
       expiresAt: START + 2,
       requireTls: true,
       unsubscribe: true,
+      replies: null,
       trackOpens: true,
       trackClicks: true,
       deliveries: [

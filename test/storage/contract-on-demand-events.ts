@@ -297,8 +297,8 @@ export function onDemandEventPromises(holds: Holds): void {
     const [claimed] = await claimDue(store.webhookDeliveries, request)
     const result = { deliveryId: claimed!.id, worker: 'w', status: 'failed' as const, nextAttemptAt: null, now: LATER }
     const record = { ...result, attempt: postAttempt(), pauseReason: 'The endpoint returned 410 Gone.' }
-    expect((await store.webhookDeliveries.record(record)).kind).toBe('recorded')
-    expect((await store.webhookDeliveries.record(record)).kind).toBe('lease_lost')
+    expect(await store.webhookDeliveries.record(record)).toBe('recorded')
+    expect(await store.webhookDeliveries.record(record)).toBe('lease_lost')
     const events = (await written(store)).slice(1)
     expect(events.map(({ data }) => [data.webhook_id, data.reason])).toEqual([
       [gone.id, 'The endpoint returned 410 Gone.'],

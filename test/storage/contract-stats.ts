@@ -1,18 +1,21 @@
 import { expect } from 'bun:test'
+import type { Outcome } from '../../src/model/delivery.ts'
 import type { Event } from '../../src/model/event.ts'
 import { FIXED_LIMITS } from '../../src/model/limits.ts'
 import { type Counts, noCounts, type StatsGrouping } from '../../src/model/stats.ts'
-import type { StatsFilter, StatsSpan, Store } from '../../src/storage/store.ts'
+import type { ClaimedDelivery, StatsFilter, StatsSpan, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
 import {
   accept,
   BOUNCED,
   claim,
   DEFERRED,
+  DELIVERED,
   DOMAIN,
   found,
   lateBounce,
   ORGANIZATION,
+  type Records,
   recordOf,
   START,
 } from './records.ts'
@@ -199,6 +202,76 @@ export function statsPromises(holds: Holds): void {
     expect(await grouped('stream', { mode: 'test' })).toEqual({ transactional: one })
   })
 
+  holds('a template counts what happens to its messages', async (store, records) => {
+    await found(store, records)
+    const { deliveries } = await accept(store, records.accepted({ templateId: 'tpl_a' }), records.accepted())
+    const [claimed] = await claim(store)
+    const templateId = 'tpl_a'
+    await store.deliveries.record(recordOf(claimed!, undefined, { templateId, events: [records.event()] }))
+    const opened = records.event({ type: 'message.opened', body: '{"data":{"machine":false}}' })
+    const visit = { kind: 'opened', machine: false, event: opened, suppression: null, now: START } as const
+    await store.deliveries.recordEngagement({ deliveryId: deliveries[0]!.id, ...visit })
+    const complained = records.event({ type: 'message.complained', body: '{"data":{}}' })
+    const late = lateBounce(deliveries[0]!.id, records.report(), 'delivered', { change: null, events: [complained] })
+    expect(await store.deliveries.recordLate(late)).toBe('recorded')
+    const counts = { accepted: 1, delivered: 1, opened: 1, uniqueOpened: 1, complained: 1 }
+    expect(await groupsOf(store, 'template')).toEqual({ tpl_a: counts })
+    expect(await groupsOf(store, 'template', { organizationId: 'org_b' })).toEqual({})
+    expect(await groupsOf(store, 'template', { domainId: 'dom_b' })).toEqual({})
+    expect(await groupsOf(store, 'tag')).toEqual({})
+    expect(await groupsOf(store, 'stream')).toMatchObject({ transactional: { accepted: 2 } })
+  })
+
+  holds(
+    'a provider counts each recipient from the first attempt that found one of its hosts',
+    async (store, records) => {
+      await found(store, records)
+      await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
+      const [first, second, third] = await claim(store)
+      const { at, published } = attemptsOf(store, records)
+      const deferred = published('message.deferred')
+      await at(first!, DEFERRED, 'gmail-smtp-in.l.google.com', deferred)
+      await at(second!, BOUNCED, 'mx.small.example', published('message.bounced', { bounce_type: 'hard' }))
+      await at(third!, BOUNCED, null, published('message.bounced', { bounce_type: 'hard' }))
+      const [again] = await claim(store, { now: START + DAY - 1 })
+      expect(again!.delivery.id).toBe(first!.delivery.id)
+      await at(again!, DELIVERED, 'alt1.gmail-smtp-in.l.google.com', published('message.delivered'))
+      expect(await groupsOf(store, 'provider')).toEqual({
+        google: { accepted: 1, deferred: 1, delivered: 1 },
+        'small.example': { accepted: 1, hardBounced: 1 },
+        '': { accepted: 1, hardBounced: 1 },
+      })
+      expect(await groupsOf(store, 'provider', { organizationId: 'org_b' })).toEqual({})
+    },
+  )
+
+  holds('a recipient stays with its provider when later attempts find no host', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{}, {}] }))
+    const { at, published } = attemptsOf(store, records)
+    const defer = async (now: number, mxHost: string | null) => {
+      for (const claimed of await claim(store, { now }))
+        await at(claimed, DEFERRED, mxHost, published('message.deferred'))
+    }
+    await defer(START, 'gmail-smtp-in.l.google.com')
+    await defer(START + HOUR, null)
+    const [one, other] = await claim(store, { now: START + 2 * HOUR })
+    await at(one!, DELIVERED, 'gmail-smtp-in.l.google.com', published('message.delivered'))
+    await at(other!, BOUNCED, null, published('message.bounced', { bounce_type: 'soft' }))
+    expect(await groupsOf(store, 'provider')).toEqual({
+      google: { accepted: 2, deferred: 4, delivered: 1, softBounced: 1 },
+    })
+  })
+
+  holds('of one day, a limited number of templates is counted apart, the others together', async (store, records) => {
+    await found(store, records)
+    const ids = Array.from({ length: FIXED_LIMITS.tagsPerDay + 2 }, (_, n) => `tpl_${n}`)
+    await accept(store, ...ids.map((templateId) => records.accepted({ templateId, createdAt: MIDNIGHT })))
+    const groups = await groupsOf(store, 'template')
+    expect(Object.keys(groups).length).toBe(FIXED_LIMITS.tagsPerDay + 1)
+    expect(groups['']).toEqual({ accepted: 2 })
+  })
+
   holds('of one day, a limited number of tags is counted separately; all mail is counted', async (store, records) => {
     await found(store, records)
     const tags = Array.from({ length: FIXED_LIMITS.tagsPerDay }, (_, n) => `tag${n}`)
@@ -246,6 +319,24 @@ export function statsPromises(holds: Holds): void {
 }
 
 const nonZero = (counts: Counts) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0))
+
+/** Records attempts with a host and these events. */
+function attemptsOf(store: Store, records: Records) {
+  return {
+    published: (type: Event['type'], data = {}) => [records.event({ type, body: JSON.stringify({ data }) })],
+    at: (claimed: ClaimedDelivery, outcome: Outcome, mxHost: string | null, events: Event[]) => {
+      const { attempt, ...record } = recordOf(claimed, outcome, { events })
+      return store.deliveries.record({ ...record, attempt: { ...attempt, mxHost, transcript: 'S: \0 "mxHost":"x"' } })
+    },
+  }
+}
+
+/** The non-zero counters of the groups of the day of START. */
+async function groupsOf(store: Store, by: StatsGrouping, change: Partial<StatsFilter> = {}) {
+  const span = { from: MIDNIGHT, before: MIDNIGHT + DAY, unit: 'day' } as const
+  const groups = await store.stats.groups({ ...ALL, ...change }, by, span)
+  return Object.fromEntries([...groups].map(([key, counts]) => [key, nonZero(counts)]))
+}
 
 /** The non-zero counters of the day of START. */
 const today = (store: Store, filter: StatsFilter = ALL) => dayOf(store, MIDNIGHT, filter)

@@ -140,11 +140,21 @@ export function suppressionPromises(holds: Holds): void {
     expect(await foundBy('shop.ex')).toEqual(['bob@shop.example', 'ann@shop.example'])
     expect(await foundBy('a%')).toEqual(['a%n@dest.example'])
     expect(await foundBy('nn')).toEqual([])
+    const quoted = records.suppression({ email: '"x@inner.example"@outer.example' })
+    await store.suppressions.addAll([quoted], START)
+    const byParts = async () => [await foundBy('outer.'), await foundBy('inner.'), await foundBy('"x@inner')]
+    expect(await byParts()).toEqual([[quoted.email], [], [quoted.email]])
     // More than a list sorts by itself.
     const many = Array.from({ length: 1_010 }, (_, n) => records.suppression({ email: `many.${n}@dest.example` }))
     await store.suppressions.addAll(many, START)
     expect(await foundBy('many.', 2)).toEqual(['many.1009@dest.example', 'many.1008@dest.example'])
     expect(await foundBy('many.', 2, many[1]!.id)).toEqual(['many.0@dest.example'])
+    const alike = Array.from({ length: 1_010 }, (_, n) =>
+      records.suppression({ email: `"x@inner.${n}"@outer.example` }),
+    )
+    await store.suppressions.addAll(alike, START)
+    expect(await foundBy('inner.', 2)).toEqual([])
+    expect((await foundBy('outer.', 2)).length).toBe(2)
   })
 
   holds(
@@ -175,6 +185,8 @@ export function suppressionPromises(holds: Holds): void {
       expect(await list({ stream: 'bulk' })).toEqual([ofStream.id])
       expect(await list({ stream: 'bulk', email: 'b@dest.example' })).toEqual([])
       expect(await list({ stream: 'bulk', beginning: 'a@' })).toEqual([ofStream.id])
+      expect(await list({ email: 'a@dest.example', beginning: 'dest.' })).toEqual([ofStream.id, ids[2]!, ids[0]!])
+      expect(await list({ email: 'a@dest.example', beginning: 'b@' })).toEqual([])
       await store.suppressions.remove([ofStream.id], START)
       expect(await list({ createdAfter: START + 9 })).toEqual([ids[2]!])
       expect(await list({ createdBefore: START + 9, email: 'a@dest.example' })).toEqual([ids[0]!])

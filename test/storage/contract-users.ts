@@ -254,7 +254,7 @@ export function userPromises(holds: Holds): void {
     const { users, factors } = store
     await users.create(user(1, { emailVerifiedAt: null, invitedTo: 'org_a' }), 'old')
     await factors.beginTotp('usr_1', records.hash(), START)
-    await factors.enableTotp('usr_1', { step: 1, recoveryHashes: [records.hash()], now: START }, 'none')
+    await factors.enableTotp('usr_1', { step: 1, begunAt: START, recoveryHashes: [records.hash()], now: START }, 'none')
     const use = async (isProof: boolean, removesSince: number | null) => {
       const tokenHash = records.hash()
       await users.addResets([{ tokenHash, userId: 'usr_1', isProof, createdAt: START, expiresAt: START + 10 }])

@@ -64,7 +64,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
 
   holds('a delivery reads as its attempts went', async (store, records) => {
     const hook = await hooked(store, records)
-    const event = records.event()
+    const event = records.event({ body: '{"data":{"to":"zoë@a.example"}}' })
     await store.events.append([event])
     const [claimed] = await claim(store)
     const record = {
@@ -72,6 +72,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
       webhookId: hook.id,
       eventId: event.id,
       type: 'message.delivered',
+      to: 'zoë@a.example',
       status: 'pending',
       attempts: [],
       nextAttemptAt: null,
@@ -96,6 +97,23 @@ export function webhookDeliveryPromises(holds: Holds): void {
       attempts: [failed, postAttempt({ number: 2 })],
     } as never)
     expect(await store.webhookDeliveries.get('whd_none')).toBeNull()
+  })
+
+  holds('deliveries are listed with their recipient, whatever text their events have', async (store, records) => {
+    const hook = await hooked(store, records)
+    const to = '"a \\"b\\\\"@\u{1f600}.example'
+    const about = { message_id: 'msg_1', from: '"to":"x" <x@y>', to }
+    const odd = { subject: '\0 \ud83d', metadata: { to: 'm@x', '\udc00': '"' }, smtp_response: '"to":"\u001f\\u0000' }
+    const bodies = [
+      { data: { ...about, ...odd } },
+      { data: { ...about, large: 'é'.repeat(100_000) } },
+      { data: { ...about, to: '\ud83d@x' } },
+      { data: {} },
+    ].map((body) => JSON.stringify({ id: 'evt_1', type: 'message.delivered', ...body }))
+    for (const body of bodies) await store.events.append([records.event({ body })])
+    const listed = await list(store, hook.id)
+    expect(listed.map((each) => each.to)).toEqual([null, '\ud83d@x', to, to])
+    expect((await store.webhookDeliveries.get(listed[3]!.id))!.to).toBe(to)
   })
 
   holds('a claim stays within its limit and free slots, and takes only what is due', async (store, records) => {
@@ -146,9 +164,8 @@ export function webhookDeliveryPromises(holds: Holds): void {
     await store.events.append(Array.from({ length: 4 }, () => records.event()))
     const [first, second, third, fourth] = await claim(store)
     const counted = async (answer: ReturnType<typeof settle>) => {
-      const recorded = await answer
-      if (recorded.kind !== 'recorded') throw new Error(recorded.kind)
-      const { consecutiveFailures, failingSince, lastFailureAt, lastSuccessAt } = recorded.webhook
+      expect(await answer).toBe('recorded')
+      const { consecutiveFailures, failingSince, lastFailureAt, lastSuccessAt } = (await store.webhooks.get(hook.id))!
       return [consecutiveFailures, failingSince, lastFailureAt, lastSuccessAt].map(
         (n) => (n ?? START) - (n! > 9 ? START : 0),
       )
@@ -167,18 +184,60 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const [gone] = await claim(store, { limit: 1 })
     const recording = settle(store, gone!, 'failed', { pauseReason: 'answered 410', now: START + 7 })
     const [recorded, claims] = await Promise.all([recording, claim(store), store.events.append([records.event()])])
-    expect(recorded).toMatchObject({
-      webhook: { status: 'paused', disabledReason: 'answered 410', updatedAt: START + 7 },
-    })
+    expect(recorded).toBe('recorded')
+    const paused = { status: 'paused' as const, disabledReason: 'answered 410', updatedAt: START + 7 }
+    expect(await store.webhooks.get(hook.id)).toMatchObject(paused)
     expect(claims).toEqual([])
     expect(await list(store, hook.id)).toHaveLength(2)
   })
+
+  holds(
+    'an outcome of an attempt that began before its webhook was changed does not pause it',
+    async (store, records) => {
+      const hook = await hooked(store, records)
+      await store.events.append([records.event(), records.event()])
+      const [before, after] = await claim(store)
+      await store.webhooks.update(hook.id, { url: 'https://new.example/' }, START + 1)
+      const gone = { pauseReason: 'answered 410', now: START + 7 }
+      expect(await settle(store, before!, 'failed', gone)).toBe('recorded')
+      await store.events.append([records.event()])
+      expect(await list(store, hook.id)).toHaveLength(3)
+      expect((await store.webhooks.get(hook.id))?.status).toBe('active')
+      await settle(store, after!, 'failed', { ...gone, attempt: postAttempt({ at: START + 1 }) })
+      expect((await store.webhooks.get(hook.id))?.status).toBe('paused')
+    },
+  )
+
+  holds(
+    'a webhook is paused for its failures as they were read, and not after a change or a success',
+    async (store, records) => {
+      const hook = await hooked(store, records)
+      await store.events.append(Array.from({ length: 3 }, () => records.event()))
+      const [first, second, third] = await claim(store)
+      const read = async () => (await store.webhooks.get(hook.id))!
+      const pause = (seen: Webhook) => store.webhooks.pauseFailing(seen, 'it fails', START + 9)
+      expect(await pause(await read())).toBe(false)
+      await settle(store, first!, 'failed', { now: START + 1 })
+      const failing = await read()
+      await settle(store, second!, 'delivered', { now: START + 2 })
+      await settle(store, third!, 'failed', { now: START + 3 })
+      expect(await pause(failing)).toBe(false)
+      const again = await read()
+      await store.webhooks.update(hook.id, { description: 'repaired' }, START + 4)
+      expect([await pause(again), (await read()).status]).toEqual([false, 'active'])
+      expect(await pause(await read())).toBe(true)
+      expect(await read()).toMatchObject({ status: 'paused', disabledReason: 'it fails', updatedAt: START + 9 })
+      await store.events.append([records.event()])
+      expect(await list(store, hook.id)).toHaveLength(3)
+      expect(await pause(await read())).toBe(false)
+    },
+  )
 
   holds('an outcome is recorded once, for the attempt and the worker that hold the lease', async (store, records) => {
     const hook = await hooked(store, records)
     await store.events.append([records.event()])
     const [claimed] = await claim(store)
-    const lost = { kind: 'lease_lost' as const }
+    const lost = 'lease_lost'
     expect(await settle(store, { ...claimed!, worker: 'w2' }, 'failed')).toEqual(lost)
     expect(await settle(store, { ...claimed!, attempt: 2 }, 'failed')).toEqual(lost)
     expect(await settle(store, { ...claimed!, id: 'whd_none' }, 'failed', { pauseReason: 'no' })).toEqual(lost)
@@ -186,7 +245,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
     const [taken] = await claim(store)
     expect(await settle(store, claimed!, 'failed')).toEqual(lost)
     const together = [{ ...taken!, worker: 'w2' }, taken!, taken!].map((each) => settle(store, each, 'failed'))
-    expect((await Promise.all(together)).map(({ kind }) => kind)).toEqual(['lease_lost', 'recorded', 'lease_lost'])
+    expect(await Promise.all(together)).toEqual(['lease_lost', 'recorded', 'lease_lost'])
     expect((await store.webhooks.get(hook.id))!).toMatchObject({ consecutiveFailures: 1, status: 'active' })
   })
 

@@ -169,6 +169,18 @@ export function writingPromises(holds: Holds): void {
     expect([kept!.status, [...kept!.requestHash]]).toEqual([200, [...fresh.requestHash]])
   })
 
+  holds('two calls at once with the same answer are one', async (store, records) => {
+    await found(store, records)
+    const answer = records.remember()
+    const mails = [records.accepted(), records.accepted()]
+    const results = await Promise.allSettled(mails.map((mail) => store.messages.accept([mail], VOLUME, answer)))
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const refused = results.findIndex(({ status }) => status === 'rejected')
+    expect((results[refused] as PromiseRejectedResult).reason).toBeInstanceOf(AlreadyRemembered)
+    expect(await store.messages.get(mails[refused]!.message.id)).toBeNull()
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(1)
+  })
+
   holds('of two changes with one idempotency key the second is not made', async (store, records) => {
     await found(store, records)
     const used = records.remember()

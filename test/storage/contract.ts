@@ -3,7 +3,9 @@ import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
 import { addressRestPromises } from './contract-address-rests.ts'
+import { addressUsePromises } from './contract-address-uses.ts'
 import { alertPromises } from './contract-alerts.ts'
+import { answeredPromises } from './contract-answered.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
 import { auditLogPromises } from './contract-audit-log.ts'
 import { blockedLinkPromises } from './contract-blocked-links.ts'
@@ -92,9 +94,11 @@ const SECTIONS = {
   warmups: warmupPromises,
   alerts: alertPromises,
   'rests of addresses': addressRestPromises,
+  'uses of addresses': addressUsePromises,
   canaries: canaryPromises,
   relays: relayPromises,
   messages: messagePromises,
+  'answered messages': answeredPromises,
   'list of messages': messageListPromises,
   claims: claimPromises,
   deliveries: deliveryPromises,

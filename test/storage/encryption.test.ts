@@ -45,7 +45,9 @@ async function addRecords() {
     headers: [['X-Key', ROUTE_HEADER]] as const,
   }
   await store.inboundRoutes.create({ ...route, action: { type: 'webhook', config } }, ROUTE)
-  await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'canary', privateKeyPem: PEM })])
+  await store.domains.addDkimKeys(DOMAIN, [
+    records.dkimKey({ selector: 'canary', state: 'active', privateKeyPem: PEM }),
+  ])
   await store.factors.beginTotp(FIRST_USER, Buffer.from(TOTP), START)
   await store.secret('tracking', TRACKING)
   await store.close()
@@ -168,4 +170,13 @@ test('two processes that start at the same time have one key', async () => {
   )
   expect(one).toEqual(two!)
   for (const store of stores) await store.close()
+})
+
+test('a digest is the same for the same text, place and key only, and says nothing of the text', () => {
+  const [one, other] = [createEncryption([Buffer.alloc(32, 1)]), createEncryption([Buffer.alloc(32, 2)])]
+  const digest = one.digest('true', 'settings oidc.only')
+  expect(digest).toMatch(/^[0-9a-f]{16}$/)
+  expect(createEncryption([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]).digest('true', 'settings oidc.only')).toBe(digest)
+  const others = [one.digest('true', 'settings oidc.x'), one.digest('false', 'settings oidc.only')]
+  expect(new Set([digest, ...others, other.digest('true', 'settings oidc.only')]).size).toBe(4)
 })

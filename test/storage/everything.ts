@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { MessageStatus } from '../../src/model/message.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import type { Page, Store } from '../../src/storage/store.ts'
+import type { Page, PageRequest, Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, START } from './records.ts'
 
 /** IDs of everything in a data directory, by table. */
@@ -44,9 +44,19 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
   const each = <T>(some: readonly string[], read: (id: string) => Promise<T>) =>
     Promise.all(some.map(async (id) => [id, await read(id)] as const))
   const recordsOf = async <T>(page: Promise<Page<T>>) => (await page).records
+  /** All pages: on a busy machine, a list stops earlier than at its limit. */
+  const whole = async <T extends { id: string }>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> => {
+    const all: T[] = []
+    for (let after: string | null = null; ; ) {
+      const { records, hasMore, next } = await list({ limit: 1000, after })
+      all.push(...records)
+      if (!hasMore) return all
+      after = next ?? all.at(-1)!.id
+    }
+  }
   /** Of the same time, one side has the order of commits and the other one that of the IDs. */
-  const sorted = async <T extends { id: string }>(page: Promise<Page<T>>) =>
-    (await recordsOf(page)).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const sorted = async <T extends { id: string }>(list: (page: PageRequest) => Promise<Page<T>>) =>
+    (await whole(list)).toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const ofOrganizations = <T>(read: (organizationId: string) => Promise<T>) => each(ids.organizations, read)
   return {
     organizations: await store.organizations.list(),
@@ -59,7 +69,9 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
     webhooks: await each(ids.webhooks, async (id) => [
       await store.webhooks.get(id),
       await store.webhooks.secrets(id),
-      await sorted(store.webhookDeliveries.list({ ...NO_TIME, webhookId: id, status: null, type: null }, ALL)),
+      await sorted((page) =>
+        store.webhookDeliveries.list({ ...NO_TIME, webhookId: id, status: null, type: null }, page),
+      ),
     ]),
     routes: await each(ids.inbound_routes, (id) => store.inboundRoutes.get(id)),
     messages: await each(ids.messages, async (id) => [
@@ -73,7 +85,7 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
     deliveries: await each(ids.deliveries, (id) => store.deliveries.get(id)),
     lists: await ofOrganizations(async (organizationId) => {
       const list = (change: object) =>
-        store.messages.list({ ...ALL_MESSAGES, organizationId, ...change }, ALL).then((page) => page.records)
+        whole((page) => store.messages.list({ ...ALL_MESSAGES, organizationId, ...change }, page))
       return [
         await list({}),
         await Promise.all(STATUSES.map((status) => list({ status }))),
@@ -87,7 +99,8 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
     }),
     events: await each(ids.events, (id) => store.events.get(id)),
     eventLists: await ofOrganizations(async (organizationId) => {
-      const list = (change: object) => recordsOf(store.events.list({ ...ALL_EVENTS, organizationId, ...change }, ALL))
+      const list = (change: object) =>
+        whole((page) => store.events.list({ ...ALL_EVENTS, organizationId, ...change }, page))
       return [await list({}), await list({ type: 'message.delivered' }), await list({ mode: 'live' })]
     }),
     feeds: await ofOrganizations(async (organizationId) =>
@@ -101,7 +114,7 @@ export async function everythingIn(store: Store, ids: Known): Promise<Record<str
       await store.inboundDeliveries.ofMessage(id),
     ]),
     inboundLists: await ofOrganizations((organizationId) =>
-      sorted(store.inbound.list({ ...ALL_INBOUND, organizationId }, ALL)),
+      sorted((page) => store.inbound.list({ ...ALL_INBOUND, organizationId }, page)),
     ),
     suppressions: await each(ids.suppressions, (id) => store.suppressions.get(id)),
     sessions: await each(ids.sessions, (id) => store.sessions.get(id)),

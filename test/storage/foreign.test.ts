@@ -125,6 +125,7 @@ test('mail is redelivered here when another process asks for it', async () => {
 test('a domain that another process added or removed is added or removed here', async () => {
   const { domainByName, domainByReturnPathHost } = store.snapshot
   expect(domainByName('new.example')).toBeNull()
+  expect(domainByReturnPathHost('back.new.example')).toBeNull()
   const domain = records.domain({ name: 'new.example', returnPathHost: 'back.new.example' })
   await elsewhere(`await store.domains.create(${JSON.stringify(domain)}, -1)`)
   expect(domainByName('new.example')).toEqual(domain)

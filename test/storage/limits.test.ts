@@ -7,6 +7,7 @@ import type { Template } from '../../src/model/template.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { claimDue } from '../support/claim.ts'
+import { slowness } from '../support/cpu-cost.ts'
 import { createRecords, ORGANIZATION, type Records, START } from './records.ts'
 
 /** Counters of a store in SQLite, over many transactions and restarts; contract-limits.ts tests the limits of a plan. */
@@ -175,7 +176,8 @@ test('an event for more webhooks than one transaction takes reaches them all, in
     expect((await of(hook.id)).map(({ eventId }) => eventId)).toEqual(expected.map(({ id }) => id).reverse())
   }
   expect(await of(late.id)).toMatchObject([{ eventId: after.id }])
-  expect(longest).toBeLessThan(250) // ms of CPU; 6 on an idle machine
+  // ms of CPU; 6 on an idle machine
+  if (longest >= 250) expect(longest).toBeLessThan(250 * (await slowness()))
 
   // Running it twice is harmless, and nothing is left behind.
   await store.events.append(events)

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { endLeasesOfEndedWorkers } from '../../src/storage/ended-workers.ts'
 import { StoreMoved } from '../../src/storage/errors.ts'
-import { columnsIn, tablesAlike } from '../../src/storage/moving/alike.ts'
-import { movedTables } from '../../src/storage/moving/tables.ts'
+import { movedTables, UNMOVED, UNMOVED_COLUMNS } from '../../src/storage/moving/tables.ts'
 import { moveToPostgres } from '../../src/storage/moving/to-postgres.ts'
 import { moveToSqlite } from '../../src/storage/moving/to-sqlite.ts'
 import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts'
@@ -37,7 +36,7 @@ import { templatePromises } from './contract-templates.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { everythingIn, idsIn } from './everything.ts'
 import { createEmptied } from './migrated.ts'
-import { accept, createRecords, found, START } from './records.ts'
+import { ALL_EVENTS, accept, createRecords, found, START } from './records.ts'
 
 /** What the store's contract leaves behind: records of every kind in every state. */
 const LEFT_BY = {
@@ -105,18 +104,31 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
       const url = await postgres.createDatabase('repaired')
       await move(dataDir, url, true)
       postgres.psql(
-        `update messages set subject = 'x' where id = (select min(id) from messages);
-        delete from deliveries where id = (select max(id) from deliveries);
-        insert into message_tags values ('org_a', 'strange', 'msg_01m7yzmhgf000000000000000g')`,
+        `update messages set subject = 'x' where number = (select min(number) from messages);
+        delete from deliveries where number = (select max(number) from deliveries);
+        insert into message_tags values ('org_a', 'strange', 1000000);
+        delete from message_words where message_number = (select max(message_number) from message_words)`,
         'repaired',
       )
       const copied = await move(dataDir, url, true)
       const repaired = copied.filter(({ written, removed }) => written + removed > 0)
+      // Of messages and deliveries the parts that differ.
       expect(repaired.map(({ name, written, removed }) => [name, written, removed])).toEqual([
-        ['messages', 1, 1],
+        ['deliveries', 3, 2],
         ['message_tags', 0, 1],
-        ['deliveries', 1, 0],
+        ['messages', 2, 2],
       ])
+      expect(postgres.psql('select count(*) from message_words', 'repaired')).toBe('2')
+      // As nodes leave it.
+      postgres.psql(
+        `update events set position = 7; update deliveries set worker = 'node';
+        insert into claims values (1, 'deliveries', 'node', 1, '[1]')`,
+        'repaired',
+      )
+      await move(dataDir, url, false)
+      const left = `select (select count(*) from events where position <> 0), (select count(*) from claims),
+        (select count(*) from deliveries where worker is not null), (select count(*) from events) > 0`
+      expect(postgres.psql(left, 'repaired')).toBe('0|0|0|t')
     } finally {
       await store.close()
       rmSync(dataDir, { recursive: true })
@@ -124,25 +136,16 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
   })
 
   test('every table and column of both databases moves, or is known not to', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
-    const url = await postgres.createDatabase('columns')
-    await (await openPostgresStore({ url, dataDir, now: START })).close()
-    rmSync(dataDir, { recursive: true })
-    const all = await tablesOf(url)
-    const moved = all.flatMap(({ name, columns, derived = {} }) =>
-      [...Object.keys(columns), ...Object.keys(derived)].map((column) => `${name}.${column}`),
-    )
-    const there = postgres
-      .psql(
-        `select table_name || '.' || column_name from information_schema.columns where table_schema = 'public'`,
-        'columns',
-      )
-      .split('\n')
-    const tables = new Set(all.map(({ name }) => name))
-    const unmoved = there.filter((column) => !moved.includes(column))
-    expect(unmoved.filter((column) => tables.has(column.split('.')[0] ?? '')).sort()).toEqual(COLUMNS_OF_NODES)
-    const clauses = all.map(({ from, besides }) => `${from} ${Object.values(besides ?? {}).join(' ')}`).join(' ')
-    expect(sqliteTables().filter((table) => !new RegExp(`\\b${table}\\b`).test(clauses))).toEqual(TABLES_OF_SQLITE)
+    const url = await emptyDatabase()
+    const moved = await tablesOf(url)
+    const there = `select table_name || '.' || column_name from information_schema.columns where table_schema = 'public'`
+    const all = [...sqliteColumns(), ...postgres.psql(there, 'migrated').split('\n')]
+    const columns = moved.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
+    const tables = new Set(all.map((column) => column.split('.')[0] ?? ''))
+    const left = new Set(all).difference(new Set([...columns, ...Object.keys(UNMOVED_COLUMNS)]))
+    expect(new Set([...left].map((column) => column.split('.')[0]))).toEqual(new Set(Object.keys(UNMOVED)))
+    expect(Object.keys(UNMOVED).filter((name) => !tables.has(name))).toEqual([])
+    expect(Object.keys(UNMOVED_COLUMNS).filter((name) => !all.includes(name))).toEqual([])
   })
 
   test('a column that only one database has is not lost: the move is refused', async () => {
@@ -156,6 +159,67 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
     } finally {
       await store.close()
       rmSync(dataDir, { recursive: true })
+    }
+  })
+
+  test('the feed keeps its order in both directions, and counters of all connections are added', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-moving-'))
+    const back = mkdtempSync(join(tmpdir(), 'postrider-back-'))
+    const url = await postgres.createDatabase('ordered')
+    const feedOf = async (store: Store, after: string | null) =>
+      (await store.events.feed(ALL_EVENTS, after, 9))?.records.map(({ id }) => id)
+    await (await openPostgresStore({ url, dataDir, now: START })).close()
+    postgres.psql(`select setval('numbers', 50000000, false)`, 'ordered')
+    const records = createRecords()
+    const events = [records.event(), records.event(), records.event(), records.event()] as const
+    const [{ id: first }, { id: second }, { id: third }, { id: fourth }] = events
+    const order = [first, third, second, fourth]
+    const hook = records.webhook()
+    try {
+      const store = await openPostgresStore({ url, dataDir, now: START })
+      await found(store, records)
+      await store.webhooks.create(hook, 'whsec_a')
+      for (const event of events) await store.events.append([event])
+      await accept(store, records.accepted({ deliveries: [{}, {}] }))
+      await store.close()
+      // As if another node had written the second event, in a later transaction than the third one.
+      postgres.psql(
+        `update events set position = (select position + 1 from events where id = '${third}') where id = '${second}';
+        update events set position = position + 1 where id = '${fourth}';
+        insert into usage values ('org_a', 'volume', '2020-01', 98, 2), ('org_a', 'volume', '2020-01', 99, 3)`,
+        'ordered',
+      )
+      await moveBack(url, dataDir, back)
+      const db = connect(join(back, 'postrider.db'), { busyTimeoutMs: 0 })
+      expect(db.prepare('select number from messages').pluck().all()).toEqual([1])
+      const used = db.prepare(`select writer, used from usage where period = '2020-01'`)
+      expect(used.all()).toEqual([{ writer: 0, used: 5 }])
+      expect(
+        db
+          .prepare('select e.id from webhook_deliveries d join events e on e.number = d.event_number order by e.number')
+          .pluck()
+          .all(),
+      ).toEqual(order)
+      db.close()
+      const returned = await openStore({ dataDir: back, now: START })
+      expect(await feedOf(returned, null)).toEqual(order)
+      expect(await feedOf(returned, third)).toEqual([second, fourth])
+      const fifth = records.event()
+      await returned.events.append([fifth])
+      await returned.close()
+
+      const again = await postgres.createDatabase('again')
+      await move(back, again, false)
+      const moved = await openPostgresStore({ url: again, dataDir: back, now: START })
+      const sixth = records.event()
+      await moved.events.append([sixth])
+      expect(await feedOf(moved, third)).toEqual([second, fourth, fifth.id, sixth.id])
+      await accept(moved, records.accepted())
+      await moved.close()
+      const behind = 'select max(number) > (select min(number) from messages) from messages'
+      expect(postgres.psql(behind, 'again')).toBe('t')
+    } finally {
+      for (const folder of [dataDir, back]) rmSync(folder, { recursive: true })
     }
   })
 
@@ -187,13 +251,7 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
             await moved.close()
             expect(after).toEqual(before)
             const back = mkdtempSync(join(tmpdir(), 'postrider-back-'))
-            copyFileSync(join(dataDir, 'seal.key'), join(back, 'seal.key'))
-            await moveToSqlite({
-              address: parseDatabaseUrl(url),
-              file: join(back, 'postrider.db'),
-              now: START,
-              onCopied: () => {},
-            })
+            await moveBack(url, dataDir, back)
             const returned = await openStore({ dataDir: back, now: START, plans })
             expect(await everythingIn(returned, ids)).toEqual(before)
             await returned.close()
@@ -211,38 +269,12 @@ describeWithPostgres('moving from SQLite to PostgreSQL', () => {
   }
 })
 
-/** Columns that only nodes write. */
-const COLUMNS_OF_NODES = [
-  'delivery_queue.worker',
-  'inbound_queue.worker',
-  'inbound_routes.removing',
-  'webhook_queue.worker',
-  'webhooks.removing',
-]
-/** Made of other tables, without meaning elsewhere, or read with others. */
-const TABLES_OF_SQLITE = [
-  'content_parts',
-  'event_kinds',
-  'fan_out_targets',
-  'fan_outs',
-  'heartbeat',
-  'instance',
-  'large_contents',
-  'message_tags',
-  'migrations',
-  'search_outdated',
-  'storage_count',
-]
-
-function sqliteTables(): string[] {
+function sqliteColumns(): string[] {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, START)
-  const all = db.prepare<
-    unknown[],
-    string
-  >(`select name from pragma_table_list where schema = 'main' and type <> 'shadow'
-    and name not like 'sqlite%' order by name`)
-  return all.pluck().all()
+  const text = `select t.name || '.' || c.name from pragma_table_list t join pragma_table_info(t.name) c
+    where t.schema = 'main' and t.name not like 'sqlite%'`
+  return db.prepare<unknown[], string>(text).pluck().all()
 }
 
 /** The tables that move into a database. */
@@ -251,7 +283,7 @@ async function tablesOf(url: string) {
   migrate(db, START)
   const connection = await connectPostgres({ address: parseDatabaseUrl(url), name: 'test' })
   try {
-    return movedTables(await tablesAlike(columnsIn(db), connection))
+    return await movedTables(db, connection)
   } finally {
     connection.close()
     db.close()
@@ -292,6 +324,12 @@ function move(
     beforeServing: async () => {},
     ...change,
   })
+}
+
+async function moveBack(url: string, dataDir: string, back: string): Promise<void> {
+  copyFileSync(join(dataDir, 'seal.key'), join(back, 'seal.key'))
+  const file = join(back, 'postrider.db')
+  await moveToSqlite({ address: parseDatabaseUrl(url), file, now: START, onCopied: () => {} })
 }
 
 /** What the server does when it starts: no worker has anything, and nothing is left to be fanned out. */

@@ -3,7 +3,7 @@ import type { DkimKeyRecord, Domain } from '../../src/model/domain.ts'
 import type { Event, EventType } from '../../src/model/event.ts'
 import type { InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
-import type { Message } from '../../src/model/message.ts'
+import { type Message, NO_SENDER_FIELDS } from '../../src/model/message.ts'
 import type { Organization } from '../../src/model/organization.ts'
 import type { Report } from '../../src/model/report.ts'
 import type { Suppression } from '../../src/model/suppression.ts'
@@ -101,6 +101,8 @@ function ownerRecords({ mint, next }: Source): Pick<Records, 'organization' | 'd
       missingSince: null,
       reason: null,
       nextCheckAt: null,
+      publishAt: null,
+      publishFault: null,
       ...change,
     }),
     dkimKey: (change) => ({
@@ -162,6 +164,7 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
         }
       })
       const message: Message = {
+        ...NO_SENDER_FIELDS,
         id,
         organizationId: ORGANIZATION,
         domainId: DOMAIN,
@@ -175,17 +178,14 @@ function outboundRecords({ mint, bytes }: Source): Pick<Records, 'accepted' | 's
         bcc: null,
         replyTo: null,
         subject: 'Hello',
-        tags: [],
-        metadata: {},
         templateId: null,
         sizeBytes: 100,
         messageIdHeader: `<${id}@a.example>`,
         createdAt: START,
         scheduledAt: null,
         expiresAt: null,
-        requireTls: false,
-        stream: 'transactional',
         unsubscribe: false,
+        replies: null,
         trackOpens: false,
         trackClicks: false,
         ...change,
@@ -285,6 +285,8 @@ function inboundRecords({ mint }: Source): Pick<Records, 'inboundRoute' | 'inbou
     parseError: null,
     forwardedAs: null,
     notForwarded: [],
+    inReplyTo: null,
+    autoSubmitted: false,
     ...change,
   })
   return {

@@ -1,23 +1,28 @@
 import { expect, test } from 'bun:test'
+import { EACH_STATEMENTS } from '../../src/storage/mail/each.ts'
 import { STATEMENTS } from '../../src/storage/sql.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { eachText } from '../../src/storage/sqlite/each.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
-import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { storeOn } from '../../src/storage/sqlite/store.ts'
 import { toSqlite } from '../../src/storage/sqlite/translate.ts'
 import type { Store } from '../../src/storage/store.ts'
+import '../../src/storage/records/re-encrypt.ts' // declares statements that no store uses
 import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.ts'
 
 /** Statements that may scan a whole table, with the reason for each. */
 const MAY_SCAN = [
   /from (organizations|api_keys|domains)( order by id)?$/, // it returns all of them; on PostgreSQL once for each start
   /from dedicated_addresses order by/, // the same; one row for each configured address at most
+  /from alert_silences where until/, // operators silence one alert at a time, for a week at most
   /from alert_channels order by channel$/, // one row for each configured channel
   /from alerts a where a\.state <> 'resolved'|from alerts a join alert_notices/, // the partial index of open alerts, which are few
   /from alerts a where a\.state = 'resolved' order by a\.resolved_at desc, a\.id desc limit \?$/, // as many as it returns
   /from dkim_keys where state = 'pending'/, // the partial index of pending keys, which are few
   /from webhooks where status = 'paused' and disabled_reason/, // the partial index of paused webhooks
-  /heartbeat/, // one row
+  /heartbeat|from seal$|update seal/, // one row
+  /from pragma_table_info\(\?\)/, // the columns of a table
   /from quality_alerts where state = 'firing'/, // it returns all active alerts
   /from blocked_links( order by id limit \?)?$/, // at most a thousand, and it returns all of them
   /from users (u )?where \(operator and/, // the partial index of operators, who are few
@@ -25,29 +30,37 @@ const MAY_SCAN = [
   /from users u where u\.email_verified_at is null/, // for `doctor`: the partial index of users without a verified address
   /from search_outdated order by number limit 1$/, // the first row
   /^with recursive/, // reads what it has just created, one row for each key
-  /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
-  /^select count\(\*\) from held_|from restored/, // held records are counted on request; one row
-  /^select \? as locked|total_changes\(\)|last_insert_rowid\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
+  /^select 1 as found where exists \( select 1 from webhook_deliveries/, // the constant row
+  /^select count\(\*\) as count from held_|from restored/, // held records are counted on request; one row
+  /^select \(select coalesce\(max\(created_at\)/, // the constant row: the newest event
+  /^select \+\?( as place)?, |^select \? as locked|total_changes\(\)|last_insert_rowid\(\)|^select exists \(select 1 from messages indexed by messages_by_status/, // the constant row
+  /^select f\.message_number as number from \( select distinct/, // ten rows of an index
   /from storage_count$/, // a row for each of four sources
-  /^select count\(\*\) as total, .* indexed by \w+_due /, // in the reading thread: the index of what waits
+  /^select count\(\*\) as total, count.* indexed by \w+_due /, // in the reading thread: the index of what waits
   /from sqlite_sequence/, // a row for some tables
-  /where number in \(select number from \(select .* limit 2000\) where at/, // the same
-  /json_each\(m\.metadata\)/, // the members of one row
+  /from \(select number, next_attempt_at as at from \w+ .* limit 2000\)/, // what it has just read of the index
+  /from claims c, json_each\(c\.numbers\)|from claims where worker|select worker from claims/, // claims of one worker, of which only the latest stay
+  /^with walked as materialized/, // what it has just read of an index: 256 rows
+  /^select count\(\*\) as count from \(select .* limit \?\) walked$/, // the same: at most 1,000
   /from json_each\(\?\)/, // the given values
 ]
 /** Statements that may sort: their input is small. */
 const MAY_SORT = [
+  /^with walked as materialized/, // the page that it returns
   /from invitations where organization_id/, // of one organization, at most 200
   /from dkim_keys/, // keys of one domain, or pending ones
   /from dedicated_addresses order by/, // few
+  /from address_hours where hour/, // two days of each configured address
   /from warmup_days where address in/, // the days of a warm-up, of each configured address
+  /^select id, mx_host as "mxHost" from deliveries where id in/, // those that mails accepted together answer
   /join attempts a/, // attempts of one message
+  /join inbound_attempts a/, // the same
   /join reports r/, // reports of one message
-  /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
-  /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
+  /where (m\.id = \?|d\.message_number = \+\?) order by d\.id/, // recipients of one message
   /from tls_results where domain_id = \?/, // few of each report
   /asked cross join stats s/, // counters of the hours or days that are asked for
   /count\(distinct \+received_day\)/, // of one reporter, at most 50 of a day
+  /^select count\(distinct v\.value\) as due from claims/, // what is claimed, as much as the server sends at once
 ]
 
 const EVENT = {
@@ -75,50 +88,65 @@ test('no statement sorts rows without a bound', () => {
 
 test('every exception is needed', () => {
   for (const exception of MAY_SCAN) {
-    expect(plans.some(({ sql, plan }) => exception.test(sql) && /\bSCAN\b/.test(plan))).toBe(true)
+    expect([exception, plans.some(({ sql, plan }) => exception.test(sql) && /\bSCAN\b/.test(plan))]).toEqual([
+      exception,
+      true,
+    ])
   }
   for (const exception of MAY_SORT) {
-    expect(plans.some(({ sql, plan }) => exception.test(sql) && /TEMP B-TREE/.test(plan))).toBe(true)
+    expect([exception, plans.some(({ sql, plan }) => exception.test(sql) && /TEMP B-TREE/.test(plan))]).toEqual([
+      exception,
+      true,
+    ])
   }
 })
 
 const INTENDED: [statement: RegExp, plan: RegExp][] = [
   // The claim of all queues: the due rows of one, in the order of the index.
   [
-    /^select number, message_number .* from deliveries where queue/,
-    /INDEX deliveries_due \(queue=\? AND next_attempt_at<\?\)/,
+    /^select \+\? as place, d\.number .* from deliveries d where d\.queue/,
+    /INDEX deliveries_due \(queue=\? AND next_attempt_at>\? AND next_attempt_at<\?\)/,
   ],
-  [/^select min\(next_attempt_at\) from deliveries/, /COVERING INDEX deliveries_due \(queue=\?/],
   [
-    /^select d\.number, d\.id, .* where d\.webhook_id = \+\? and d\.next_attempt_at <=/,
-    /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at<\?\)/,
+    /^select \+\? as place, d\.number .* from webhook_deliveries d where d\.webhook_id/,
+    /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at>\? AND next_attempt_at<\?\)/,
   ],
-  [/^select min\(next_attempt_at\) from webhook_deliveries/, /COVERING INDEX webhook_deliveries_due \(webhook_id=\?/],
-  [/^with recursive queues/, /COVERING INDEX deliveries_due \(queue>\?\)/],
-  [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
-  [/^select number, id from deliveries where worker = \?/, /INDEX deliveries_leased \(worker=\?\)/],
   [
-    /^select number from deliveries d where number in/,
+    /^select \+\? as place, \(select min\(d\.next_attempt_at\) from deliveries/,
+    /INDEX deliveries_due \(queue=\? AND next_attempt_at>\?\)/,
+  ],
+  [
+    /^select \+\? as place, \(select min\(d\.next_attempt_at\) from webhook_deliveries/,
+    /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at>\?\)/,
+  ],
+  [
+    /^with recursive keys .* from deliveries d where/,
+    /COVERING INDEX deliveries_due \(queue>\?\)[\s\S]*INDEX deliveries_due \(queue=\?/,
+  ],
+  [
+    /^with recursive keys .* from webhook_deliveries d where/,
+    /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)[\s\S]*INDEX webhook_deliveries_due \(webhook_id=\?/,
+  ],
+  [
+    /^select d\.number as number from deliveries d where d\.number in/,
     /COVERING INDEX deliveries_due \(\(queue,next_attempt_at\)>\(\?,\?\)\)/,
   ],
-  [/^select worker from deliveries where worker is not null/, /COVERING INDEX deliveries_leased/],
-  [/^select number, id from webhook_deliveries where worker = \?/, /INDEX webhook_deliveries_leased \(worker=\?\)/],
   [
-    /^select number from webhook_deliveries d where number in/,
+    /^select d\.number as number from webhook_deliveries d where d\.number in/,
     /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>\(\?,\?\)\)/,
   ],
   [
-    /from inbound_deliveries where route_id = \+\? and next_attempt_at <=/,
-    /INDEX inbound_deliveries_due \(route_id=\? AND next_attempt_at<\?\)/,
+    /^select d\.number as number from messages m join deliveries d .* m\.expires_at <=/,
+    /INDEX messages_expiring \(expires_at<\?\)[\s\S]*INDEX deliveries_of_message \(message_number=\?\)/,
   ],
-  [/^select min\(next_attempt_at\) from inbound_deliveries/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
-  [/^with recursive routes/, /COVERING INDEX inbound_deliveries_due \(route_id>\?\)/],
-  [/^select number, id from inbound_deliveries where worker = \?/, /INDEX inbound_deliveries_leased \(worker=\?\)/],
   [
-    /^select number from inbound_deliveries d where number in/,
+    /^select d\.number as number from inbound_deliveries d where d\.number in/,
     /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>\(\?,\?\)\)/,
   ],
-  [/^select id from inbound_deliveries where route_id = \?/, /INDEX inbound_deliveries_due \(route_id=\?/],
+  [
+    /from inbound_deliveries where route_id = \? and next_attempt_at >= \?/,
+    /INDEX inbound_deliveries_due \(route_id=\? AND next_attempt_at>\?\)/,
+  ],
   // A replay starts in the middle of the history.
   [
     /from events where organization_id = \? and \(created_at, number\)/,
@@ -127,7 +155,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   // Called at every request or attempt.
   [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
   [
-    /^select reason, nullif\(stream, ''\) as stream from suppressions/,
+    /^select \+\? as number, s\.email, s\.reason, .* from suppressions s/,
     /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
   ],
   [/from users (u )?where \(operator and/, /USING INDEX users_operators/],
@@ -135,18 +163,33 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from idempotency where organization_id = \? and key_hash = \?/, /\(organization_id=\? AND key_hash=\?\)/],
   [/from idempotency where organization_id = \? and key_hash > /, /\(organization_id=\? AND key_hash>\?\)/],
   [
-    /^delete from idempotency where organization_id = \?/,
+    /^delete from idempotency where organization_id = \+\?/,
     /INDEX .*idempotency.* \(organization_id=\? AND key_hash=\?\)/,
   ],
   [
     /^delete from idempotency where created_at < \? and rowid in/,
     /INTEGER PRIMARY KEY \(rowid=\?\)[\s\S]*COVERING INDEX idempotency_by_age \(created_at<\?\)/,
   ],
-  [/^select number, .* from deliveries where id = \? and worker/, /\(id=\?\)/],
-  [/^select number, .* from inbound_deliveries where id = \? and worker/, /\(id=\?\)/],
+  // The result of a claim, and its end: one row.
+  [
+    /^select \+\? as place, d\.number .* from deliveries d where d\.id = \+\? and d\.worker/,
+    /^SEARCH d USING INDEX \w+ \(id=\?\)/,
+  ],
+  [
+    /^select \+\? as place, d\.number .* from (webhook|inbound)_deliveries d where d\.id = \+\? and d\.worker/,
+    /^SEARCH d USING INDEX \w+ \(id=\?\)/,
+  ],
+  [
+    /^update ((webhook|inbound)_)?deliveries as d set attempts = d\.attempts - 1, worker = null, next_/,
+    /^SEARCH d USING INDEX \w+ \(id=\?\)/,
+  ],
+  [
+    /^update ((webhook|inbound)_)?deliveries (as d )?set .* where (d\.)?number = \+\?/,
+    /^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid=\?\)/,
+  ],
   [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],
   [/from inbound_routes where organization_id = \? and enabled/, /INDEX inbound_routes_of_organization/],
-  [/^select 1 from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
+  [/^select 1 as known from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
   // Counters: a lookup for each hour or day, a range for each window.
   [
     /sum\(accepted\).* asked cross join stats s .* and mode = \? group by asked/,
@@ -189,25 +232,28 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX \w+ \(domain_id=\? AND day=\?\)[\s\S]*COVERING INDEX \w+ \(domain_id=\? AND day>\? AND day<\?\)/,
   ],
   [/from tls_results where domain_id = \? and day between/, /\(domain_id=\? AND day>\? AND day<\?\)/],
-  [
-    /^select rowid as number from dmarc_sources/,
-    /COVERING INDEX dmarc_sources_by_age \(organization_id=\? AND day<\?\)/,
-  ],
-  [/^select rowid as number from tls_results/, /COVERING INDEX tls_results_by_age \(organization_id=\? AND day<\?\)/],
-  [/^select rowid as number from policy_reports/, /COVERING INDEX policy_reports_by_age/],
+  [/^delete from dmarc_sources/, /COVERING INDEX dmarc_sources_by_age \(organization_id=\? AND day<\?\)/],
+  [/^delete from tls_results/, /COVERING INDEX tls_results_by_age \(organization_id=\? AND day<\?\)/],
+  [/^delete from policy_reports/, /COVERING INDEX policy_reports_by_age/],
   // Retention: each walk reads the oldest first.
   [
-    /^select number, .* as at from messages/,
+    /^select number as number, organization_id .* from messages where organization_id = \? and number >/,
     /^SEARCH messages USING INDEX messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
   [
-    /^select number from events where organization_id = \? and created_at < \?/,
-    /^SEARCH events USING COVERING INDEX events_by_time \(organization_id=\? AND created_at<\?\)$/,
+    /^select number as number, created_at as "createdAt" from events/,
+    /^SEARCH events USING COVERING INDEX events_by_time \(organization_id=\? AND created_at>\? AND created_at<\?\)$/,
   ],
   [
-    /^select number, received_at as receivedAt/,
+    /^select number as number, received_at as "receivedAt"/,
     /^SEARCH inbound_messages USING INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
+  // What belongs to a removed record: each a look-up.
+  [/^delete from (attempts|webhook_attempts|inbound_attempts) where/, /USING PRIMARY KEY \(delivery_number=\?\)/],
+  [/^delete from reports where/, /\(delivery_number=\?\)/],
+  [/^delete from message_tags where/, /PRIMARY KEY \(organization_id=\? AND tag=\? AND message_number=\?\)/],
+  [/^select number as number, status from webhook_deliveries where event_number in/, /webhook_deliveries_of_event/],
+  [/^delete from inbound_deliveries where/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
   [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],
   [/^delete from unsubscribables where delivery_id in \(select value/, /PRIMARY KEY \(delivery_id=\?\)/],
   [
@@ -215,14 +261,21 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/,
   ],
   [
-    /^select id, created_at as at from webhook_deliveries where webhook_id = \?/,
-    /INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
+    /^select number as number, status from webhook_deliveries where webhook_id = \?/,
+    /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\?\)/,
   ],
   // Held records are released one by one.
-  [/^select number, due_at .* from held_deliveries/, /held_deliveries USING INTEGER PRIMARY KEY \(rowid>\?\)/],
-  [/^update webhook_deliveries set next_attempt_at = \? where number/, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
-  [/^select h\.due_at from messages/, /SEARCH h USING INTEGER PRIMARY KEY \(rowid=\?\)/],
-  [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
+  [
+    /^select number as number, due_at .* from held_deliveries/,
+    /held_deliveries USING INTEGER PRIMARY KEY \(rowid>\?\)/,
+  ],
+  [/^update (webhook_|inbound_)?deliveries set next_attempt_at = \+\?/, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
+  [/^select h\.number as number from messages/, /SEARCH h USING INTEGER PRIMARY KEY \(rowid=\?\)/],
+  [
+    /^select number as number, queue as key, .* \(queue, next_attempt_at\) >=/,
+    /INDEX deliveries_due \(\(queue,next_attempt_at\)>\(\?,\?\)\)/,
+  ],
+  [/^select d\.message_number .* d\.status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   [
     /^select id, .* from templates where organization_id = \? and alias/,
     /INDEX templates_by_alias \(organization_id=\? AND alias=\? AND mode=\?\)/,
@@ -254,44 +307,42 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /t USING PRIMARY KEY \(organization_id=\? AND tag=\? AND message_number>\? AND message_number<\?\)/,
   ],
   [
-    /^select id, number as place from events indexed by events_of_organization/,
-    /SEARCH events USING INDEX events_of_organization \(organization_id=\?\)/,
-  ],
-  [
-    /from events indexed by events_of_organization where organization_id = \? and number > \? and number <= \?/,
+    /from events e indexed by events_of_organization where e\.organization_id = \? and e\.number > \? and e\.number < \?/,
     /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from events indexed by events_of_organization where organization_id = \? .*number >= \? and number < \?/,
-    /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
+    /from events e indexed by events_of_message where e\.message_id = \? and .*e\.number > \? and e\.number < \?/,
+    /INDEX events_of_message \(message_id=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from events indexed by events_of_message where organization_id = \? and message_id = \? and number >=/,
-    /INDEX events_of_message \(message_id=\?/,
+    /from events e indexed by events_of_kind where e\.kind = \+\? .* e\.number > \+\? and e\.number < \+\?/,
+    /INDEX events_of_kind \(kind=\? AND number>\? AND number<\?\)/,
   ],
+  [/^select kind from event_kinds/, /event_kinds USING PRIMARY KEY \(organization_id=\?\)/],
   [
-    /^select d.* from webhook_deliveries d indexed by webhook_deliveries_of_webhook/,
+    /^with walked .* from webhook_deliveries d indexed by webhook_deliveries_of_webhook/,
     /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /^select d.* from webhook_deliveries d indexed by webhook_deliveries_by_type/,
+    /^with walked .* from webhook_deliveries d indexed by webhook_deliveries_by_type/,
     /INDEX webhook_deliveries_by_type \(webhook_id=\? AND type=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from events e indexed by events_of_message cross join webhook_deliveries/,
-    /e USING INDEX events_of_message \(message_id=\?\)\nSEARCH d USING INDEX webhook_deliveries_of_event \(event_number=\?\)/,
-  ],
-  [/^select 1 from webhook_deliveries where webhook_id = \? and next_/, /COVERING INDEX webhook_deliveries_due/],
-  [/^select created_at from webhook_deliveries/, /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\?\)/],
-  [
-    /^select received_at from inbound_messages/,
-    /INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)/,
+    /from events o indexed by events_of_message cross join webhook_deliveries/,
+    /o USING INDEX events_of_message \(message_id=\?\)\nSEARCH m USING INDEX webhook_deliveries_of_event \(event_number=\?\)/,
   ],
   [
-    /from events indexed by events_seldom where organization_id = \? and type = \? .*number >= \? and number < \?/,
-    /INDEX events_seldom \(organization_id=\? AND type=\? AND number>\? AND number<\?\)/,
+    /^select 1 as found where exists \( select 1 from webhook_deliveries where webhook_id = \? and next_/,
+    /COVERING INDEX webhook_deliveries_due/,
   ],
-  [/^select id from messages where organization_id/, /INDEX messages_of_organization \(organization_id=\? AND number>/],
+  [
+    /^with recursive search .* webhook_deliveries indexed by webhook_deliveries_of_webhook/,
+    /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\?\)/,
+  ],
+  [
+    /^select id from messages indexed by messages_of_organization/,
+    /INDEX messages_of_organization \(organization_id=\? AND number>/,
+  ],
   [
     /from inbound_messages m indexed by inbound_messages_of_organization/,
     /INDEX inbound_messages_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
@@ -305,30 +356,30 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /by_status \(organization_id=\? AND delivery_status=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /^select m\.number, m\.size_bytes as sizeBytes, m\.raw_number as rawNumber, m\.forwarded_as/, // of an erasure
+    /^select m\.number as number, m\.size_bytes .* from inbound_addresses a join/, // of an erasure
     /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
   ],
   [
-    /^select m(?!\.number, m\.size_bytes as sizeBytes, m\.raw_number).* from inbound_addresses a/,
-    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\? AND message_number<\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
+    /^with walked .* from inbound_addresses a where/,
+    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\? AND message_number<\?\)[\s\S]*SEARCH m USING INTEGER PRIMARY KEY/,
   ],
   [
-    /exists \(select 1 from inbound_addresses o/,
-    /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
+    /exists \( select 1 from inbound_addresses o where/,
+    /SEARCH o USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
   [
     /inbound_addresses p where/,
     /SEARCH p (EXISTS )?USING (COVERING )?INDEX inbound_addresses_of_message \(message_number=\?\)/,
   ],
   [
-    /^select number from inbound_messages indexed by inbound_messages_of_organization/,
-    /COVERING INDEX inbound_messages_of_organization \(organization_id=\?\)/,
+    /^select number from (inbound_)?messages indexed by/,
+    /COVERING INDEX (inbound_)?messages_of_organization \(organization_id=\? AND (number>\? AND )?number<\?\)/,
   ],
   // Waiting records are counted along the due indexes only.
   [/^select count\(\*\) as total, .* from deliveries/, /COVERING INDEX deliveries_due$/],
   [/^select webhook_id as key/, /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>/],
   [/^select route_id as key/, /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>/],
-  [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
+  [/from inbound_messages m join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
   [
     /from audit_log where number < \(select .*\) and organization_id = \? order/,
     /INDEX audit_log_of_organization \(organization_id=\? AND number<\?\)/,
@@ -339,7 +390,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/^delete from audit_log/, /COVERING INDEX audit_log_by_time \(at<\?\)/],
   [
-    /from suppressions indexed by suppressions_of_organization where organization_id = \? and id >= /,
+    /from suppressions s indexed by suppressions_of_organization where s\.organization_id = \? and s\.id >= /,
     /INDEX suppressions_of_organization \(organization_id=\? AND id>\? AND id<\?\)/,
   ],
   [
@@ -355,11 +406,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX suppressions_by_host \(organization_id=\? AND <expr>>\? AND <expr><\?\)/,
   ],
   [
-    /from suppressions indexed by suppressions_by_stream where/,
+    /from suppressions s indexed by suppressions_by_stream where/,
     /suppressions_by_stream \(organization_id=\? AND stream=\? AND id>\? AND id<\?\)/,
   ],
   [
-    /from suppressions indexed by suppressions_by_reason where/,
+    /from suppressions s indexed by suppressions_by_reason where/,
     /suppressions_by_reason \(organization_id=\? AND reason=\? AND id>\? AND id<\?\)/,
   ],
   [
@@ -392,6 +443,9 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
   const store = storeOn(db, openEncryption(':memory:', db))
   await use(store)
   for (const { text, sqlite } of STATEMENTS) statements.add(toSqlite(sqlite ?? text).text)
+  for (const statement of EACH_STATEMENTS)
+    if (statement.sqlite !== '' && !/message_words|search_ranges/.test(statement.text))
+      statements.add(eachText(statement).text)
   const plans = [...statements].map((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null)
     const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]))
@@ -443,7 +497,7 @@ async function everyList(store: Store): Promise<void> {
     await store.events.append([EVENT])
     await store.events.list({ ...ALL_EVENTS, ...filter }, page)
     await store.events.feed({ ...ALL_EVENTS, ...filter }, EVENT.id, 9)
-    await store.events.follow({ ...ALL_EVENTS, ...filter }, 0, 9)
+    await store.events.follow({ ...ALL_EVENTS, ...filter }, '', 9)
     await store.events.newest(ORGANIZATION)
   }
   const suppressions = [{ email: 'e' }, { beginning: 'b' }, { reason: 'manual' as const }, { stream: 'bulk' }, range]

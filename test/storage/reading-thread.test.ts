@@ -114,8 +114,18 @@ test('lists of organizations take turns, however many one of them asks for', asy
   expect(ended.indexOf('org_b')).toBeLessThan(4)
 })
 
+test('an organization that fills its part of the queue leaves room for others', async () => {
+  const asked = Promise.allSettled(Array.from({ length: 1_100 }, newest))
+  const other = store.messages.list({ ...ALL_MESSAGES, organizationId: 'org_b' }, { limit: 1, after: null })
+  expect((await other).records).toEqual([])
+  expect((await asked).filter(({ status }) => status === 'fulfilled')).toHaveLength(250)
+  expect(await newest()).toBeUndefined()
+})
+
 test('more lists than fit the queue are refused as unavailable', async () => {
-  const asked = await Promise.allSettled(Array.from({ length: 1_100 }, newest))
+  const list = (at: number) =>
+    store.messages.list({ ...ALL_MESSAGES, organizationId: `org_${at % 10}` }, { limit: 1, after: null })
+  const asked = await Promise.allSettled(Array.from({ length: 1_100 }, (_, at) => list(at)))
   const refused = asked.filter((each) => each.status === 'rejected').map(({ reason }) => reason)
   expect(refused.length).toBeGreaterThan(0)
   expect(refused.every((reason) => reason instanceof StoreUnavailable)).toBe(true)

@@ -1,4 +1,5 @@
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
+import { ANY_MESSAGE } from '../../src/model/message.ts'
 import type { PostAttempt } from '../../src/model/post-attempt.ts'
 import type { Report } from '../../src/model/report.ts'
 import type {
@@ -146,21 +147,7 @@ export const ALL_INBOUND: InboundFilter = {
   createdBefore: null,
 }
 
-export const ALL_MESSAGES: MessageFilter = {
-  organizationId: ORGANIZATION,
-  status: null,
-  to: null,
-  from: null,
-  subject: null,
-  tag: null,
-  metadata: [],
-  templateId: null,
-  domainId: null,
-  mode: null,
-  text: null,
-  createdAfter: null,
-  createdBefore: null,
-}
+export const ALL_MESSAGES: MessageFilter = { ...ANY_MESSAGE, organizationId: ORGANIZATION }
 
 export const ALL_EVENTS: EventFilter = {
   organizationId: ORGANIZATION,

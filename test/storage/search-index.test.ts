@@ -1,19 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { INSTALLATION } from '../../src/model/organization.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { eachRunner } from '../../src/storage/sqlite/each.ts'
 import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
 import { type Reader, readerOn } from '../../src/storage/sqlite/reader.ts'
 import { shareReads } from '../../src/storage/sqlite/reading.ts'
-import { createSearch } from '../../src/storage/sqlite/search.ts'
+import { createSearch, Outdated } from '../../src/storage/sqlite/search.ts'
 import { PART, SEARCH_FILE, searchIndex } from '../../src/storage/sqlite/search-index.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { PageRequest, Store } from '../../src/storage/store.ts'
 import { openNewStore } from '../support/migrated-store.ts'
 import { erase } from './contract-erasures.ts'
 import { removeAll } from './contract-retention.ts'
+import { listOf } from './message-lists.ts'
 import { ALL_MESSAGES, accept, createRecords, found, idsByPage, type Records, START } from './records.ts'
 
 /** How words get into the search index of SQLite, and leave it. */
@@ -95,6 +97,37 @@ test('a stop while words are erased leaves none behind', async () => {
   expect(await search('often')).toHaveLength(60)
 })
 
+test('words that a merge copied before their message was removed leave the file too', async () => {
+  const word = (at: number, of: number) => `${Bun.hash.crc32(`${at} ${of}`).toString(36)}quagga${at}end`
+  const subject = (at: number) => Array.from({ length: 100 }, (_, of) => word(at, of)).join(' ')
+  const createdAt = (at: number) => START + (at % 20 === 0 ? 0 : 2 * DAY)
+  const message = (at: number) => records.accepted({ ...OVER, subject: subject(at), createdAt: createdAt(at) })
+  await accept(store, ...Array.from({ length: 600 }, (_, at) => message(at)))
+  await index()
+  const numbers = db.prepare<unknown[], number>('select number from messages order by number').pluck().all()
+  const stopped = searchIndex(db)
+  stopped.renew(0, numbers.slice(0, 1))
+  expect(stopped.purge(0)).toBe(true)
+  stopped.close()
+  await removeAll(store, START + DAY)
+  while (await store.maintain('removed', () => true));
+  expect(Array.from({ length: 30 }, (_, at) => `quagga${20 * at}end`).filter(hasBytes)).toEqual([])
+})
+
+test('words that another process still reads leave the file once it has ended', async () => {
+  await write()
+  await removeAll(store, START + DAY)
+  const other = connect(file(), { busyTimeoutMs: 1_000 })
+  other.exec('begin')
+  other.prepare('select * from parts').all()
+  expect(await store.maintain('removed', () => true).catch(String)).toContain('another process')
+  expect([outdated(), hasBytes('quagga')]).toEqual([240, true])
+  other.exec('commit')
+  other.close()
+  while (await store.maintain('removed', () => true));
+  expect([outdated(), hasBytes('quagga')]).toEqual([0, false])
+})
+
 test('an erased recipient is not found from the first step on, the others of the message are', async () => {
   const recipients = { deliveries: [{ email: 'zebra@dest.example' }, { email: 'ben@dest.example' }] }
   const shared = records.accepted({ ...OVER, ...recipients, subject: 'For zebra@dest.example', createdAt: START })
@@ -125,15 +158,24 @@ test('a message that changes again while its words are erased is cleaned again',
   const reader = readerOn(db, reading)
   let changes = 1
   const change = async () => {
-    if (changes-- > 0) await writer.write(() => cleaned.note(1))
+    if (changes-- > 0) await note()
   }
+  const ask = reader.ask as (name: string, ...rest: unknown[]) => Promise<unknown>
   const changing: Reader = {
     ...reader,
-    ask: (name, ...args) =>
-      name === 'purgeSearch' ? change().then(() => reader.ask(name, ...args)) : reader.ask(name, ...args),
+    ask: (async (name: string, ...rest: unknown[]) => {
+      if (name === 'purgeSearch') await change()
+      return ask(name, ...rest)
+    }) as Reader['ask'], // of each read
   }
-  const cleaned = createSearch(db, writer, changing)
-  await writer.write(() => cleaned.note(1))
+  const noted = new Outdated()
+  const runEach = eachRunner(db)
+  const note = () =>
+    writer.write(() => {
+      for (const step of noted.note([{ number: 1 }])) if (step.wants === 'each') runEach(step)
+    })
+  const cleaned = createSearch(db, noted, { writer, reader: changing })
+  await note()
   expect([await cleaned.clean(), outdated()]).toEqual([true, 1])
   expect([await cleaned.clean(), outdated()]).toEqual([false, 0])
   await reader.close()
@@ -183,6 +225,41 @@ test('a part without messages is removed, and searches find the others, newest f
   expect(await search('red part200')).toEqual([ids[0]!])
 })
 
+test('a batch ends before its words take long, and the next continues there', async () => {
+  const subject = Array.from({ length: 4_000 }, (_, at) => `word${at}`).join(' ')
+  const all = Array.from({ length: 40 }, (_, at) => records.accepted({ subject: `${subject} last${at}` }))
+  await accept(store, ...all)
+  expect(await store.maintain('recent', () => true)).toBe(true)
+  const opened = connect(file(), { busyTimeoutMs: 1_000 })
+  const last = opened.prepare<unknown[], number>('select last from indexed').pluck()
+  expect(last.get()).toBeLessThan(20)
+  await index()
+  expect([last.get(), await search('last39')]).toEqual([40, [all[39]!.message.id]])
+  opened.close()
+})
+
+test('a search ends its page after a part that took long, though it found nothing there', async () => {
+  for (const part of [0, 1, 2]) {
+    continueAt((part + 1) * PART - 20)
+    const others = Array.from({ length: 10 }, () => records.accepted({ subject: 'other' }))
+    await accept(store, ...others, ...(part === 1 ? [records.accepted({ subject: 'quagga' })] : []))
+  }
+  await index()
+  let now = 0
+  const list = listOf(db, searchIndex(db), () => {
+    now += 100
+    return now
+  })
+  const pages: number[] = []
+  const read = async (page: PageRequest) => {
+    const answer = list({ ...ALL_MESSAGES, text: 'quagg' }, page)
+    pages.push(answer.records.length)
+    return answer
+  }
+  // The last page begins at the first message.
+  expect([await idsByPage(read), pages]).toEqual([await search('quagg'), [0, 1, 0, 0]])
+})
+
 test('a lost, a damaged and a foreign index are filled anew', async () => {
   const all = await write()
   const last = all[299]!.message.id
@@ -211,6 +288,30 @@ test('a lost, a damaged and a foreign index are filled anew', async () => {
   await accept(store, ...Array.from({ length: 300 }, () => records.accepted({ subject: 'other' })))
   await index()
   expect([await search('quagga299 often'), (await search('other')).length]).toEqual([[], 300])
+})
+
+test('an index whose damage only its use shows is filled anew', async () => {
+  const { id } = (await accept(store, records.accepted({ subject: 'needle' }))).message
+  await index()
+  const other = connect(file(), { busyTimeoutMs: 1_000 })
+  other.unsafeMode()
+  expect(other.prepare("update words_0_data set block = x'00' where id > 10").run().changes).toBeGreaterThan(0)
+  other.close()
+  expect(await search('needle').catch(String)).toContain('corruption')
+  expect(await search('needle')).toEqual([id])
+  await accept(store, records.accepted({ subject: 'next' }))
+  await index()
+  expect([await search('needle'), hasBytes('needle')]).toEqual([[id], true])
+})
+
+test('an index that cannot be opened refuses no search', async () => {
+  mkdirSync(file())
+  const { id } = (await accept(store, records.accepted({ subject: 'needle' }))).message
+  expect([await search('needle'), await search('absent')]).toEqual([[id], []])
+  expect(store.maintain('recent', () => true)).rejects.toThrow('EISDIR')
+  rmSync(file(), { recursive: true })
+  await index()
+  expect([await search('needle'), hasBytes('needle')]).toEqual([[id], true])
 })
 
 test('an index that cannot be written refuses no search', async () => {

@@ -13,41 +13,46 @@ import { describeWithPostgres, startPostgres, type TestPostgres } from '../suppo
 
 /** Statements that differ between the databases, by their beginning, with the reason. */
 const DIFFERENT = [
-  ['select 1 as queued from delivery_queue', 'SQLite has no table of the queue: the state stands in the message'],
+  [
+    'select number::float8 as number',
+    'PostgreSQL walks along the records of an organization by pairs, SQLite by numbers',
+  ],
   ['delete from forward_targets where', 'PostgreSQL compares a list of pairs with every row'],
-  ['select 1 as waiting from delivery_queue', 'the same'],
-  ['update webhooks set status', 'SQLite has no column `removing`: it deletes the webhook with its last deliveries'],
-  ['select id, created_at as at from webhook_deliveries', 'SQLite has another index, without entries of deleted rows'],
-  ['with queued as (delete from webhook_queue', 'SQLite has no table of the queue, and deletes attempts by reference'],
-  [
-    'update inbound_routes set enabled',
-    'SQLite has no column `removing`: it deletes the route with its last deliveries',
-  ],
-  ['select id from inbound_deliveries', 'SQLite has another index, which a delivery leaves when it ends'],
-  ['with queued as (delete from inbound_queue', 'SQLite has no table of the queue'],
-  ['select coalesce(e.opens, 0) as opens', 'SQLite counts opens and clicks in the delivery'],
-  ['insert into engagement as present', 'the same'],
-  ['update inbound_messages set delivery_status', 'messages of SQLite have numbers'],
-  ['select coalesce(e.opens, 0) as opens', 'SQLite counts opens and clicks in the delivery'],
-  ['insert into engagement', 'the same'],
-  [
-    "select coalesce(sum(used), 0)::float8 as used from usage\n    where organization_id = $1 and name = 'volume'",
-    'SQLite counts the mail of a month in a table of its own',
-  ],
-  ['select count(distinct message_id) as used', 'SQLite counts messages that wait for their time as they change'],
+  ['select number from inbound_messages where (organization_id', 'PostgreSQL compares rows of the index'],
+  ['select number from messages where (organization_id', 'the same'],
+  ['select id from inbound_messages where (organization_id', 'the same; SQLite would lose the bound of the number'],
   ['select 1 as found from pg_attribute', 'the catalogs of the databases'],
   ['select pg_advisory_xact_lock', 'SQLite has one writer'],
   ['delete from usage', 'the table of SQLite has no row numbers'],
   ['select at::int, counted', 'SQLite has no lateral join, and other ranges of tags'],
   ['select key, sum(', 'the same'],
   ['with recursive counted (id) as (', 'SQLite has no lateral join and the table no row numbers'],
+  ['with walked as materialized', 'SQLite has no lateral join'],
+  [
+    'with recursive search (low, high)',
+    'PostgreSQL compares rows of the index; SQLite would lose the bound of the number',
+  ],
+  ['select e.', 'events of SQLite have no position: it has one writer, so that their numbers are their order'],
+  ['select pg_snapshot_xmin', 'the same'],
+  ['select m.number, m.id, m.webhook_id', 'the same'],
+  ['select m.number as key, m.id as "messageId"', 'the texts that a search folds are columns of PostgreSQL'],
+  ['select id from suppressions', 'PostgreSQL has another order of texts, and other names of functions'],
 ] as const
 
+/** Without the index that SQLite is told to use. */
+const withoutHint = (text: string) =>
+  text
+    .replaceAll(/ indexed by \w+/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+const isDifferent = (text: string, sqlite: string | null) =>
+  sqlite !== null && withoutHint(sqlite) !== withoutHint(text)
+
 test('the statements with a text of their own for SQLite are these', () => {
-  const different = STATEMENTS.filter(({ sqlite }) => sqlite !== null).map(({ text }) => text)
+  const different = STATEMENTS.filter(({ text, sqlite }) => isDifferent(text, sqlite)).map(({ text }) => text)
   expect(different.filter((text) => !DIFFERENT.some(([beginning]) => text.startsWith(beginning)))).toEqual([])
   for (const [beginning] of DIFFERENT)
-    expect(different.filter((text) => text.startsWith(beginning))).not.toHaveLength(0)
+    expect([beginning, different.filter((text) => text.startsWith(beginning)).length]).not.toEqual([beginning, 0])
 })
 
 test('each statement fits the schema of SQLite', () => {

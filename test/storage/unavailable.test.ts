@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
-import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { storeOn } from '../../src/storage/sqlite/store.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { ANY, claimDue } from '../support/claim.ts'
 import {
@@ -26,6 +26,7 @@ let store: Store
 let other: Connection
 /** The disk refuses commits. */
 let isFull: boolean
+let onCommit: () => void
 let records: Records
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'postrider-unavailable-'))
@@ -33,7 +34,9 @@ beforeEach(async () => {
   migrate(db, START)
   isFull = false
   refuseCommits(db)
-  store = storeOn(db, openEncryption(':memory:', db))
+  onCommit = () => {}
+  const commitListener = { committed: () => onCommit(), suppressed: () => {} }
+  store = storeOn(db, openEncryption(':memory:', db), { commitListener })
   other = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   records = createRecords()
   await found(store, records)
@@ -42,6 +45,22 @@ afterEach(async () => {
   other.close()
   await store.close()
   rmSync(dataDir, { recursive: true })
+})
+
+test('mail that was written with that of others is acknowledged, although its own turn comes when nothing can be written', async () => {
+  const mails = Array.from({ length: 20 }, () => records.accepted())
+  const written = () => new Set(other.prepare<unknown[], string>('select id from messages').pluck().all())
+  onCommit = () => {
+    if (written().size > 0) other.exec('begin immediate')
+  }
+  // The first mail is the last change of the first group.
+  const before = Array.from({ length: 255 }, () => store.deliveries.release([], START))
+  const answers = await Promise.allSettled(mails.map((mail) => accept(store, mail)))
+  await Promise.allSettled(before)
+  const acknowledged = mails.filter((_, at) => answers[at]!.status === 'fulfilled')
+  expect(new Set(acknowledged.map(({ message }) => message.id))).toEqual(written())
+  expect(acknowledged).not.toBeEmpty()
+  other.exec('commit')
 })
 
 test('a store that cannot write says so and loses nothing', async () => {

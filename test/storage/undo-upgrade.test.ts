@@ -33,8 +33,8 @@ async function upgraded(change = '', messages = 1): Promise<string> {
 
 const NEW_MESSAGE = `create temp table one as select * from messages limit 1;
   update one set id = 'new', number = null; insert into messages select * from one`
-const NEW_EVENT = `insert into events (id, type, organization_id, mode, created_at, body)
-  values ('new', 'message.bounced', 'org_a', 'live', 1, '{}')`
+const NEW_EVENT = `insert into events (id, kind, type, organization_id, mode, created_at, body)
+  values ('new', 1, 'message.bounced', 'org_a', 'live', 1, '{}')`
 const NEW_SUPPRESSION = `insert into suppressions (id, organization_id, domain_id, mode, email, reason, created_at)
   values ('new', 'org_a', '', 'live', 'a@x.example', 'manual', 1)`
 

@@ -2,6 +2,7 @@ import { type Config, makeConfig, type Setting } from '../../src/config/load.ts'
 import { createEventStream, type EventStream } from '../../src/events/event-stream/event-stream.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
+import { createReplyAddresses } from '../../src/mail/reply-address.ts'
 import { createVerp, type Verp } from '../../src/mail/verp.ts'
 import type { Plan } from '../../src/model/organization.ts'
 import type { Resolver } from '../../src/net/dns/resolver.ts'
@@ -15,11 +16,11 @@ import { ampleMemory } from '../../src/os/memory.ts'
 import { createNotifier, type Notifier } from '../../src/os/notifier.ts'
 import type { Random } from '../../src/os/random.ts'
 import { createPreparer } from '../../src/sending/outbound/prepare.ts'
-import type { Submission } from '../../src/sending/submission/accept.ts'
 import type { Forwarding } from '../../src/sending/submission/forwarding.ts'
 import type { Compose } from '../../src/sending/submission/signing.ts'
+import type { Submission } from '../../src/sending/submission/submission.ts'
 import { createOperations, type OperationContext, type Services, withoutDelivery } from '../../src/server/operations.ts'
-import { parsingHere } from '../../src/server/parsing/parsing.ts'
+import { inboundAttachmentHere, parsingHere } from '../../src/server/parsing/parsing.ts'
 import { openForwarding, openRemoteAttachments, openSubmission, openUserMail } from '../../src/server/submission.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -125,14 +126,21 @@ export async function assembleTestApi(options: AssemblyOptions): Promise<Assembl
   const eventStream = createEventStream({ events: seen.events, clock: clock.steady, lookMs: 1_000, on })
   const streams = createStreams({ clock: clock.steady, ...options.streams })
   const verp = createVerp(random.bytes(32))
+  const replyAddresses = createReplyAddresses(random.bytes(32))
   const trackingSecret = random.bytes(32)
-  const recipientParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
+  const recipientParts = createRecipientParts({
+    verp,
+    replyAddresses,
+    secret: trackingSecret,
+    publicUrl: () => PUBLIC_URL,
+  })
   const woken = { outbound: 0, webhooks: 0, inbound: 0 }
   on('deliveries', () => void woken.outbound++)
   on('webhook deliveries', () => void woken.webhooks++)
   on('inbound deliveries', () => void woken.inbound++)
   const context: OperationContext = {
     ...parsingHere(),
+    inboundAttachment: inboundAttachmentHere,
     config,
     settings: () => options.settings ?? [],
     store: seen,

@@ -10,7 +10,7 @@ import { type Random, systemRandom } from '../../src/os/random.ts'
 import type { Forwarding } from '../../src/sending/submission/forwarding.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Operation } from '../../src/web/api/operation.ts'
-import { hashToken, mintToken, SESSION_COOKIE } from '../../src/web/api/sessions.ts'
+import { hashToken, mintSessionToken, SESSION_COOKIE } from '../../src/web/api/sessions.ts'
 import { type Answered, type AssembledApi, type AssemblyOptions, assembleTestApi, START } from './api-assembly.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { addKey as storeKey } from './keys.ts'
@@ -148,7 +148,7 @@ export async function signIn(
   mintId: MintId,
   userId = FIRST_USER,
 ): Promise<{ cookie: string }> {
-  const token = mintToken(random)
+  const token = mintSessionToken(random)
   const session = {
     id: mintId('ses'),
     userId,

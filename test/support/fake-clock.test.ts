@@ -85,3 +85,13 @@ test('time does not go back', () => {
   expect(createFakeClock(0).advance(-1)).rejects.toThrow(RangeError)
   expect(createFakeClock(0).advance(Number.NaN)).rejects.toThrow(RangeError)
 })
+
+test('no time passes while a thread works', async () => {
+  const happened: string[] = []
+  const clock = createFakeClock(0, () => !happened.includes('answered'))
+  const woken = clock.sleep(10).then(() => happened.push('woken'))
+  setTimeout(() => happened.push('answered'), 20)
+  await clock.advance(10)
+  await woken
+  expect(happened).toEqual(['answered', 'woken'])
+})

@@ -23,8 +23,8 @@ interface PendingSleep {
 }
 
 /** Start (ms UTC) → FakeClock. A sleep of 0 ms or less, or with an aborted signal, ends at once, as with
- *  systemClock. */
-export function createFakeClock(startAt: number): FakeClock {
+ *  systemClock. Time stands still while `isBusy`: a thread works on what was asked before. */
+export function createFakeClock(startAt: number, isBusy = () => false): FakeClock {
   let now = startAt
   let setBy = 0
   let sleeps: PendingSleep[] = []
@@ -45,6 +45,12 @@ export function createFakeClock(startAt: number): FakeClock {
       for (const watcher of watchers) if (sleeps.length >= watcher.count) watcher.resolve()
       watchers = watchers.filter((watcher) => sleeps.length < watcher.count)
     })
+
+  /** Some turns of the event loop: every promise that can continue by itself has done so, group commits included. */
+  const settled = async () => {
+    do for (let turn = 0; turn < TURNS; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+    while (isBusy())
+  }
 
   return {
     now: () => now + setBy,
@@ -77,11 +83,6 @@ export function createFakeClock(startAt: number): FakeClock {
     untilSleeping: (count = 1) =>
       sleeps.length >= count ? Promise.resolve() : new Promise((resolve) => watchers.push({ count, resolve })),
   }
-}
-
-/** Some turns of the event loop: every promise that can continue by itself has done so, group commits included. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 /** A claim and a record after it take two turns each; twice that is enough for both. */

@@ -26,6 +26,28 @@ export const PARSED: ParsedMail = {
 /** The two attachments of PARSED. */
 export const CONTENTS = [Buffer.from('%PDF-'), Buffer.from('ok')]
 
+/** A mail with these two attachments. */
+export const RAW_WITH_ATTACHMENTS = [
+  'From: Ann <ann@sender.example>',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  '',
+  'Hello, here it is.',
+  '--b',
+  'Content-Type: application/pdf; name=invoice.pdf',
+  'Content-Disposition: attachment',
+  '',
+  '%PDF-',
+  '--b',
+  'Content-Type: text/plain',
+  'Content-Disposition: attachment',
+  '',
+  'ok',
+  '--b--',
+  '',
+].join('\r\n')
+
 /** A message of that mail, from a webhook route by default. */
 export function inboundMessage(
   part: Pick<InboundMessage, 'id' | 'organizationId' | 'domainId' | 'routeId' | 'receivedAt'> & Partial<InboundMessage>,
@@ -45,6 +67,8 @@ export function inboundMessage(
     parseError: null,
     forwardedAs: null,
     notForwarded: [],
+    inReplyTo: null,
+    autoSubmitted: false,
     ...part,
   }
 }

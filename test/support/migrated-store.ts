@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openEncryption } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
-import { DATABASE_FILE, openStore, storeOn } from '../../src/storage/sqlite/open.ts'
+import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
+import { storeOn } from '../../src/storage/sqlite/store.ts'
 import type { Store } from '../../src/storage/store.ts'
 
 /** New stores that begin with a copy of the tables, because all migrations take most of the time of a short test. */

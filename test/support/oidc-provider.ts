@@ -25,6 +25,14 @@ export interface TestProvider {
   stop(): Promise<void>
 }
 
+/** A host of its own in place of a free port on loopback. */
+export interface ProviderPlace {
+  issuer: string
+  address: string
+  keyPem: string
+  certificatePem: string
+}
+
 export interface Account {
   sub: string
   email?: string
@@ -36,12 +44,16 @@ export interface Account {
 
 const CLIENT = { client_id: 'postrider', client_secret: 'a secret: of+the client' }
 
-/** Starts it with one client that may return to these addresses. */
+/** Starts it with one client that may return to these addresses. With `hasThinTokens`, ID tokens have only the subject,
+ *  which is the default of this provider and of others; the UserInfo endpoint has the rest. */
 export async function startOidcProvider(
   redirectUris: string[],
   applicationType: 'web' | 'native' = 'web',
+  hasThinTokens = false,
+  place?: ProviderPlace,
 ): Promise<TestProvider> {
-  const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['127.0.0.1'], now: systemClock.now() })
+  const { keyPem, certificatePem } =
+    place ?? (await selfSignedCertificate({ names: ['127.0.0.1'], now: systemClock.now() }))
   const keys = await crypto.subtle.generateKey(
     { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' },
     true,
@@ -50,8 +62,10 @@ export async function startOidcProvider(
   const { key_ops: _, ext: __, ...exported } = await crypto.subtle.exportKey('jwk', keys.privateKey)
   const jwk = { ...exported, kid: 'one', use: 'sig', alg: 'RS256' }
   const server = createServer({ key: keyPem, cert: certificatePem })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const [port, address] = place === undefined ? [0, '127.0.0.1'] : [443, place.address]
+  await new Promise<void>((resolve) => server.listen(port, address, resolve))
+  const issuer = place?.issuer ?? `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const path = new URL(issuer).pathname.replace(/\/$/, '')
 
   const provider = new Provider(issuer, {
     clients: [
@@ -66,10 +80,10 @@ export async function startOidcProvider(
     jwks: { keys: [jwk] } as never,
     cookies: { keys: ['a key of the test'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
-    conformIdTokenClaims: false,
+    conformIdTokenClaims: hasThinTokens,
     features: { devInteractions: { enabled: false } },
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ ...made.current, sub }) }),
-    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    interactions: { url: (_, interaction) => `${path}/interaction/${interaction.uid}` },
     pkce: { required: () => true },
   })
   provider.use(async (context, next) => {
@@ -92,7 +106,12 @@ export async function startOidcProvider(
       context.body = { ...body, id_token: await made.rewrite(body.id_token) }
     }
   })
-  server.on('request', provider.callback())
+  const answer = provider.callback()
+  server.on('request', (request, response) => {
+    // As a framework that mounts it below a path.
+    const mounted = Object.assign(request, { originalUrl: request.url, url: request.url?.replace(path, '') })
+    return answer(mounted, response)
+  })
 
   const made: TestProvider = {
     issuer,

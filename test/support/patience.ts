@@ -8,12 +8,12 @@ export const TEST_LIMIT_MS = Number(process.env.TEST_LIMIT_MS ?? 300_000)
 export const PATIENCE_MS = Math.floor(0.8 * TEST_LIMIT_MS)
 
 /** Polls until it holds: every 2 ms at first, then more and more rarely, every 10 ms after a second. Throws after
- *  PATIENCE_MS. */
-export async function until(what: string, holds: () => unknown): Promise<void> {
+ *  PATIENCE_MS, naming `what`; a function can add what is there instead. */
+export async function until(what: string | (() => string), holds: () => unknown): Promise<void> {
   const startedAt = performance.now()
   while (!(await holds())) {
     const waitedMs = performance.now() - startedAt
-    if (waitedMs > PATIENCE_MS) throw new Error(`waited in vain for ${what}`)
+    if (waitedMs > PATIENCE_MS) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`)
     await Bun.sleep(Math.min(10, Math.max(2, waitedMs / 100)))
   }
 }

@@ -1,7 +1,16 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packedManual } from '../../src/cli/manual/packed.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { type ConfigValues, readValues } from '../../src/config/load.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
@@ -19,6 +28,7 @@ import { readDocument } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { addKey } from './keys.ts'
 import { writeNewStore } from './migrated-store.ts'
+import { onceInRun } from './once-in-run.ts'
 import { PATIENCE_MS, until } from './patience.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -96,7 +106,8 @@ export async function startTestServer(options: {
   computeMs?: number
 }): Promise<TestServer> {
   const { remote, log = silentLog, computeMs } = options
-  const clock = createFakeClock(START)
+  const threads = watchThreads(options.preload)
+  const clock = createFakeClock(START, threads.areReading)
   const folder = mkdtempSync(join(tmpdir(), 'postrider-server-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
@@ -106,16 +117,7 @@ export async function startTestServer(options: {
     mkdirSync(config.dataDir, { mode: 0o700 })
     writeNewStore(config.dataDir)
   }
-  const threads = watchThreads(options.preload)
-  let server = await startServer(config, {
-    log,
-    clock,
-    random,
-    computeMs,
-    settings,
-    manual: packedManual,
-    readsAtOnce: true,
-  })
+  let server = await startServer(config, { log, clock, random, computeMs, settings, manual: packedManual })
   let isOpen = true
   const nodes: Server[] = []
   const made = await seed(server.store, zone, dkim)
@@ -206,7 +208,7 @@ export async function startTestServer(options: {
     },
     stop: (how) => stop(how === undefined ? PATIENCE_MS / 10 : STILL_MS),
     reopen: async () => {
-      server = await startServer(config, { log, clock, random, settings, manual: packedManual, readsAtOnce: true })
+      server = await startServer(config, { log, clock, random, settings, manual: packedManual })
       isOpen = true
     },
     close: async () => {
@@ -215,7 +217,7 @@ export async function startTestServer(options: {
       await stop(STILL_MS)
       const leaks = [
         ...(await threads.leaks()),
-        ...(await listens(address)),
+        ...listens(address),
         ...(await openSockets(remote)),
         ...leases(config.dataDir),
       ]
@@ -282,17 +284,22 @@ const WORLD: Parameters<typeof startZone>[0] = [
   { name: 'example', type: 'SOA', data: { mname: 'ns.example', rname: 'hostmaster.example', minimum: 1 } as never },
 ]
 
-/** RSA keys take some hundred milliseconds: one pair for all servers of a test run. */
+/** Loads the commands of the program only when a test reads the manual. */
+const packedManual = async () => (await import('../../src/cli/manual/packed.ts')).packedManual()
+
+/** RSA keys take some hundred milliseconds. */
 let dkimKeys: Promise<DkimKeyRecord[]> | undefined
 function sharedDkimKeys(): Promise<DkimKeyRecord[]> {
-  dkimKeys ??= mintDkimKeys('active', START, systemRandom)
+  dkimKeys ??= onceInRun('dkim-keys', () => mintDkimKeys('active', START, systemRandom))
   return dkimKeys
 }
 
-/** The OpenAPI document, shared by all servers; every response and webhook body is checked against it. */
+/** The OpenAPI document, which is the same of every server and takes 0.2 s; every response and webhook body is checked
+ *  against it. */
 let document: Promise<ReturnType<typeof readDocument>> | undefined
 function sharedDocument(address: string) {
-  document ??= fetch(`http://${address}/openapi.json`).then(async (answer) => readDocument(await answer.json()))
+  const served = async () => (await fetch(`http://${address}/openapi.json`)).json()
+  document ??= onceInRun('openapi', served).then(readDocument)
   return document
 }
 
@@ -320,14 +327,28 @@ async function seed(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
 function watchThreads(preload?: string) {
   const RealWorker = globalThis.Worker
   const running = new Map<Worker, string>()
+  /** Reading threads with a job; they have one at a time. */
+  const reading = new Set<Worker>()
   globalThis.Worker = class extends RealWorker {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, preload === undefined ? options : { ...options, preload: [preload] })
       running.set(this, String(url))
-      this.addEventListener('close', () => running.delete(this))
+      this.addEventListener('message', ({ data }) => {
+        if (data.kind === 'answer' || data.kind === 'failed') reading.delete(this)
+      })
+      this.addEventListener('close', () => {
+        running.delete(this)
+        reading.delete(this)
+      })
+    }
+
+    override postMessage(message: { kind: string }, ...transfer: unknown[]) {
+      if (message.kind === 'job' && running.get(this)?.endsWith('storage/sqlite/worker.ts')) reading.add(this)
+      super.postMessage(message, ...(transfer as [Bun.Transferable[]])) // as threadRunner calls it
     }
   }
   return {
+    areReading: () => reading.size > 0,
     running: (file = 'sending/outbound/worker.ts') =>
       [...running].filter(([, url]) => url.endsWith(file)).map(([worker]) => worker),
     leaks: () => unless('delivery threads', () => running.size === 0),
@@ -363,12 +384,39 @@ async function unless(what: string, holds: () => boolean | Promise<boolean>): Pr
 
 const openSockets = (remote: Remote) => unless('connections to the remote', () => remote.open() === 0)
 
-async function listens(address: string): Promise<string[]> {
-  const isThere = await fetch(`http://${address}/healthz`).then(
-    () => true,
-    () => false,
+/** Whether this process still listens there: another one may have got the port since. */
+function listens(address: string): string[] {
+  const { hostname, port: number } = new URL(`http://${address}`)
+  try {
+    Bun.listen({ hostname, port: Number(number), socket: { data() {} } }).stop(true)
+    return []
+  } catch {
+    // Somebody does. The kernel takes 10 ms for the list of all sockets that says who.
+  }
+  const port = Number(number).toString(16).toUpperCase().padStart(4, '0')
+  const sockets = new Set(descriptors())
+  const listeners = ['tcp', 'tcp6'].flatMap((family) =>
+    readFileSync(`/proc/net/${family}`, 'utf8').trim().split('\n').slice(1),
   )
+  const isThere = listeners.some((line) => {
+    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/)
+    return state === LISTENING && local!.endsWith(`:${port}`) && sockets.has(`socket:[${inode}]`)
+  })
   return isThere ? ['its listener'] : []
+}
+
+/** As proc(5) numbers the states of a socket. */
+const LISTENING = '0A'
+
+/** What the file descriptors of this process lead to. */
+function descriptors(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return [] // of the listing itself
+    }
+  })
 }
 
 /** Rows with an unreleased lease. The server has closed the file, so it may be opened. */

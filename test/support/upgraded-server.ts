@@ -1,20 +1,17 @@
-import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { buildOnce } from './build-once.ts'
+import { buildNext, NEXT_PROGRAM } from './build-once.ts'
 import { freePort } from './free-port.ts'
 import { NEXT_VERSION } from './next-version.ts'
 import { run } from './real-tools.ts'
@@ -22,15 +19,6 @@ import { addToRelease, makeReleaseKey, type ReleaseKey } from './release.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const PROGRAM = join(ROOT, 'dist/postrider')
-const NEXT = join(ROOT, 'dist/postrider-next')
-
-/** Builds the next version, unless it is there and as new as dist/postrider. */
-function buildNext(): void {
-  buildOnce()
-  if (existsSync(NEXT) && statSync(NEXT).mtimeMs >= statSync(PROGRAM).mtimeMs) return
-  const args = ['scripts/build.ts', '--plugin', 'test/support/next-version.ts', '--out', 'postrider-next']
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
-}
 
 /** A signed release of the next version. */
 export interface NextRelease {
@@ -44,7 +32,7 @@ export async function makeNextRelease(): Promise<NextRelease> {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-release-'))
   const key = await makeReleaseKey(join(folder, 'keys'))
   mkdirSync(join(folder, 'release'))
-  await addToRelease(join(folder, 'release'), { program: NEXT, version: NEXT_VERSION, key })
+  await addToRelease(join(folder, 'release'), { program: NEXT_PROGRAM, version: NEXT_VERSION, key })
   return { folder: join(folder, 'release'), key, remove: () => rmSync(folder, { recursive: true }) }
 }
 

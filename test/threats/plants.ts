@@ -177,7 +177,7 @@ async function plantHeld(server: TestServer) {
   if (erased.status !== 202) throw new Error(erased.text)
   const { id } = (await server.read('/v1/domains')).data[0]
   const lineOf = (pem: string) => pem.split('\n')[1]!
-  const secrets = ['verp', 'tracking', 'forward', 'download', 'user-links', 'known-clients', 'canary', 'loop']
+  const secrets = ['verp', 'reply', 'tracking', 'forward', 'download', 'user-links', 'known-clients', 'canary', 'loop']
   const bytes = await Promise.all(secrets.map((name) => store.secret(name, systemRandom.bytes(32))))
   const passphrase = await keyPassphrase(store.secret, systemRandom)
   const key = readFileSync(join(server.dataDir, 'smtp-key.pem'), 'utf8')

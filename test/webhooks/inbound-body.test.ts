@@ -22,7 +22,14 @@ function claimOf(sizeBytes: number): ClaimedInboundDelivery {
       receivedAt: 0,
       sizeBytes,
     }),
-    route: { id: 'rte_1', url: 'https://hooks.example.com/', includeAttachments: true, secret: 'whsec_', headers: [] },
+    route: {
+      id: 'rte_1',
+      url: 'https://hooks.example.com/',
+      includeAttachments: true,
+      replies: false,
+      secret: 'whsec_',
+      headers: [],
+    },
     attempt: 1,
     worker: 'w',
   }
@@ -35,11 +42,11 @@ function bodies(parsed: () => Promise<Uint8Array | null> = async () => storedMai
   const inbound = { parsed, raw: async () => storedMail().raw }
   const made = createInboundBodies({
     store: { inbound: inbound as unknown as Parameters<typeof createInboundBodies>[0]['store']['inbound'] },
-    makeBody: async ({ message, parsed }) => {
+    makeBody: async ({ message, parsed, replies }) => {
       seen.most = Math.max(seen.most, ++busy)
       await new Promise((resolve) => setImmediate(resolve))
       busy--
-      return inboundBody(message, unpackParsed(parsed), CONTENTS)
+      return inboundBody(message, unpackParsed(parsed), CONTENTS, replies)
     },
     clock: createFakeClock(0),
     log: silentLog,
@@ -75,7 +82,9 @@ test('a body that cannot be built releases its memory and delays no other', asyn
   expect((await of(size)).kind).toBe('body')
 })
 
-const textOf = (...mail: Parameters<typeof inboundBody>) => Buffer.from(inboundBody(...mail)).toString()
+type Mail = Parameters<typeof inboundBody>
+const textOf = (message: Mail[0], parsed: Mail[1], contents: Mail[2], replies: Mail[3] = 'left_out') =>
+  Buffer.from(inboundBody(message, parsed, contents, replies)).toString()
 
 const receivedAt = Date.UTC(2026, 10, 21, 7)
 const message = inboundMessage({
@@ -97,6 +106,61 @@ test('an empty mail still has every field', () => {
   expect(Object.keys(body).sort()).toEqual(Object.keys(golden.with_attachments).sort())
   expect(body).toMatchObject({ from: '', subject: '', message_id: '', text_body: '', html_body: '', headers: {} })
   expect([body.attachments, body.attachments_data]).toEqual([[], []])
+})
+
+test('the new part is there where the mail or its own recipient says that it is an answer', () => {
+  const reply = { replyText: 'Thanks!', replyHtml: '<p>Thanks!</p>' }
+  const shown = (to: string, headers: Record<string, string>) => {
+    const text = textOf({ ...message, to: [to] }, { ...PARSED, headers, ...reply }, null, { answered: null })
+    const { reply_text, reply_html } = JSON.parse(text)
+    return [reply_text, reply_html]
+  }
+  // The mail was also sent to a reply address of another organization.
+  expect(shown('info@own.example', {})).toEqual([null, null])
+  expect(shown('info@own.example', { 'in-reply-to': '' })).toEqual([null, null])
+  for (const name of ['in-reply-to', 'references'])
+    expect(shown('info@own.example', { [name]: '<1@own.example>' })).toEqual(Object.values(reply))
+  expect(shown('Reply+abc@own.example', {})).toEqual(Object.values(reply))
+})
+
+test('the fields about replies come after the others, in a fixed order', () => {
+  const answered = {
+    deliveryId: 'dlv_1',
+    id: 'msg_1',
+    organizationId: 'org_1',
+    domainId: 'dom_1',
+    mode: 'live' as const,
+    from: 'Shop <shop@own.example>',
+    to: 'ann@sender.example',
+    subject: 'Your order',
+    tags: ['orders'],
+    metadata: { order: 'o-17' },
+    stream: 'transactional',
+    templateId: null,
+    sentAt: Date.UTC(2026, 10, 20),
+  }
+  const headers = { ...PARSED.headers, 'in-reply-to': '<1@own.example>' }
+  const parsed = { ...PARSED, headers, replyText: 'Thanks!', replyHtml: null }
+  const whole = JSON.parse(textOf({ ...message, autoSubmitted: true }, parsed, null, { answered }))
+  expect(Object.entries(whole).slice(-4)).toEqual([
+    ['reply_text', 'Thanks!'],
+    ['reply_html', null],
+    [
+      'in_reply_to',
+      {
+        message_id: 'msg_1',
+        to: 'ann@sender.example',
+        subject: 'Your order',
+        tags: ['orders'],
+        metadata: { order: 'o-17' },
+        sent_at: '2026-11-20T00:00:00.000Z',
+      },
+    ],
+    ['auto_submitted', true],
+  ])
+  expect(Object.keys(whole).slice(0, -4)).toEqual(Object.keys(golden.plain))
+  const without = JSON.parse(textOf(message, PARSED, null, { answered: null }))
+  expect([without.reply_text, without.in_reply_to, without.auto_submitted]).toEqual([null, null, false])
 })
 
 test('contents that do not match the attachments are left out', () => {

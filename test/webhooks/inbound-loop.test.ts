@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
 import { inboundBody } from '../../src/events/webhooks/inbound-payload.ts'
 import { unpackParsed } from '../../src/mail/inbound-content.ts'
-import golden from '../golden/inbound-received.json' with { type: 'json' }
+import documented from '../golden/inbound-received.json' with { type: 'json' }
 import { claimDue } from '../support/claim.ts'
 import type { ReceivedRequest, Receiver } from '../support/receiver.ts'
 import {
@@ -13,6 +14,13 @@ import {
   webhookAction,
 } from './inbound-setup.ts'
 import { keptLog, MINUTE, START, until } from './setup.ts'
+
+/** Of mail that answers no message. They come after the fields of the documentation. */
+const REPLY_FIELDS = { reply_text: null, reply_html: null, in_reply_to: null, auto_submitted: false }
+const golden = {
+  plain: { ...documented.plain, ...REPLY_FIELDS },
+  with_attachments: { ...documented.with_attachments, ...REPLY_FIELDS },
+}
 
 let setup: InboundWebhookSetup
 beforeEach(async () => {
@@ -44,8 +52,13 @@ test('a mail is posted at once as the flat body, with a valid signature', async 
     'x-inbound-timestamp': String(START / 1000),
     'x-inbound-delivery-attempt': '1',
     'x-inbound-signature': signatureOf(request!),
+    'x-inbound-message-id': message.id,
+    'x-inbound-route-id': message.routeId,
+    'webhook-id': (await setup.delivery(message)).id,
   })
-  expect(Object.keys(request!.headers).filter((name) => /^(x-service|webhook)-/.test(name))).toEqual([])
+  const standard = new Webhook(SECRET).sign(request!.headers['webhook-id']!, new Date(START), request!.body)
+  expect(request!.headers['webhook-signature']).toBe(standard)
+  expect(Object.keys(request!.headers).filter((name) => name.startsWith('x-service'))).toEqual([])
   expect(await setup.delivery(message)).toMatchObject({
     routeId: message.routeId,
     status: 'delivered',
@@ -89,8 +102,8 @@ test('a mail whose attachments cannot be read is posted without their contents',
   const { log, lines } = keptLog()
   const loop = setup.loop({
     log,
-    makeBody: async ({ message, parsed, raw }) =>
-      raw === 'unreadable' ? inboundBody(message, unpackParsed(parsed), []) : null,
+    makeBody: async ({ message, parsed, raw, replies }) =>
+      raw === 'unreadable' ? inboundBody(message, unpackParsed(parsed), [], replies) : null,
   })
   await setup.mail(route)
   await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
@@ -137,6 +150,7 @@ test('five attempts at the times of the schedule, the same bytes each time, then
   expect(times).toEqual(sums)
   expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
   for (const request of receiver.requests) expect(request.headers['x-inbound-signature']).toBe(signatureOf(request))
+  expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   const delivery = await setup.delivery(message)
   expect(delivery).toMatchObject({ status: 'failed', nextAttemptAt: null })
   expect(delivery.attempts.map(({ number, at }) => [number, at])).toEqual(

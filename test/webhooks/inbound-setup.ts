@@ -1,5 +1,4 @@
-import type { DeliveryLoop } from '../../src/events/webhooks/delivery-loop.ts'
-import { createInboundLoop, type InboundLoopOptions } from '../../src/events/webhooks/inbound-loop.ts'
+import { InboundLoop, type InboundLoopOptions } from '../../src/events/webhooks/inbound-loop.ts'
 import { inboundBody } from '../../src/events/webhooks/inbound-payload.ts'
 import { type ParsedMail, unpackParsed } from '../../src/mail/inbound-content.ts'
 import type { InboundDelivery, InboundMessage } from '../../src/model/inbound-message.ts'
@@ -27,7 +26,7 @@ export interface InboundWebhookSetup {
   /** A mail that the route accepted, due at once; wakes the loops. */
   mail(route: InboundRoute, change?: Partial<InboundMessage>, parsed?: ParsedMail): Promise<InboundMessage>
   /** A running loop; the jitter is in the middle. */
-  loop(changes?: LoopChanges): DeliveryLoop
+  loop(changes?: LoopChanges): InboundLoop
   /** The newest one of the message. */
   delivery(message: InboundMessage): Promise<InboundDelivery>
   /** Ends loops, receivers and store. */
@@ -39,7 +38,7 @@ type LoopChanges = Partial<Omit<InboundLoopOptions, 'settings'>> & {
 }
 
 export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
-  const ground = await startGround<DeliveryLoop>()
+  const ground = await startGround<InboundLoop>()
   const { store, clock, mintId, loops, receiver, end } = ground
 
   return {
@@ -80,10 +79,15 @@ export async function startInboundWebhookSetup(): Promise<InboundWebhookSetup> {
     },
     loop: (changes = {}) =>
       ground.run(
-        createInboundLoop({
+        new InboundLoop({
           ...ground.means,
-          makeBody: async ({ message, parsed, raw }) =>
-            inboundBody(message, unpackParsed(parsed), raw === 'absent' ? null : raw === 'unreadable' ? [] : CONTENTS),
+          makeBody: async ({ message, parsed, raw, replies }) =>
+            inboundBody(
+              message,
+              unpackParsed(parsed),
+              raw === 'absent' ? null : raw === 'unreadable' ? [] : CONTENTS,
+              replies,
+            ),
           ...changes,
           settings: {
             scheduleSeconds: INBOUND_LADDER,

@@ -1,5 +1,5 @@
-import type { DeliveryLoop } from '../../src/events/webhooks/delivery-loop.ts'
-import { createWebhookLoop, type WebhookLoop, type WebhookLoopOptions } from '../../src/events/webhooks/loop.ts'
+import type { InboundLoop } from '../../src/events/webhooks/inbound-loop.ts'
+import { WebhookLoop, type WebhookLoopOptions } from '../../src/events/webhooks/loop.ts'
 import { createEvent, EVENT_TYPES, type EventType } from '../../src/model/event.ts'
 import type { Webhook, WebhookDelivery } from '../../src/model/webhook.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
@@ -40,7 +40,7 @@ interface LoopChanges extends Omit<WebhookLoopOptions, 'settings'> {
 }
 
 /** The common part of both setups: one organization on a real store in memory, real receivers, a fake clock. */
-export async function startGround<Loop extends DeliveryLoop>() {
+export async function startGround<Loop extends WebhookLoop | InboundLoop>() {
   const clock = createFakeClock(START)
   const store = await openMemoryStore()
   const mintId = createMintId(clock, systemRandom)
@@ -142,7 +142,7 @@ export async function startWebhookSetup(): Promise<WebhookSetup> {
     },
     loop: (changes = {}) =>
       ground.run(
-        createWebhookLoop({
+        new WebhookLoop({
           ...ground.means,
           shapes: { resend: async ({ body }) => body },
           ...changes,

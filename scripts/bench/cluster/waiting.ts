@@ -1,4 +1,3 @@
-import { slotOfQueue } from '../../../src/storage/slots.ts'
 import { ANY, NONE } from '../../../test/support/claim.ts'
 import type { TestPostgres } from '../../../test/support/postgres.ts'
 import { type Figure, median } from '../figures.ts'
@@ -53,25 +52,22 @@ export const waiting: Part = {
 /** Writes the waiting mail into the tables. */
 function fill(postgres: TestPostgres, url: string): void {
   const database = url.slice(url.lastIndexOf('/') + 1)
-  const slots = Array.from({ length: DESTINATIONS }, (_, n) => slotOfQueue(`d${n}.example`))
   const id = (prefix: string) => `'${prefix}_' || lpad(n::text, 26, '0')`
   const key = `case when n % 4 = 0 then '${DEAD}' else 'd' || n % ${DESTINATIONS} || '.example' end`
-  const slot = `case when n % 4 = 0 then ${slotOfQueue(DEAD)} else ('{${slots}}'::int[])[n % ${DESTINATIONS} + 1] end`
   const due = `${NOW} + case when n % 2 = 1 then 3600000 + n else n / 4 - ${WAITING} end`
   const series = `from generate_series(1, ${WAITING}) n`
   for (const statement of [
-    `insert into messages (id, organization_id, domain_id, mode, source, sender, sender_address, recipients, subject, tags,
-        metadata, size_bytes, message_id_header, created_at, require_tls, unsubscribe, track_opens, track_clicks,
-        stored_bytes, words)
-      select ${id('msg')}, 'org_1', 'dom_1', 'live', 'api', 'us@bench.example', 'us@bench.example',
+    `insert into messages (number, id, organization_id, domain_id, mode, source, status, sender, sender_address, recipients,
+        subject, tags, metadata, size_bytes, message_id_header, created_at, require_tls, unsubscribe, track_opens,
+        track_clicks, stored_bytes, stream)
+      select n, ${id('msg')}, 'org_1', 'dom_1', 'live', 'api', 'queued', 'us@bench.example', 'us@bench.example',
         '[["ann@d.example"],null,null,null]', 'A receipt', '[]', '{}', 1000, '<' || n || '@bench.example>', ${NOW}, false,
-        false, false, false, 1000, '' ${series}`,
-    `insert into contents select ${id('msg')}, 'content', convert_to(repeat(md5(n::text), 30), 'utf8') ${series}`,
-    `insert into deliveries (id, organization_id, message_id, position, email, address, type, queue, status, attempts)
-      select ${id('dlv')}, 'org_1', ${id('msg')}, 0, 'ann@d.example', 'ann@d.example', 'to', ${key}, 'queued', 0 ${series}`,
-    `insert into delivery_queue (id, organization_id, message_id, slot, key, due_at, attempts, accepted_at, status,
-        is_only_recipient)
-      select ${id('dlv')}, 'org_1', ${id('msg')}, ${slot}, ${key}, ${due}, 0, ${NOW}, 'queued', true ${series}`,
+        false, false, false, 1000, 'transactional' ${series}`,
+    `insert into message_contents select n, convert_to(repeat(md5(n::text), 30), 'utf8') ${series}`,
+    `insert into deliveries (number, id, message_number, position, email, address, type, queue, status, attempts,
+        next_attempt_at)
+      select n, ${id('dlv')}, n, 0, 'ann@d.example', 'ann@d.example', 'to', ${key}, 'queued', 0, ${due} ${series}`,
+    `select setval('numbers', ${WAITING})`,
     'analyze',
   ]) {
     postgres.psql(statement, database)

@@ -104,8 +104,7 @@ export async function openArchive(bytes: Readable, trust: Trust): Promise<Archiv
   const text = await wholeOf(tar.body())
   const manifest = parseManifest(text.toString())
   if (manifest === null) throw new CommandFailure(foreignManifest(text.toString()))
-  const signature = manifest.format === FORMAT ? await signatureIn(tar) : null
-  const isAuthenticated = requireSigned(text, signature, trust)
+  const isAuthenticated = requireSigned(text, await signatureIn(tar), trust)
   const fault = manifestFault(manifest)
   if (fault !== null) throw damaged(fault)
 

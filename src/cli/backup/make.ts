@@ -22,7 +22,7 @@ import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
 import { backUpDatabase, describePostgres } from './postgres.ts'
 import { type SigningKey, signingKeyOf } from './signature.ts'
 import { mb, openStagingDir, requireFreeSpace, type StagingDir } from './staging-dir.ts'
-import { dropOld, dropOldObjects, nameOf, type Target, targetOf } from './target.ts'
+import { dropOld, dropOldObjects, type Kept, nameOf, type Target, targetOf } from './target.ts'
 import { createWritePacing } from './write-pacing.ts'
 
 /** Makes a backup, whether or not the server runs.
@@ -34,18 +34,24 @@ import { createWritePacing } from './write-pacing.ts'
  *  Disk full    the same; throws CommandFailure
  *
  *  It runs in a process of its own with the lowest priority. The server's write-ahead log grows only while the database
- *  is copied, not while the copy is compressed. Throws CommandFailure without a database or enough disk space, and for
- *  an invalid target. Rejects with other file system errors. */
+ *  is copied, not while the copy is compressed. Without a target it writes to the folder of the config. With `ifNetwork` it
+ *  does nothing if the backup needs the network and the option says no, or the other way round. Throws CommandFailure
+ *  without a database or enough disk space, and for an invalid target. Rejects with other file system errors. */
 export async function backup(
-  to: string,
-  options: { config: string; key: boolean; keep?: number; dump?: true; json?: true },
+  given: string | undefined,
+  options: { config: string; key: boolean; keep?: number; dump?: true; ifNetwork?: 'yes' | 'no'; json?: true },
 ): Promise<void> {
   const config = requireConfig(options.config)
+  const to = given ?? config.backup.to
+  const keep = options.keep ?? (given === undefined ? config.backup.keep : undefined)
+  if (options.ifNetwork !== undefined && needsNetwork(to, config) !== (options.ifNetwork === 'yes')) {
+    return printSkipped(to, options)
+  }
   const isSqlite = config.database.url === ''
   if (isSqlite) requireNotMoved(config.dataDir)
   if (isSqlite && options.dump) throw usageFault('--dump is for PostgreSQL, and database.url is not set.')
   const madeAt = systemClock.now()
-  const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
+  const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep })
   lowerPriority()
   const bucket = target.object === null ? null : openBucket(target.object.bucket, options.config)
   const staging = openStagingDir(target.stagingParent, 'backup')
@@ -59,8 +65,8 @@ export async function backup(
     const manifest = await manifestOf({ config, madeAt, small, database })
     const signingKey = signingKeyOf(config.dataDir)
     const bytes = await write(target, { staging, bucket }, { manifest, signingKey, small, database })
-    const removed = options.keep === undefined ? [] : await removeOld(to, options.keep, bucket)
     noteBackup(config.dataDir, { madeAt, bytes, to: nameOf(target), signedBy: signingKey.publicKey })
+    const removed = keep === undefined ? [] : await removeOld(to, { keep, madeAt }, bucket)
     const isPrinted = target.file === null && target.object === null
     const record = {
       file: isPrinted ? null : nameOf(target),
@@ -82,6 +88,15 @@ export async function backup(
   } finally {
     staging.remove()
   }
+}
+
+/** Whether another machine is asked: the service of the bucket, or PostgreSQL. */
+const needsNetwork = (to: string, { database }: Config) => bucketPlaceOf(to) !== null || database.url !== ''
+
+function printSkipped(to: string, { ifNetwork, json }: { ifNetwork?: 'yes' | 'no'; json?: true }): void {
+  const why = ifNetwork === 'no' ? 'needs the network' : 'needs no network'
+  const text = `No backup was made: the one to ${to} ${why}. The other service of the timer makes it.`
+  print(json ? JSON.stringify({ file: null, is_skipped: true }) : text)
 }
 
 const NO_LOG = { before: 0, after: 0 }
@@ -127,9 +142,9 @@ async function manifestOf(of: {
   }
 }
 
-async function removeOld(to: string, keep: number, bucket: Bucket | null): Promise<string[]> {
+async function removeOld(to: string, kept: Kept, bucket: Bucket | null): Promise<string[]> {
   const place = bucketPlaceOf(to)
-  return bucket === null || place === null ? dropOld(to, keep) : dropOldObjects(bucket, place.key, keep)
+  return bucket === null || place === null ? dropOld(to, kept) : dropOldObjects(bucket, place.key, kept)
 }
 
 /** Writes the archive and returns its size in bytes. */

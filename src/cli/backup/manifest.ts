@@ -2,8 +2,7 @@ import { z } from 'zod'
 
 /** Description of a backup, stored as its first file. */
 export interface Manifest {
-  /** 1 and 2: without signature, with a SQLite database or of an installation with PostgreSQL. 3: with signature. */
-  format: 1 | 2 | typeof FORMAT
+  format: typeof FORMAT
   /** Version of the program that made it. */
   program: string
   /** Schema version: number of migrations applied. */
@@ -16,7 +15,7 @@ export interface Manifest {
   files: { name: string; bytes: number; sha256: string }[]
 }
 
-export const FORMAT = 3
+export const FORMAT = 1
 /** Certificates, keys and ACME accounts: the files of a data directory that cannot be recreated. */
 const KEPT = /\.(?:pem|key|crt|csr|json)$/
 
@@ -26,7 +25,7 @@ export const DATABASE = 'postrider.db'
 /** The last file of an installation with PostgreSQL. */
 export const DUMP = 'postrider.dump'
 export const REFERENCE = 'postrider.json'
-const LAST = { 1: [DATABASE], 2: [DUMP, REFERENCE], [FORMAT]: [DATABASE, DUMP, REFERENCE] }
+const LAST = [DATABASE, DUMP, REFERENCE]
 /** Prefix of the folder to which a restore moves the old data. */
 export const BEFORE_RESTORE = 'before-restore-'
 
@@ -38,7 +37,7 @@ export const MOST_SMALL_FILES = 100
 const words = z.string().regex(/^[\x20-\x7e]{0,253}$/)
 
 const schema = z.object({
-  format: z.union([z.literal(1), z.literal(2), z.literal(FORMAT)]),
+  format: z.literal(FORMAT),
   program: words,
   schema: z.number().int().min(1),
   made_at: z.iso.datetime(),
@@ -60,7 +59,7 @@ const schema = z.object({
 export function parseManifest(text: string): Manifest | null {
   try {
     const found = schema.safeParse(JSON.parse(text))
-    return found.success && LAST[found.data.format].includes(lastOf(found.data)) ? found.data : null
+    return found.success && LAST.includes(lastOf(found.data)) ? found.data : null
   } catch {
     return null
   }

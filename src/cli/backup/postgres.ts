@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/load.ts'
+import type { HeldCounts } from '../../model/held.ts'
 import { systemClock } from '../../os/clock.ts'
 import { type DatabaseAddress, databaseAddress } from '../../storage/postgres/address.ts'
 import { adoptDatabase } from '../../storage/postgres/adopt.ts'
@@ -10,7 +11,7 @@ import { requireConfig, withStore } from '../cli-context.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
 import type { Archive } from './archive.ts'
 import { DUMP, REFERENCE } from './manifest.ts'
-import { type Counts, QUEUES } from './release.ts'
+import { QUEUES } from './release.ts'
 import { recordRestore } from './unpack.ts'
 
 /** Debian has the programs of each version in a folder of its own. */
@@ -18,8 +19,8 @@ const PROGRAMS = '/usr/lib/postgresql'
 const SCHEMA = 'select count(*)::int as steps from migrations'
 const IS_USED = `select to_regclass('migrations') is not null as used`
 
-/** Writes what a backup has of a PostgreSQL database to `folder`: a dump, or only which database it is, which has
- *  backups of its own → the name of the file. Throws CommandFailure without `pg_dump`, and with its error. */
+/** Writes the part of a backup that is about a PostgreSQL database to `folder`: a dump, or for a database with backups of
+ *  its own only its address. Returns the name of the file. Throws CommandFailure without `pg_dump`, and with its error. */
 export async function backUpDatabase({ database }: Config, folder: string, isDumped: boolean): Promise<string> {
   const address = databaseAddress(database)
   if (isDumped) {
@@ -53,13 +54,14 @@ export async function requireDatabaseFor({ database }: Config, isDumped: boolean
   if (isUsed) throw new CommandFailure('the database of database.url is not empty. Create an empty one.')
 }
 
-/** Restores the dump of a backup into the configured database, adds that to the audit log and decides what waits in it →
- *  what is on hold. Throws CommandFailure without `pg_restore`, and with its error: the database is then unchanged. */
+/** Restores the dump of a backup into the configured database, adds an entry to the audit log, and holds, keeps or
+ *  discards the mail that waits in it. Returns what is on hold. Throws CommandFailure without `pg_restore`, and with its
+ *  error; then the database is unchanged. */
 export async function restoreDump(
   file: string,
   archive: Archive,
   options: { config: string; sendQueued?: true; discardQueued?: true },
-): Promise<Counts> {
+): Promise<HeldCounts> {
   const config = requireConfig(options.config)
   const address = databaseAddress(config.database)
   const how = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error']
@@ -67,7 +69,7 @@ export async function restoreDump(
   const now = systemClock.now()
   await adoptDatabase(address, now)
   return withStore(config, async ({ store }) => {
-    await store.held.hold()
+    await store.held.hold(['webhookDeliveries']) // those that were not written yet; all others are on hold
     await recordRestore(store, archive)
     if (options.discardQueued) for (const queue of QUEUES) await store.held.discard(queue, now)
     if (options.sendQueued) for (const queue of QUEUES) await store.held.release(queue, { dueAfter: null, now })

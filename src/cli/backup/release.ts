@@ -1,6 +1,7 @@
 import { iso } from '../../model/event.ts'
+import { type HeldCounts, heldText } from '../../model/held.ts'
 import { systemClock } from '../../os/clock.ts'
-import type { HeldQueue } from '../../storage/store.ts'
+import type { QueueName } from '../../storage/store.ts'
 import { withCliContext } from '../cli-context.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
 import { print, printJson } from '../print.ts'
@@ -46,22 +47,17 @@ export async function release(options: Options): Promise<void> {
         held: onWire(left),
       })
     }
-    if (isDecided) print(`${discard ? 'Discarded' : 'Released'}: ${describe(decided)}.`)
-    print(`On hold from the backup of ${iso(restored.madeAt)}: ${describe(left)}.`)
+    if (isDecided) print(`${discard ? 'Discarded' : 'Released'}: ${heldText(decided)}.`)
+    print(`On hold from the backup of ${iso(restored.madeAt)}: ${heldText(left)}.`)
   })
 }
 
-const POSTS: readonly HeldQueue[] = ['webhookDeliveries', 'inboundDeliveries']
-export const QUEUES: readonly HeldQueue[] = ['deliveries', ...POSTS]
+const POSTS: readonly QueueName[] = ['webhookDeliveries', 'inboundDeliveries']
+export const QUEUES: readonly QueueName[] = ['deliveries', ...POSTS]
 
-/** Number of entries on hold, by queue. */
-export type Counts = Record<HeldQueue, number>
-
-const onWire = (counts: Counts) => ({
+/** Counts → their JSON. */
+export const onWire = (counts: HeldCounts) => ({
   deliveries: counts.deliveries,
   webhook_deliveries: counts.webhookDeliveries,
   inbound_deliveries: counts.inboundDeliveries,
 })
-
-const describe = (counts: Counts) =>
-  `${counts.deliveries} deliveries, ${counts.webhookDeliveries} webhook deliveries, ${counts.inboundDeliveries} inbound deliveries`

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, lchownSync, lstatSync, mkdirSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, readConfig } from '../../config/load.ts'
+import type { HeldCounts } from '../../model/held.ts'
 import { systemClock } from '../../os/clock.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
@@ -13,7 +14,7 @@ import { type Prompt, terminalPrompt } from '../prompt.ts'
 import type { Archive } from './archive.ts'
 import { CONFIG_FILE, DATABASE, DUMP, lastOf, REFERENCE } from './manifest.ts'
 import { requireDatabaseFor, restoreDump } from './postgres.ts'
-import { type Counts, QUEUES } from './release.ts'
+import { QUEUES } from './release.ts'
 import { printRestored, type RestoredPlace } from './restored.ts'
 import { SIGNING_KEY_FILE } from './signature.ts'
 import { openStagingDir } from './staging-dir.ts'
@@ -57,7 +58,7 @@ export async function restore(from: string, options: Options): Promise<void> {
 }
 
 /** The dump stays if it cannot be restored. */
-async function restoreDumpIn(dataDir: string, archive: Archive, options: Options): Promise<Counts> {
+async function restoreDumpIn(dataDir: string, archive: Archive, options: Options): Promise<HeldCounts> {
   const file = join(dataDir, DUMP)
   const held = await restoreDump(file, archive, options)
   rmSync(file)
@@ -202,7 +203,7 @@ function requireUnserved(dataDir: string): () => void {
 
 /** Puts the queued mail of the backup on hold, discards it with `discardQueued`, and returns the counts on hold. With
  *  `sendQueued`: null, and the server sends the mail. */
-async function decideQueued(folder: string, archive: Archive, options: Options): Promise<Counts | null> {
+async function decideQueued(folder: string, archive: Archive, options: Options): Promise<HeldCounts | null> {
   const now = systemClock.now()
   const store = await openStore({ dataDir: folder, now })
   try {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type HeldCounts, heldText } from '../../model/held.ts'
 import { print, printJson } from '../print.ts'
 import type { Archive } from './archive.ts'
 import { DUMP, lastOf, type Manifest } from './manifest.ts'
-import type { Counts } from './release.ts'
 import { SIGNING_KEY_FILE } from './signature.ts'
 import type { Checked } from './unpack.ts'
 
@@ -20,7 +20,7 @@ export function printRestored(
     archive: Archive
     /** Null for an installation with PostgreSQL. */
     checked: Checked | null
-    held: Counts | null
+    held: HeldCounts | null
     place: RestoredPlace | null
     replaced: string | null
   },
@@ -77,10 +77,10 @@ function checkedWords(manifest: Manifest, checked: Checked | null): string {
 postrider restore adopt`
 }
 
-function heldWords(held: Counts, madeAt: string): string {
+function heldWords(held: HeldCounts, madeAt: string): string {
   return `
-On hold, because they may have been sent after ${madeAt}: ${held.deliveries} deliveries, ${held.webhookDeliveries} webhook deliveries and
-${held.inboundDeliveries} inbound deliveries. New mail is sent as usual. When the server runs again, choose one:
+On hold, because they may have been sent after ${madeAt}:
+${heldText(held)}. New mail is sent as usual. When the server runs again, choose one:
    postrider restore release --all                 send everything; messages sent after the backup arrive twice
    postrider restore release --due-after <time>    send only what was due after the old server stopped
    postrider restore release --posts               send only webhook and inbound deliveries; receivers can deduplicate by id

@@ -1,4 +1,5 @@
 import { NO_RECIPIENT_PARTS } from '../../mail/recipient-parts.ts'
+import { ANY_MESSAGE } from '../../model/message.ts'
 import { messageOf } from '../../os/thrown.ts'
 import { createPreparer } from '../../sending/outbound/prepare.ts'
 import { domainKeys } from '../../sending/submission/signing.ts'
@@ -16,7 +17,7 @@ export async function composeSample(store: Store): Promise<number> {
   const { prepareNow } = createPreparer()
   let composed = 0
   for (const { id: organizationId } of (await store.organizations.list()).slice(0, ORGANIZATIONS)) {
-    const { records } = await store.messages.list({ ...ALL, organizationId }, { limit: MAILS, after: null })
+    const { records } = await store.messages.list({ ...ANY_MESSAGE, organizationId }, { limit: MAILS, after: null })
     for (const message of records) {
       const content = await store.messages.content(message.id)
       if (content === null || unpackReference(content) !== null) continue
@@ -31,19 +32,4 @@ export async function composeSample(store: Store): Promise<number> {
     }
   }
   return composed
-}
-
-const ALL = {
-  createdAfter: null,
-  createdBefore: null,
-  status: null,
-  to: null,
-  from: null,
-  subject: null,
-  tag: null,
-  metadata: [],
-  templateId: null,
-  domainId: null,
-  mode: null,
-  text: null,
 }

@@ -9,7 +9,7 @@ import { readNoLink } from './contents.ts'
  *  digest keyed with `seal.key` would prove nothing: backups contain that key, so somebody who can change them has it. The
  *  operator keeps the public key apart from the backups. */
 
-/** The private key, in PEM. With this ending, earlier versions do not put it into a backup either. */
+/** The private key, in PEM. No backup contains a file with this ending. */
 export const SIGNING_KEY_FILE = 'backup.secret'
 export const SIGNATURE_FILE = 'manifest.sig'
 export const SIGNATURE_BYTES = 64

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dropOld, nameOf, requireTrueName, stampOf, targetOf } from './target.ts'
+import { dropOld, dropOldObjects, nameOf, requireTrueName, stampOf, targetOf } from './target.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-target-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -49,9 +49,28 @@ test('only a folder can keep a number of backups', () => {
 test('the newest backups of a folder are kept, and other files', () => {
   const names = [21, 23, 22].map((day) => `postrider-202611${day}T120000Z.tar.zst`)
   for (const name of [...names, 'postrider-1.tar.zst', 'notes.txt']) writeFileSync(join(folder, name), '')
-  expect(dropOld(folder, 3)).toEqual([])
-  expect(dropOld(folder, 1)).toEqual([names[0]!, names[2]!])
+  const newest = Date.UTC(2026, 10, 23, 12)
+  expect(dropOld(folder, { keep: 3, madeAt: newest })).toEqual([])
+  expect(dropOld(folder, { keep: 1, madeAt: newest })).toEqual([names[0]!, names[2]!])
   expect(readdirSync(folder).sort()).toEqual(['notes.txt', 'postrider-1.tar.zst', names[1]!])
+})
+
+test('the backup that was just made is kept, also when the clock was ahead before', async () => {
+  const names = ['20261121T120005Z', '20270101T000000Z', '20270102T000000Z', '20270103T000000Z'].map(
+    (stamp) => `postrider-${stamp}.tar.zst`,
+  )
+  const ahead = join(folder, 'ahead')
+  mkdirSync(ahead)
+  for (const name of names) writeFileSync(join(ahead, name), '')
+  expect(dropOld(ahead, { keep: 2, madeAt })).toEqual([names[1]!, names[2]!])
+  expect(readdirSync(ahead).sort()).toEqual([names[0]!, names[3]!])
+  const removed: string[] = []
+  const bucket = {
+    keysIn: async (place: string) => [...names, `${names[1]}.part`, `x/${names[1]}`].map((name) => place + name),
+    remove: async (key: string) => void removed.push(key),
+  }
+  await dropOldObjects(bucket, 'nightly/', { keep: 3, madeAt })
+  expect(removed).toEqual([`nightly/${names[1]}`])
 })
 
 test('a backup is not taken for one of another time that its name says', () => {

@@ -16,7 +16,8 @@ export interface Target {
 const NAME = /^postrider-\d{8}T\d{6}Z\.tar\.zst$/
 
 /** Parses the target of a backup: a file, a folder, either of them at s3://bucket/, or `-` for standard output. In a
- *  folder, the time is the name of the file. Throws CommandFailure (exit code 2) for `keep` without a folder, and for a terminal. */
+ *  folder, the time is the name of the file. Throws CommandFailure (exit code 2) for `keep` without a folder, and for a
+ *  terminal. */
 export function targetOf(to: string, how: { madeAt: number; dataDir: string; keep: number | undefined }): Target {
   if (to === '-') {
     if (how.keep !== undefined) throw usageFault('--keep requires a folder as target')
@@ -43,20 +44,37 @@ export function nameOf({ file, object }: Target): string {
 }
 
 /** The same as dropOld for a folder in object storage. */
-export async function dropOldObjects(bucket: Bucket, folder: string, keep: number): Promise<string[]> {
-  const keys = (await bucket.keysIn(folder)).filter((key) => NAME.test(key.slice(folder.length)))
-  const old = keys.toSorted().slice(0, -keep)
+export async function dropOldObjects(
+  bucket: Pick<Bucket, 'keysIn' | 'remove'>,
+  folder: string,
+  kept: Kept,
+): Promise<string[]> {
+  const names = (await bucket.keysIn(folder)).map((key) => key.slice(folder.length))
+  const old = oldNames(names, kept).map((name) => folder + name)
   for (const key of old) await bucket.remove(key)
   return old
 }
 
+/** Which backups of a folder stay. */
+export interface Kept {
+  /** How many. */
+  keep: number
+  /** Time of the backup that was just made, which always stays: the clock may have been ahead before. */
+  madeAt: number
+}
+
+/** Names in a folder → those of backups that are too old, the oldest first. */
+function oldNames(names: readonly string[], { keep, madeAt }: Kept): string[] {
+  const others = names.filter((name) => NAME.test(name) && name !== nameAt(madeAt)).toSorted()
+  return others.slice(0, Math.max(0, others.length - (keep - 1)))
+}
+
 const isFolderKey = (key: string) => key === '' || key.endsWith('/')
 
-/** Deletes all but the newest `keep` backups of a folder, by the time in their names; returns the deleted names.
- *  Ignores other files. Throws file system errors. */
-export function dropOld(folder: string, keep: number): string[] {
-  const names = readdirSync(folder).filter((name) => NAME.test(name))
-  const old = names.toSorted().slice(0, -keep)
+/** Deletes all but the backup that was just made and the newest others of a folder, by the time in their names; returns the
+ *  deleted names. Ignores other files. Throws file system errors. */
+export function dropOld(folder: string, kept: Kept): string[] {
+  const old = oldNames(readdirSync(folder), kept)
   for (const name of old) rmSync(join(folder, name))
   return old
 }

@@ -47,19 +47,14 @@ export function publicKeysIn(given: string): string[] {
   )
 }
 
-/** Whether one of the trusted keys signed the manifest. `signature` is null for a backup without one. Throws
- *  CommandFailure if none did, unless `acceptsAll`. */
-export function requireSigned(manifest: Buffer, signature: Buffer | null, { publicKeys, acceptsAll }: Trust): boolean {
-  if (signature !== null && publicKeys.some((key) => isSignedBy(key, manifest, signature))) return true
+/** Whether one of the trusted keys signed the manifest. Throws CommandFailure if none did, unless `acceptsAll`. */
+export function requireSigned(manifest: Buffer, signature: Buffer, { publicKeys, acceptsAll }: Trust): boolean {
+  if (publicKeys.some((key) => isSignedBy(key, manifest, signature))) return true
   if (acceptsAll) return false
-  if (signature === null) throw new CommandFailure(UNSIGNED)
   throw new CommandFailure(publicKeys.length === 0 ? NO_KEY : otherKey(publicKeys))
 }
 
-/** These never name the key that the backup claims: somebody in a hurry would pass it to --signed-by. */
-const UNSIGNED = `the backup has no signature: a version before signatures made it, or somebody changed it.
-If nobody else could write to where it was stored, restore it with --unauthenticated.`
-
+/** Never names the key that the backup claims: somebody in a hurry would pass it to --signed-by. */
 const NO_KEY = `cannot check who made this backup: this machine has no key for it.
 Add --signed-by with the key that postrider backup printed on the server (\`ed25519:…\`). Do not take it from where the backup was stored.
 If you do not have it, and nobody else could write to where the backup was stored, use --unauthenticated.`

@@ -1,7 +1,9 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { MOST_SILENT_HOURS } from '../../model/alert.ts'
 import { recordTable } from '../columns.ts'
 import { EXIT, usageFault } from '../failure.ts'
 import { addOperation } from '../operation-command.ts'
+import { whole } from '../options.ts'
 import { installation } from '../places.ts'
 import type { Results } from '../results.ts'
 
@@ -12,6 +14,17 @@ export function addAlerts(program: Command, end: (code: number) => void): void {
     about: 'list firing alerts, the last ones that ended, and the channels',
     place: installation,
     text: alertsText,
+  })
+  addOperation(alert, 'silence <id>', 'alerts_silence', {
+    about: 'send no notices about a problem for a day, or another time',
+    body: {
+      hours: new Option('--hours <hours>', 'length of the silence, up to a week; 0 ends it')
+        .argParser((text) => whole(text, 0, MOST_SILENT_HOURS, 'number of hours'))
+        .default(24),
+    },
+    place: async ({ operands: [id = ''] }) => ({ ...(await installation()), params: { alert_id: id } }),
+    text: ({ title, silenced_until }) =>
+      silenced_until === null ? `not silenced: ${title}` : `silenced until ${silenced_until}: ${title}`,
   })
   addOperation(alert, 'test', 'alerts_test', {
     about: 'send a test to every channel; exits with 1 if one fails',
@@ -36,7 +49,11 @@ const NO_CHANNELS = 'no alert channels are configured: [[alerts.channels]]'
 function alertsText({ data, channels }: Results['alerts_list']): string {
   if (channels.length === 0) return NO_CHANNELS
   const alerts = recordTable(data, {
-    state: ({ state, severity }) => (state === 'firing' ? severity : state),
+    id: 'id',
+    state: ({ state, severity, silenced_until }) => {
+      if (state !== 'firing') return state
+      return silenced_until === null ? severity : `${severity}, silenced`
+    },
     alert: 'title',
     raised: ({ raised_at }) => raised_at ?? '',
     resolved: ({ resolved_at }) => resolved_at ?? '',

@@ -3,13 +3,19 @@ import { whole, withRecords } from '../options.ts'
 
 /** `backup`, `restore`, `restore adopt` and `restore release`. */
 export function addBackup(program: Command): void {
-  withRecords(program.command('backup <to>'))
+  withRecords(program.command('backup [to]'))
     .description(
-      'back up the database, keys and config to a file, a folder, either at s3://bucket/, or standard output (-); safe while the server runs',
+      'back up the database, keys and config to a file, a folder, either at s3://bucket/, or standard output (-); safe while the server runs. Without a target, to the folder backup.to of the config',
     )
     .option('--without-key', 'omit seal.key; a restore then requires --seal-key')
     .option('--keep <number>', 'with a folder: keep this many of the newest backups and delete the rest', (text) =>
       whole(text, 1, 10_000, 'number'),
+    )
+    .addOption(
+      new Option(
+        '--if-network <needed>',
+        'do nothing unless the backup needs the network, for a bucket or PostgreSQL (yes), or needs none (no); for services',
+      ).choices(['yes', 'no']),
     )
     .option('--dump', 'with PostgreSQL: include the database, as pg_dump writes it (up to some ten gigabytes)')
     .action(async (to, { withoutKey, ...options }) =>

@@ -3,7 +3,7 @@ import type { Domain } from '../../client/types.ts'
 import { recordTable } from '../columns.ts'
 import { dnsTable } from '../dns-table.ts'
 import { EXIT } from '../failure.ts'
-import { addList, addOperation } from '../operation-command.ts'
+import { addList, addOperation, type Given } from '../operation-command.ts'
 import { ORG } from '../options.ts'
 import * as places from '../places.ts'
 import type { Results } from '../results.ts'
@@ -33,6 +33,18 @@ export function addDomains(program: Command, end: (code: number) => void): void 
     place: places.domain,
     text: domainText,
   })
+  addOperation(domain, 'update <name>', 'domains_update', {
+    about: 'change tracking, and the host of tracked links',
+    place: places.domain,
+    others: TRACKING,
+    given: ({ options }: Given<TrackingOptions>) => ({ body: { tracking: trackingOf(options) } }),
+    text: domainText,
+  })
+  addOperation(domain, 'delete <name>', 'domains_delete', {
+    about: 'delete a domain and revoke its API keys',
+    place: places.domain,
+    text: (_, { operands: [name] }) => `${name} is deleted`,
+  })
   addOperation(domain, 'verify <name>', 'domains_verify', {
     about: 'check DNS now; exits with 0 only if the domain is verified',
     place: places.domain,
@@ -54,6 +66,31 @@ export function addDomains(program: Command, end: (code: number) => void): void 
     place: places.domain,
     text: domainText,
   })
+}
+
+const SWITCHES = ['on', 'off']
+const TRACKING: readonly Option[] = [
+  new Option('--opens <switch>', 'track opens').choices(SWITCHES),
+  new Option('--clicks <switch>', 'track clicks').choices(SWITCHES),
+  new Option('--unsubscribe <switch>', 'add an unsubscribe link').choices(SWITCHES),
+  new Option('--tracking-host <host>', "host of tracked links, under the domain; '' for the server's own"),
+]
+
+interface TrackingOptions {
+  opens?: string
+  clicks?: string
+  unsubscribe?: string
+  trackingHost?: string
+}
+
+/** Options → the fields of `tracking` that they set; undefined for none. */
+function trackingOf({ opens, clicks, unsubscribe, trackingHost: host }: TrackingOptions) {
+  const switches = Object.entries({ opens, clicks, unsubscribe }).filter(([, value]) => value !== undefined)
+  const fields = {
+    ...Object.fromEntries(switches.map(([name, value]) => [name, value === 'on'])),
+    ...(host !== undefined && { host: host === '' ? null : host }),
+  }
+  return Object.keys(fields).length === 0 ? undefined : fields
 }
 
 function domainText({ name, status, id, dns_records, detail }: Domain): string {

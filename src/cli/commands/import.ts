@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../sending/suppressions/providers.ts'
 import { withRecords } from '../options.ts'
+import { withServer } from '../server-access.ts'
 
 /** `import suppressions`. */
 export function addImport(program: Command, end: (code: number) => void): void {
   const parent = program.command('import').description('import data from another email service')
-  withRecords(parent.command('suppressions <file>'))
+  withServer(withRecords(parent.command('suppressions <file>')))
     .description('import suppressions exported from Resend, Postmark, SendGrid, Mailgun, SES, Postal or Postrider')
     .option('--org <org>', 'organization id or name; required if there are several')
     .addOption(
@@ -20,7 +21,10 @@ export function addImport(program: Command, end: (code: number) => void): void {
     )
     .option('--stream <stream>', 'stream of entries that name none, except hard bounces (default: every stream)')
     .option('--dry-run', 'count only; write nothing')
-    .addHelpText('after', '\nAccepts CSV and JSON. Importing twice is safe: existing suppressions do not change.')
+    .addHelpText(
+      'after',
+      '\nAccepts CSV and JSON; - reads standard input. Importing twice is safe: existing suppressions do not change.',
+    )
     .action(async (file, options) =>
       end(await (await import('../import-suppressions.ts')).importSuppressions(file, options)),
     )

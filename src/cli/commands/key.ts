@@ -28,7 +28,7 @@ export function addKeys(program: Command): void {
     about: 'list keys without their values',
     place: places.domainOrOrganizations,
     placed: [new Option('--domain <name>', 'only keys of this domain')],
-    keep: ({ domain_id }, { body }) => body?.domain_id === undefined || body.domain_id === domain_id,
+    keep: ({ domain_id, domain }, { body }) => [undefined, domain_id, domain].includes(body?.domain_id ?? undefined),
     columns: {
       id: 'id',
       key: ({ prefix }) => `${prefix}…`,

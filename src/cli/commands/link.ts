@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { blockedTarget } from '../../model/blocked-link.ts'
-import type { CliContext } from '../cli-context.ts'
 import { type Columns, recordTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { addList, addOperation, type Given, type Place } from '../operation-command.ts'
+import type { OperationContext } from '../operation-context.ts'
 import { installation } from '../places.ts'
 import type { BlockedLinkRecord } from '../results.ts'
 
@@ -33,7 +33,7 @@ export function addLinks(program: Command): void {
 const COLUMNS: Columns<BlockedLinkRecord> = { id: 'id', target: 'target', reason: 'reason', created: 'created_at' }
 
 /** The block with this id or target. */
-async function blockedLink({ operands: [given] }: Given, { operator }: CliContext): Promise<Place> {
+async function blockedLink({ operands: [given] }: Given, { operator }: OperationContext): Promise<Place> {
   const value = blockedTarget(given!)?.value
   const all = await operator.listAll('blocked_links_list', { organizationId: '' })
   const found = all.find(({ id, target }) => id === given || target === value)

@@ -6,8 +6,7 @@ import { serverOptions } from '../server-access.ts'
 
 /** `postrider listen`. */
 export function addListen(program: Command, end: (code: number) => void): void {
-  const [url, apiKey] = serverOptions()
-  withRecords(program.command('listen'))
+  const command = withRecords(program.command('listen'))
     .description('show events live and optionally post them to your server; Ctrl-C stops it')
     .option(
       '--forward-to <url>',
@@ -17,8 +16,8 @@ export function addListen(program: Command, end: (code: number) => void): void {
     .option('--after <id>', 'start after this event; "" starts with the oldest stored event')
     .option('--secret <secret>', 'signing secret (whsec_…); default: a new one')
     .option('--org <org>', 'organization id or name; required if there are several')
-    .addOption(url)
-    .addOption(apiKey)
+  for (const option of serverOptions()) command.addOption(option)
+  command
     .addHelpText(
       'after',
       [
@@ -28,7 +27,11 @@ export function addListen(program: Command, end: (code: number) => void): void {
         'A failed post is retried after 1, 2, 4 and 8 seconds: five attempts in total.',
       ].join('\n'),
     )
-    .action(async (options) => end(await (await import('../listen/listen.ts')).listen(options)))
+    .action(async (options) => {
+      // As for other commands, a config on the command line means the local store.
+      const isLocal = command.getOptionValueSource('config') === 'cli' && command.getOptionValueSource('url') === 'env'
+      end(await (await import('../listen/listen.ts')).listen(isLocal ? { ...options, url: undefined } : options))
+    })
 }
 
 function eventTypes(text: string): string[] {

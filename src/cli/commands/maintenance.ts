@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { whole, withRecords } from '../options.ts'
+import { withServer } from '../server-access.ts'
 
 /** `audit` and `seal`. */
 export function addMaintenance(program: Command): void {
-  withRecords(program.command('audit'))
+  withServer(withRecords(program.command('audit')))
     .description('show the audit log: changes to keys, domains, webhooks, templates, routes, suppressions and plans')
     .option('--org <org>', 'only entries of this organization')
     .option('--limit <number>', 'number of entries, newest first', (text) => whole(text, 1, 10_000, 'number'), 50)

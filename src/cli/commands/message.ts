@@ -7,6 +7,7 @@ import { LIMIT, MODES, ORG, withRecords } from '../options.ts'
 import * as places from '../places.ts'
 import { sanitize } from '../print.ts'
 import type { Results } from '../results.ts'
+import { withServer } from '../server-access.ts'
 
 /** `postrider message …`, `event …` and `explain`. */
 export function addMessages(program: Command): void {
@@ -36,7 +37,7 @@ export function addMessages(program: Command): void {
     },
     none: 'no messages',
   })
-  withRecords(message.command('show <id>'))
+  withServer(withRecords(message.command('show <id>')))
     .description('show a message, its recipients and every delivery attempt')
     .action(async (id, options) => (await import('../message.ts')).showMessage(id, options))
   addOperation(message, 'explain <id>', 'messages_explain', {
@@ -60,7 +61,7 @@ export function addMessages(program: Command): void {
     text: (_, { operands: [id] }) => `deleted content of ${id}`,
   })
 
-  withRecords(program.command('explain'))
+  withServer(withRecords(program.command('explain')))
     .description('explain whether a message to an address would be sent now')
     .requiredOption('--to <address>', 'recipient address')
     .option('--domain <name>', 'sending domain; required if there are several')
@@ -105,10 +106,16 @@ function explanationText(id: string, { status, recipients }: Results['messages_e
   const blocks = recipients.map((each) => [
     `\n${each.email} is ${each.status}`,
     ...each.explanation.map((line) => `  ${sanitize(line)}`),
+    ...(each.bounce_class === null ? [] : [`  Reply: ${sanitize(each.smtp_response ?? 'none')} (${classText(each)})`]),
+    ...each.replies.map((reply) => `  Reply from ${sanitize(reply.from)}: ${reply.inbound_message_id ?? 'sandbox'}`),
     ...(each.mx_hosts !== null && each.site === null ? [`  ${askServer(`/v1/messages/${id}/explain`)}`] : []),
   ])
   return [`${id} is ${status}`, ...blocks.flat()].join('\n')
 }
+
+/** Class and rule of a reply, so that a wrong classification can be traced. */
+const classText = ({ bounce_class, rule }: { bounce_class: string | null; rule: string | null }) =>
+  `classified as ${bounce_class}, rule ${rule}`
 
 function eventText({ id, type, timestamp, data }: Results['events_get']): string {
   const values = Object.entries(data).filter(([, value]) => value !== null)

@@ -1,15 +1,17 @@
 import { type Command, Option } from 'commander'
 import { gather, MODES, seconds, withRecords, withVariables } from '../options.ts'
+import { withServer } from '../server-access.ts'
 
 /** `postrider send`. */
 export function addSend(program: Command, end: (code: number) => void): void {
-  const command = withRecords(program.command('send'))
+  const command = withServer(withRecords(program.command('send')))
     .description('send one message (queued until the server runs)')
     .requiredOption('--from <address>', 'sender: ann@example.com or "Ann <ann@example.com>"')
     .requiredOption('--to <address>', 'recipient; repeatable', gather)
     .option('--cc <address>', 'recipient of a copy; repeatable', gather)
     .option('--bcc <address>', 'recipient of a copy that others cannot see; repeatable', gather)
     .option('--reply-to <address>', 'address for replies; repeatable', gather)
+    .option('--replies <route>', 'ID or name of an inbound route that receives the replies')
     .option('--subject <text>', 'subject line; required unless the template has one')
     .addOption(new Option('--text <text>', 'plain text body').conflicts('textFile'))
     .option('--text-file <file>', 'plain text body from a file')

@@ -42,11 +42,12 @@ export function addStart(program: Command, end: (code: number) => void): void {
     .option('--database <url>', DATABASE)
     .option('--database-ca <file>', 'PEM file of the CA of the PostgreSQL servers')
     .option('--https', "serve HTTPS with a Let's Encrypt certificate (you agree to its terms); uses ports 80 and 443")
+    .option('--dns <provider>', 'publish the records at this DNS provider, as lexicon calls it')
     .option('--skip-checks', 'skip the checks of the machine and DNS')
     .option('--dry-run', 'run the checks and show the planned files; change nothing')
     .option('--no-input', 'never prompt')
     .option('--json', 'print one JSON object')
-    .action(async (options) => (await import('../init.ts')).init(options))
+    .action(async (options) => end(await (await import('../init.ts')).init(options)))
 
   withConfig(program.command('join'))
     .description('prepare this machine as a further node of an installation on PostgreSQL')

@@ -52,6 +52,6 @@ function linesOf({ data, groups, other }: Results['stats_read'], interval: strin
 const LENGTHS: Readonly<Record<string, number>> = { hour: 16, day: 10, month: 7 }
 const COLUMNS = [
   ...(['accepted', 'delivered', 'deferred', 'hard_bounced', 'soft_bounced', 'suppressed'] as const),
-  ...(['unique_opened', 'unique_clicked', 'unsubscribed', 'complained'] as const),
+  ...(['unique_opened', 'unique_clicked', 'unsubscribed', 'complained', 'replied'] as const),
 ]
 const RATES = ['delivery_rate', 'bounce_rate', 'complaint_rate', 'open_rate', 'click_rate'] as const

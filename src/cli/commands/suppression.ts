@@ -23,7 +23,7 @@ export function addSuppressions(program: Command): void {
       address: 'email',
       reason: 'reason',
       stream: ({ stream }) => stream ?? 'all',
-      source: 'evidence',
+      source: ({ evidence, message_id }) => evidence ?? message_id ?? '-',
     },
     none: 'no suppressions',
   })

@@ -6,6 +6,7 @@ import { addList, addOperation, type Given } from '../operation-command.ts'
 import { gather, LOCALE, ORG, VARIABLES, whole, withOrganization } from '../options.ts'
 import * as places from '../places.ts'
 import { sanitize } from '../print.ts'
+import { withServer } from '../server-access.ts'
 
 /** `postrider template …`. */
 export function addTemplates(program: Command): void {
@@ -63,7 +64,7 @@ export function addTemplates(program: Command): void {
 
 /** The commands that take the texts from files (template.ts). */
 function addChanges(parent: Command): void {
-  const add = (words: string) => withOrganization(parent.command(words))
+  const add = (words: string) => withServer(withOrganization(parent.command(words)))
   const content = (command: Command) =>
     command
       .option('--alias <alias>', 'name to send it by; live templates have separate aliases')

@@ -6,6 +6,7 @@ import { addList, addOperation, type Given } from '../operation-command.ts'
 import { withRecords } from '../options.ts'
 import * as places from '../places.ts'
 import type { PasswordLink } from '../results.ts'
+import { withServer } from '../server-access.ts'
 
 const ORG = 'organization (id or name); needed if there are several'
 
@@ -26,7 +27,7 @@ export function addUsers(program: Command): void {
     columns: USER_COLUMNS,
     none: 'no users',
   })
-  withRecords(user.command('role <user> <role>'))
+  withServer(withRecords(user.command('role <user> <role>')))
     .description(`set the role of a user (email or id) in an organization: ${ROLES.join(', ')}, or none`)
     .option('--org <org>', ORG)
     .action(async (name, role, options) => (await import('../user.ts')).setRole(name, role, options))

@@ -1,4 +1,6 @@
 import { iso } from '../../model/event.ts'
+import { EVENT_FACTS, EVENT_TYPES, type EventFacts } from '../../model/event-types.ts'
+import { isOneOf } from '../../os/records.ts'
 import { type Colors, sanitize } from '../print.ts'
 import type { Arrival } from './arrival.ts'
 import type { Posted } from './forward.ts'
@@ -12,7 +14,7 @@ export function formatArrival({ id, type, body }: Arrival, colors: Colors): stri
   const subject = sanitize(String(data.to ?? data.domain ?? data.email ?? data.url ?? ''))
   const details = sanitize(detailsOf(type, data))
   const mark = data.mode === 'test' ? ' (sandbox)' : ''
-  const head = `${colors.dim(timestamp.slice(11, 19))} ${colour(type, colors)(type.padEnd(20))} ${subject}${mark}`
+  const head = `${colors.dim(timestamp.slice(11, 19))} ${inColorOf(type, colors)} ${subject}${mark}`
   return `${head}  ${colors.dim(id)}${details && `  ${details}`}`
 }
 
@@ -42,20 +44,17 @@ export function recordOfPosted({ event, attempt, status, error, durationMs, retr
   }
 }
 
-function colour(type: string, colors: Colors): (text: string) => string {
-  if (GOOD.has(type)) return colors.good
-  return NEUTRAL.has(type) ? colors.accent : colors.bad
+/** Event type in the colour of its tone (model/event-types.ts). A newer server may send types that this program
+ *  lacks. */
+function inColorOf(type: string, colors: Colors): string {
+  const color = isOneOf(EVENT_TYPES, type) ? COLOR_OF[EVENT_FACTS[type].tone] : 'accent'
+  return colors[color](type.padEnd(20))
 }
 
-const GOOD = new Set(['message.delivered', 'domain.verified'])
-const NEUTRAL = new Set([
-  'message.opened',
-  'message.clicked',
-  'message.accepted',
-  'message.cancelled',
-  'inbound.received',
-  'suppression.removed',
-])
+const COLOR_OF = { good: 'good', calm: 'accent', warn: 'wary', bad: 'bad', quiet: 'dim' } as const satisfies Record<
+  EventFacts['tone'],
+  keyof Colors
+>
 
 function detailsOf(type: string, data: Record<string, unknown>): string {
   switch (type) {
@@ -71,6 +70,8 @@ function detailsOf(type: string, data: Record<string, unknown>): string {
       return `${data.user_agent ?? ''}${byMachine(data)}`
     case 'message.unsubscribed':
       return String(data.method)
+    case 'message.replied':
+      return `from ${data.from}`
     case 'message.complained':
       return String(data.feedback_type ?? '')
     case 'message.accepted':

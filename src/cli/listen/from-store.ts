@@ -25,7 +25,7 @@ export async function* fromStore(
 }
 
 async function startOf(organizationId: string, after: string | undefined, { events }: Pick<Store, 'events'>) {
-  const oldest = { id: null, place: 0 }
+  const oldest = { id: null, place: '' }
   if (after === undefined) return (await events.newest(organizationId)) ?? oldest
   if (after === '') return oldest
   const [event, place] = await Promise.all([events.get(after), events.place(after)])

@@ -7,7 +7,7 @@ import { withCliContext } from '../cli-context.ts'
 import { usageFault } from '../failure.ts'
 import { requireOrganization } from '../places.ts'
 import { colorsFor, print, printError, printJson } from '../print.ts'
-import { requireKey } from '../server-access.ts'
+import { keyIn, requireKey } from '../server-access.ts'
 import { untilSignal } from '../until-signal.ts'
 import type { Arrival } from './arrival.ts'
 import { formatArrival, formatPosted, recordOfPosted } from './format.ts'
@@ -25,6 +25,7 @@ interface Options {
   org?: string
   url?: URL
   apiKey?: string
+  keyFile?: string
 }
 
 /** Shows events live until Ctrl-C (returns 130) or SIGTERM (returns 0), and posts them if `forwardTo` is set. Standard
@@ -65,9 +66,9 @@ export async function listen(options: Options): Promise<number> {
   }
 
   const types = options.events ?? null
-  const { url, after } = options
+  const { url, after, keyFile } = options
   if (url !== undefined) {
-    const wanted = { url, key: requireKey(url, options.apiKey), types, after }
+    const wanted = { url, key: requireKey(url, keyFile === undefined ? options.apiKey : keyIn(keyFile)), types, after }
     const onBreak = (reason: string, waitMs: number) =>
       printError(`${reason}; reconnecting in ${(waitMs / 1000).toFixed(1)} s`)
     await show(fromServer(wanted, { clock, random, signal, onBreak }), url.origin)

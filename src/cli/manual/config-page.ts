@@ -1,5 +1,5 @@
 import { toml } from '../../config/example.ts'
-import { environmentName, isSection, root } from '../../config/paths.ts'
+import { environmentName, listedIn, root } from '../../config/paths.ts'
 import type { Key, OpenSection, Section } from '../../config/schema.ts'
 import { bold, entry, heading, plain, subheading, title } from './roff.ts'
 
@@ -21,18 +21,11 @@ export function configPage(version: string): string {
 }
 
 function sectionText(section: Section | OpenSection, path: string[]): string[] {
-  const nodes = Object.entries(section.keys)
-  const keys = nodes.filter((each): each is [string, Key] => !isSection(each[1]))
-  const open =
-    'other' in section
-      ? Object.entries(section.other.keys).filter((each): each is [string, Key] => !isSection(each[1]))
-      : []
+  const { keys, sections } = listedIn(section)
   const text =
     path.length === 0 ? [] : [subheading(`[${path.join('.')}]`), plain(section.about.replaceAll(/\s+/g, ' '))]
-  const below = nodes.flatMap(([name, node]) => (isSection(node) ? sectionText(node, [...path, name]) : []))
-  // An open section has entries with names of the user's choice; it describes their common keys once.
-  const each = open.length > 0 && below.length === 0 ? open : keys
-  return [...text, ...each.map(([name, key]) => keyText(name, key, path)), ...below]
+  const below = sections.flatMap(([name, node]) => sectionText(node, [...path, name]))
+  return [...text, ...keys.map(([name, key]) => keyText(name, key, path)), ...below]
 }
 
 function keyText(name: string, key: Key, path: string[]): string {

@@ -4,7 +4,8 @@ import { type Config, planNamed } from '../../config/load.ts'
 import { systemClock } from '../../os/clock.ts'
 import { sync } from '../../os/sync.ts'
 import { ENCRYPTION_KEY_FILE } from '../../storage/encryption-key.ts'
-import { type BackCount, moveToSqlite } from '../../storage/moving/to-sqlite.ts'
+import type { CopiedTable } from '../../storage/moving/copy-tables.ts'
+import { moveToSqlite } from '../../storage/moving/to-sqlite.ts'
 import { databaseAddress } from '../../storage/postgres/address.ts'
 import { DATABASE_FILE, openStore } from '../../storage/sqlite/open.ts'
 import { openStagingDir } from '../backup/staging-dir.ts'
@@ -52,7 +53,7 @@ async function settle(config: Config): Promise<void> {
   })
 }
 
-async function copyInto(folder: string, config: Config): Promise<BackCount[]> {
+async function copyInto(folder: string, config: Config): Promise<CopiedTable[]> {
   const address = databaseAddress(config.database)
   const now = systemClock.now()
   copyFileSync(join(config.dataDir, ENCRYPTION_KEY_FILE), join(folder, ENCRYPTION_KEY_FILE))
@@ -68,12 +69,12 @@ async function copyInto(folder: string, config: Config): Promise<BackCount[]> {
 }
 
 function report(
-  tables: readonly BackCount[],
+  tables: readonly CopiedTable[],
   { to, tookMs, config, json }: { to: string; tookMs: number; config: string; json?: true },
 ): void {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   if (json) {
-    printJson({ data_dir: to, rows, took_ms: tookMs, tables })
+    printJson({ data_dir: to, rows, took_ms: tookMs, tables: tables.map(({ name, rows }) => ({ name, rows })) })
     return
   }
   print(`${rows} rows copied in ${(tookMs / 1000).toFixed(1)} s. Nodes refuse the PostgreSQL database from now on.

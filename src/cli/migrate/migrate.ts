@@ -40,7 +40,9 @@ interface Options {
  *  database contains another installation, or if both sides differ. */
 export async function migrate(options: Options): Promise<void> {
   const config = requireConfig(options.config)
-  if (options.to !== undefined && !options.to.includes('://')) return migrateBack(config, resolve(options.to), options)
+  if (options.to !== undefined && !options.to.includes('://')) {
+    return migrateBack(config, resolve(options.to), options).catch(rethrow)
+  }
   const address = addressOf(options)
   const file = join(config.dataDir, DATABASE_FILE)
   becomeOwnerOf(config.dataDir)
@@ -50,11 +52,13 @@ export async function migrate(options: Options): Promise<void> {
     file,
     address,
     isQuiet: options.json === true,
-  }).catch((thrown: unknown) => {
-    const isKnown = thrown instanceof CopyDiffers || thrown instanceof NoAnswer || thrown instanceof Refused
-    throw isKnown ? new CommandFailure(`cannot move the data: ${thrown.message}`) : thrown
-  })
+  }).catch(rethrow)
   printMoved(tables, { address, tookMs: systemClock.now() - startedAt, ...options })
+}
+
+function rethrow(thrown: unknown): never {
+  const isKnown = thrown instanceof CopyDiffers || thrown instanceof NoAnswer || thrown instanceof Refused
+  throw isKnown ? new CommandFailure(`cannot move the data: ${thrown.message}`) : thrown
 }
 
 interface Move {

@@ -43,7 +43,7 @@ test('the introduction has commands to copy, with the keys that they need', () =
   expect(after('Simulate a failure')).toContain('"to":"bounce@customer.example"')
   expect(after('Forward events')).toContain('POSTRIDER_API_KEY=svc_live_L')
   expect(after('Variables')).toBe(
-    'export API=http://127.0.0.1:8080 KEY=svc_live_L TEST_KEY=svc_test_T SMTP=127.0.0.1:2527 INBOUND=127.0.0.1:2526',
+    'export API=http://127.0.0.1:8080 KEY=svc_live_L TEST_KEY=svc_test_T SMTP=127.0.0.1:2527 INBOUND=127.0.0.1:2526 POSTRIDER_URL=http://127.0.0.1:8080 POSTRIDER_API_KEY=svc_live_L WEBHOOK_SECRET=whsec_W ROUTE_SECRET=rsec_R',
   )
   expect(text).toContain('Ready after 400 ms. Press Ctrl-C')
 })

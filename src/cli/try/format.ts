@@ -71,8 +71,8 @@ export function recordOf(tryOut: TryOut) {
 }
 
 /** Variables that the documentation's examples use, for a POSIX shell. */
-const exportLine = ({ baseUrl, liveKey, testKey, smtpSubmission, smtpInbound }: TryOut) =>
-  `export API=${baseUrl} KEY=${liveKey} TEST_KEY=${testKey} SMTP=${smtpSubmission} INBOUND=${smtpInbound}`
+const exportLine = ({ baseUrl, liveKey, testKey, smtpSubmission, smtpInbound, webhook, route }: TryOut) =>
+  `export API=${baseUrl} KEY=${liveKey} TEST_KEY=${testKey} SMTP=${smtpSubmission} INBOUND=${smtpInbound} POSTRIDER_URL=${baseUrl} POSTRIDER_API_KEY=${liveKey} WEBHOOK_SECRET=${webhook.secret} ROUTE_SECRET=${route.secret}`
 
 /** A curl command for a POSIX shell. */
 export function curlLine({ baseUrl }: Pick<TryOut, 'baseUrl'>, key: string, to: string): string {

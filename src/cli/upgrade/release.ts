@@ -22,9 +22,10 @@ const MOST_SIGNATURE_BYTES = 16_384
 /** This machine's archive: processor and C library. */
 export const TARGET = `${process.arch}${process.env.POSTRIDER_LIBC === 'musl' ? '-musl' : ''}`
 
-/** Reads and verifies a release → the version to install: the wanted one, or the highest. Null if this program is not older.
- *  Throws CommandFailure if the release cannot be read or is not signed by a key of the list; for an older version without
- *  `allowOlder`; and with exit code 2 without a list of keys. */
+/** Reads a release and verifies its signature. Returns the version to install: the wanted one, or the highest. Null if
+ *  this program has that version already, or has a newer one and nobody asked for an older. Throws CommandFailure if the
+ *  release cannot be read or is not signed by a key of the list, for a wanted version that is older without `allowOlder`,
+ *  and with exit code 2 without a list of keys. */
 export async function findRelease(options: {
   from: string
   signers?: string
@@ -44,14 +45,14 @@ export async function findRelease(options: {
   if (sums === null) throw new CommandFailure(`${from}: SHA256SUMS is not a list of files of a release`)
   const version = versionIn(sums, from, wanted)
   const order = compareVersions(version, VERSION)
-  if (order === 0 || (order < 0 && wanted === undefined)) return null
+  if (order === 0 || (order < 0 && wanted === undefined && !allowOlder)) return null
   if (order < 0 && !allowOlder) {
     throw new CommandFailure(`${version} is older than this program, ${VERSION}. Install it with --allow-older.`)
   }
   return { source, sums, signer: verified.signer, version }
 }
 
-/** Runs a read of the source; SourceFailure → CommandFailure. */
+/** Runs a read of the source. Throws its SourceFailure as a CommandFailure. */
 export async function reading<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -14,7 +14,7 @@ import { hashOfFile } from './place.ts'
 import { type Release, reading, TARGET } from './release.ts'
 import { runWell } from './run.ts'
 
-/** A new version of the program: unpacked in its folder, and started once to see that it runs. */
+/** The new version of the program, unpacked in its folder and started once to see that it runs. */
 export interface Staged {
   sha256: string
   /** Schema steps of the newest store that it opens. */

@@ -1,13 +1,20 @@
 import { visible, visibleLines } from '../../net/visible-text.ts'
 import { isOneOf, keysOf } from '../../os/records.ts'
-import { NotFoundError, QuotaExceededError, ValidationError } from '../errors.ts'
+import {
+  ConflictError,
+  NotFoundError,
+  PayloadTooLargeError,
+  QuotaExceededError,
+  TemplateError,
+  ValidationError,
+} from '../errors.ts'
 import type { Postrider } from '../postrider.ts'
 import { CommandFault } from './fault.ts'
 import { type Converted, converted } from './import/convert.ts'
 import { fetchTemplates, readExport } from './import/read.ts'
 import { type ForeignTemplate, SOURCES } from './import/sources.ts'
 import type { Language } from './import/translate.ts'
-import { openServer, requirePrivate } from './server.ts'
+import { openServer, requirePrivate, requireTemplate } from './server.ts'
 
 interface Options {
   json?: boolean | undefined
@@ -68,10 +75,22 @@ async function foreignTemplates(
   if (more.length > 0) throw new CommandFault('name one file or folder with an export', 2)
   const source = SOURCES[language]
   if (path !== undefined) return readExport(path, source)
+  if (source.list === null) {
+    throw new CommandFault(
+      'name a file with the answers of `aws sesv2 get-email-template`; the API of SES takes no key',
+      2,
+    )
+  }
   const key = process.env[source.keyName]?.trim()
   if (!key) throw new CommandFault(`set ${source.keyName} to a key of the service, or name a file with an export`, 2)
   if (!/^[\x21-\x7e]{1,500}$/.test(key)) throw new CommandFault(`${source.keyName} is not a key`, 2)
   const baseUrl = url ?? source.baseUrl
+  if (baseUrl === null) {
+    throw new CommandFault(
+      '--url: name your domain: https://api.mailgun.net/v3/example.com, in Europe api.eu.mailgun.net',
+      2,
+    )
+  }
   if (!URL.canParse(baseUrl)) throw new CommandFault('--url: expected a URL', 2)
   requirePrivate(new URL(baseUrl), '--url')
   return fetchTemplates(source, { baseUrl, key })
@@ -84,18 +103,27 @@ async function stored(
 ): Promise<{ outcome: Outcome; problems: string[] }> {
   if (server !== null && (await exists(body.alias, server))) return { outcome: 'already_there', problems: [] }
   if (problems.length > 0) return { outcome: 'not_imported', problems }
-  const { error } = server === null ? { error: null } : await server.templates.create(body).safe()
-  if (error === null) return { outcome: 'imported', problems }
+  if (server === null) return { outcome: 'imported', problems }
+  const { data, error } = await server.templates.create(body).safe()
+  if (error === null) {
+    requireTemplate(data)
+    return { outcome: 'imported', problems }
+  }
   if (error instanceof QuotaExceededError) throw new CommandFault(`${error.message} The rest was not imported.`)
-  if (!(error instanceof ValidationError)) throw error
+  if (!REFUSALS.some((refusal) => error instanceof refusal)) throw error
   const faults = error.errors.map(({ message }) => message)
   return { outcome: 'not_imported', problems: faults.length > 0 ? faults : [error.message] }
 }
 
+/** Refusals of one template, which say nothing about the others. */
+const REFUSALS = [ValidationError, TemplateError, ConflictError, PayloadTooLargeError]
+
 async function exists(alias: string, { templates }: Postrider): Promise<boolean> {
-  const { error } = await templates.get(alias).safe()
-  if (error !== null && !(error instanceof NotFoundError)) throw error
-  return error === null
+  const { data, error } = await templates.get(alias).safe()
+  if (error instanceof NotFoundError) return false
+  if (error !== null) throw error
+  requireTemplate(data)
+  return true
 }
 
 const WORDS: Record<Outcome, string> = {

@@ -8,7 +8,7 @@ import { CommandFault } from './fault.ts'
 import { ComponentFault, openComponent } from './push/component.ts'
 import { type Converted, converted } from './push/convert.ts'
 import { ConversionFault } from './push/shape.ts'
-import { openServer } from './server.ts'
+import { openServer, requireTemplate } from './server.ts'
 
 interface Options {
   json?: boolean | undefined
@@ -94,11 +94,11 @@ async function convertedFile(file: string, subject: string | undefined): Promise
   }
 }
 
-type Pushed = Ready & { version: number | null; id: string | null; isNew: boolean | null }
+type Pushed = Ready & { version: number | null; id: string | null; change: 'created' | 'updated' | 'unchanged' | null }
 
 async function push(ready: Ready[], options: Options): Promise<Pushed[]> {
   if (options.dryRun || ready.length === 0) {
-    return ready.map((each) => ({ ...each, version: null, id: null, isNew: null }))
+    return ready.map((each) => ({ ...each, version: null, id: null, change: null }))
   }
   const server = openServer()
   const pushed: Pushed[] = []
@@ -109,25 +109,31 @@ async function push(ready: Ready[], options: Options): Promise<Pushed[]> {
 async function save({ alias, made }: Ready, name: string | undefined, { templates }: Postrider) {
   const { subject, html, text, sample } = made
   const body = { html, text, sample, ...(subject !== null && { subject }), ...(name && { name }) }
-  const { data, error } = await templates.update(alias, body).safe()
+  const { data, error } = await templates.get(alias).safe()
   if (error !== null && !(error instanceof NotFoundError)) throw error
-  const { id, version } = data ?? (await templates.create({ alias, name: nameOf(alias), ...body }))
-  return { id, version, isNew: data === null }
+  if (error !== null) {
+    const { id, version } = requireTemplate(await templates.create({ alias, name: nameOf(alias), ...body }))
+    return { id, version, change: 'created' as const }
+  }
+  const before = requireTemplate(data)
+  const { id, version, updated_at } = requireTemplate(await templates.update(alias, body))
+  return { id, version, change: updated_at === before.updated_at ? ('unchanged' as const) : ('updated' as const) }
 }
 
 /** `order-receipt` → `Order receipt`. */
 const nameOf = (alias: string) => alias.charAt(0).toUpperCase() + alias.slice(1).replaceAll('-', ' ')
 
-function show({ file, alias, made, version, id, isNew }: Pushed): void {
-  const outcome = isNew === null ? 'can be pushed' : `${isNew ? 'created' : 'updated'}, version ${version} (${id})`
+function show({ file, alias, made, version, id, change }: Pushed): void {
+  const stored = `${change}, version ${version} (${visible(id ?? '')})`
+  const outcome = change === null ? 'can be pushed' : stored
   print(`${alias} (${visible(file)}): ${outcome}`)
   print(`  variables: ${made.variables.join(', ') || 'none'}`)
   if (made.unused.length > 0) print(`  not used: ${made.unused.join(', ')}`)
   if (made.subject === null) print('  no subject in the file: export `subject`, or use --subject')
 }
 
-function recordOf({ file, alias, made, version, id }: Pushed) {
-  return { file, alias, id, version, ...made }
+function recordOf({ file, alias, made, version, id, change }: Pushed) {
+  return { file, alias, id, version, change, ...made }
 }
 
 const print = (text: string) => console.log(visibleLines(text))

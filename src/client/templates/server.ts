@@ -1,5 +1,7 @@
 import { isNear } from '../../net/near-url.ts'
+import { fieldOf } from '../../os/records.ts'
 import { Postrider } from '../postrider.ts'
+import type { Template } from '../types.ts'
 import { CommandFault } from './fault.ts'
 
 /** A free plan allows 60 requests a minute, so the client must wait for the next minute. */
@@ -23,6 +25,13 @@ export function openServer(): Postrider {
     if (!(thrown instanceof TypeError)) throw thrown
     throw new CommandFault(thrown.message, 2)
   }
+}
+
+/** Answer → the same, if it is a template. Throws CommandFault otherwise: many servers answer any request with 200. */
+export function requireTemplate(answer: Template | null): Template {
+  if (answer !== null && typeof fieldOf(answer, 'id') === 'string' && typeof fieldOf(answer, 'version') === 'number')
+    return answer
+  throw new CommandFault('POSTRIDER_URL: not a Postrider server. Check the address.')
 }
 
 /** Every request carries a key, so it must not cross a public network unencrypted. Throws CommandFault (exit code 2). */

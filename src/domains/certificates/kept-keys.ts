@@ -1,7 +1,4 @@
 import { createPrivateKey } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { writePrivately } from '../../os/private-file.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 
@@ -26,30 +23,4 @@ export function encryptKey(keyPem: string, passphrase: string): string {
 /** Key in PEM, encrypted or in clear → the key in clear. Throws on anything else, and with another passphrase. */
 export function decryptKey(pem: string, passphrase: string): string {
   return String(createPrivateKey({ key: pem, passphrase }).export({ type: 'pkcs8', format: 'pem' }))
-}
-
-/** Encrypts the keys that earlier versions left in clear. A file that cannot be read stays as it is, and counts as
- *  missing. Rejects when the folder cannot be written. */
-export async function encryptKeptKeys(dataDir: string, passphrase: string): Promise<void> {
-  for (const name of [SELF_SIGNED_KEY, ISSUED]) {
-    const path = join(dataDir, name)
-    const text = await readFile(path, 'utf8').catch(() => '')
-    const end = text.indexOf(END)
-    if (!text.startsWith(CLEAR) || end < 0) continue
-    const at = end + END.length
-    const encrypted = encryptedOrNull(text.slice(0, at), passphrase)
-    if (encrypted !== null) await writePrivately(path, encrypted + text.slice(at).trimStart())
-  }
-}
-
-const CLEAR = '-----BEGIN PRIVATE KEY-----'
-const END = '-----END PRIVATE KEY-----'
-
-/** Null for a damaged key. */
-function encryptedOrNull(keyPem: string, passphrase: string): string | null {
-  try {
-    return encryptKey(keyPem, passphrase)
-  } catch {
-    return null
-  }
 }

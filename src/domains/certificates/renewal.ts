@@ -284,7 +284,7 @@ function afterFailure(
 }
 
 /** After two thirds of the lifetime. */
-export const renewAt = ({ startsAt, endsAt }: Terms) => startsAt + ((endsAt - startsAt) * 2) / 3
+const renewAt = ({ startsAt, endsAt }: Terms) => startsAt + ((endsAt - startsAt) * 2) / 3
 
 /** From this moment a certificate with a missing name is better than none. */
 const lastCallOf = ({ startsAt, endsAt }: Terms) => endsAt - (endsAt - startsAt) / 10

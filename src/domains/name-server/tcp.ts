@@ -10,7 +10,7 @@ export interface TcpLimits {
   queryBytes: number
 }
 
-export const TCP_LIMITS: TcpLimits = { connections: 500, connectionsPerNetwork: 50, idleMs: 5_000, queryBytes: 2_048 }
+const TCP_LIMITS: TcpLimits = { connections: 500, connectionsPerNetwork: 50, idleMs: 5_000, queryBytes: 2_048 }
 
 /** An open connection. */
 interface State {

@@ -31,7 +31,7 @@ export type FromNameServer =
 
 /** The thread that answers DNS queries. It has neither the store nor a secret: the main thread sends the records, so a flood
  *  of queries reaches nothing else. */
-export function serveNames(post: (message: FromNameServer) => void): (message: unknown) => void {
+function serveNames(post: (message: FromNameServer) => void): (message: unknown) => void {
   const counts = createCounts()
   let zone: Zone | null = null
   let isLoaded = false

@@ -141,7 +141,7 @@ const nameBytes = (name: string) => Buffer.from(nameKey(name), 'latin1')
 
 /** A record from its type field on: type, class, TTL, length, data (RFC 1035 §3.2.1). Throws for a value that no packet can
  *  hold. */
-export function recordBytes({ type, value, priority }: ZoneRecord, ttlSeconds: number): Buffer {
+function recordBytes({ type, value, priority }: ZoneRecord, ttlSeconds: number): Buffer {
   const data = dataOf(type, value, priority)
   const head = Buffer.alloc(10)
   head.writeUInt16BE(TYPES[type], 0)

@@ -3,8 +3,8 @@ import { type Canary, type CanaryResult, OWN_LISTENER } from '../../model/canary
 import type { Store } from '../../storage/store.ts'
 import type { Source } from './sources.ts'
 
-/** Canary mails that do not arrive as they should. A problem begins when the last two mails to a mailbox were bad, with what the
- *  last one says, and ends when neither of the last two says so any more. `mailboxes`: names of the config, and
+/** Canary mails that do not arrive as they should. A problem begins when the last two mails to a mailbox were bad, with
+ *  what the last one says, and ends when neither of the last two says so any more. `mailboxes`: names of the config, and
  *  OWN_LISTENER; empty if canaries are off. */
 export function canarySource(deps: {
   store: Pick<Store, 'canaries'>

@@ -101,6 +101,7 @@ const OF_INSTALLATION = new Set([
   'queue',
   'held',
   'nodes',
+  'node_settings',
   'node_names',
   OF_CHANNELS,
 ])

@@ -27,7 +27,7 @@ describe('the text of an alert', () => {
   test('names the server, the problem, what to do, and when it began', () => {
     expect(firing).toEqual({
       event: 'firing',
-      title: 'Critical: Health check failed: outbound_port_25 (mail.example.com)',
+      title: 'Critical: Check failed: outbound port 25 (mail.example.com)',
       severity: 'critical',
       message: alert.message,
       advice: 'Run `postrider doctor` and follow its advice.',
@@ -40,7 +40,7 @@ describe('the text of an alert', () => {
   })
 
   test('gives no advice for what has ended, and says that it was said before', () => {
-    expect(ended()).toMatchObject({ advice: null, title: expect.stringMatching(/^Resolved: Health check failed/) })
+    expect(ended()).toMatchObject({ advice: null, title: expect.stringMatching(/^Resolved: Check failed/) })
     expect(ended().facts.at(-1)).toEqual(['Resolved', '2026-11-21 12:01 UTC'])
     expect(alertText(alert, 'firing', 2, about).title).toMatch(/^Still critical: /)
   })
@@ -143,7 +143,7 @@ test('our own webhook has a type, and an ID that is the same in each attempt', (
       subject: 'outbound_port_25',
       node: null,
       severity: 'critical',
-      title: 'Health check failed: outbound_port_25',
+      title: 'Check failed: outbound port 25',
       message: alert.message,
       advice: 'Run `postrider doctor` and follow its advice.',
       raised_at: '2026-11-21T12:00:00.000Z',

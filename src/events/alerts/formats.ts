@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import { type Alert, adviceFor, alertTitle, type NoticeKey } from '../../model/alert.ts'
 import { iso } from '../../model/event.ts'
 import type { AboutServer, AlertText } from './text.ts'
@@ -99,15 +100,13 @@ function slackText(text: string): string {
   return whole.length <= SLACK_MOST ? whole : escaped(cut(text, SLACK_MOST / LONGEST_ESCAPE))
 }
 
-/** The characters of links, mentions, code and strong text, with a backslash. `_` stays: names of checks have it, and it
- *  changes the type face alone. */
+/** Puts a backslash before the characters that make links, mentions, code and bold text. `_` stays as it is, because
+ *  names of checks contain it and it can only make text italic. */
 const markdownText = (text: string) => text.replaceAll(/[\\`*~|[\]<>]/g, String.raw`\$&`)
 
 const cardText = (text: string) => markdownText(text).replaceAll('\n', '\n\n')
 
-/** The beginning of a text, whole characters only. */
-const cut = (text: string, most: number) =>
-  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`
+const cut = (text: string, most: number) => (text.length <= most ? text : `${cutText(text, most - 1)}…`)
 
 const SLACK_MOST = 2900
 /** Of `&amp;`. */

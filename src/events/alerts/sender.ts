@@ -1,4 +1,11 @@
-import { type Alert, type AlertSeverity, isAtLeast, type Notice, type NoticeKey } from '../../model/alert.ts'
+import {
+  type Alert,
+  type AlertSeverity,
+  isAtLeast,
+  type Notice,
+  type NoticeKey,
+  silencedUntil,
+} from '../../model/alert.ts'
 import type { Log } from '../../os/log.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tell } from './channels.ts'
@@ -16,10 +23,11 @@ export interface AlertSender {
   send(now: number): Promise<void>
 }
 
-/** Creates AlertSender from its channels. Each channel gets each alert once when it begins and once when it ends, also
- *  an alert that began before the channel was configured. The store counts an attempt before the post, so another
+/** Creates AlertSender from its channels. Each channel gets each alert once when it begins and, if that arrived, once
+ *  when it ends, also an alert that began before the channel was configured. The store counts an attempt before the post, so another
  *  process does not make it too, and a crash between post and record repeats this one post. Failed attempts are retried
- *  for a day. */
+ *  for a day. A silenced alert has no posts, except that of its end to a channel that was told of its beginning; what is
+ *  missing when the silence ends is sent then. */
 export function createAlertSender(deps: {
   alerts: Store['alerts']
   channels: readonly SenderChannel[]
@@ -47,11 +55,11 @@ export function createAlertSender(deps: {
   }
 
   /** Notices of a channel go one after the other; no channel waits for another one. */
-  const sendTo = async ({ name, tell }: SenderChannel, at: number) => {
+  const sendTo = async ({ name, tell }: SenderChannel, at: number, silenced: readonly string[]) => {
     if (busy.has(name)) return
     busy.add(name)
     try {
-      for (const notice of await alerts.due([name], at, MOST_A_TURN)) await sendOne(tell, notice)
+      for (const notice of await alerts.due([name], at, { limit: MOST_A_TURN, silenced })) await sendOne(tell, notice)
     } catch (error) {
       log.error('alerts failed', { channel: name, error })
     } finally {
@@ -62,22 +70,35 @@ export function createAlertSender(deps: {
   return {
     send: async (at) => {
       try {
-        const missing = await missingNotices(alerts, { channels, repeatAfterMs, now: at })
+        const silenced = await silencedAlerts(alerts, at)
+        const missing = await missingNotices(alerts, { channels, repeatAfterMs, now: at, silenced })
         if (missing.length > 0) await alerts.addNotices(missing, at)
+        await Promise.all(channels.map((channel) => sendTo(channel, at, silenced)))
       } catch (error) {
         log.error('alerts failed', { error })
       }
-      await Promise.all(channels.map((channel) => sendTo(channel, at)))
     },
   }
 }
 
-/** Notices that firing alerts lack: the first one to each channel, and reminders. */
+/** IDs of the open alerts that are silenced. */
+async function silencedAlerts(alerts: Store['alerts'], now: number): Promise<string[]> {
+  const silences = await alerts.silences(now)
+  if (silences.length === 0) return []
+  return (await alerts.open()).filter((alert) => silencedUntil(alert, silences, now) !== null).map(({ id }) => id)
+}
+
+/** Notices that firing alerts still need: the first one to each channel, and reminders. */
 async function missingNotices(
   alerts: Store['alerts'],
-  { channels, repeatAfterMs, now }: { channels: readonly SenderChannel[]; repeatAfterMs: number; now: number },
+  {
+    channels,
+    repeatAfterMs,
+    now,
+    silenced,
+  }: { channels: readonly SenderChannel[]; repeatAfterMs: number; now: number; silenced: readonly string[] },
 ): Promise<NoticeKey[]> {
-  const firing = (await alerts.open()).filter(({ state }) => state === 'firing')
+  const firing = (await alerts.open()).filter(({ id, state }) => state === 'firing' && !silenced.includes(id))
   if (firing.length === 0) return []
   const byKey = Map.groupBy(await alerts.notices(), ({ alertId, channel }) => `${alertId} ${channel}`)
   return firing.flatMap(({ id, severity }) =>
@@ -88,7 +109,8 @@ async function missingNotices(
         null,
       )
       if (last === null && !isAtLeast(severity, minSeverity)) return []
-      const isRepeated = last?.endedAt != null && repeatAfterMs > 0 && now - last.endedAt >= repeatAfterMs
+      const doneAt = last === null || last.status === 'pending' ? null : last.endedAt
+      const isRepeated = doneAt !== null && repeatAfterMs > 0 && now - doneAt >= repeatAfterMs
       if (last !== null && !isRepeated) return []
       return [{ alertId: id, channel: name, event: 'firing' as const, round: last === null ? 0 : last.round + 1 }]
     }),

@@ -82,7 +82,7 @@ async function channelProblems({ alerts }: Pick<Store, 'alerts'>, names: readonl
     kind: 'alert_channel',
     subject: channel,
     severity: 'critical',
-    message: `Alerts to ${channel} do not arrive: ${lastError}`,
+    message: lastError ?? 'no answer',
     advice: null,
   }))
 }
@@ -117,8 +117,8 @@ export function addressSource(
   }
 }
 
-/** Threads and processes of this node that ended by themselves within the last hour. Each was started again, so that a
- *  few are a warning. */
+/** Threads and processes of this node that ended unexpectedly within the last hour. Each was restarted, so a few are
+ *  only a warning. */
 export function threadSource(node: string, deaths: () => readonly ThreadDeath[]): Source {
   return async (now) => {
     const recent = Map.groupBy(

@@ -30,7 +30,7 @@ export function openChannel(organizationId: string, { events, clock, lookMs, on 
   let recent: Recent | null = null
 
   const tick = async () => {
-    const now = recent ?? createRecent((await events.newest(organizationId))?.place ?? 0, BOUNDS)
+    const now = recent ?? createRecent((await events.newest(organizationId))?.place ?? '', BOUNDS)
     for (let isMore = true; isMore; ) {
       const page = await events.follow(all, now.upTo(), PAGE)
       const isMoved = recent === null || page.upTo > now.upTo()

@@ -57,7 +57,8 @@ export function createEventStream(deps: ChannelDeps): EventStream {
       const take = async (): Promise<Event[]> => {
         const recent = channel.recent()?.behind(place) ?? null
         if (recent !== null) {
-          place = Math.max(place, channel.recent()!.upTo())
+          const upTo = channel.recent()!.upTo()
+          if (place < upTo) place = upTo
           seen = recent.at(-1)?.id ?? seen
           return recent.filter((event) => isWanted(event, wanted))
         }

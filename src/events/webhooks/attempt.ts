@@ -13,7 +13,7 @@ export interface AttemptMeans extends JudgeMeans {
   shapes: Shapes
 }
 
-/** Events in another service's format: a claim → its body, the same at each attempt. */
+/** Makes the body of a claim in another service's format, the same at each attempt. */
 export type Shapes = Record<Exclude<WebhookFormat, 'enveloped'>, (claim: ClaimedWebhookDelivery) => Promise<string>>
 
 /** Result of one attempt and the new state of the delivery. `pauseReason`: also pauses the webhook. */

@@ -6,39 +6,10 @@ import { createFreedBlockers, type FreedBlockers } from '../../os/freed-blockers
 import type { Log, LogFields } from '../../os/log.ts'
 import { createLoop, type Loop } from '../../os/loop.ts'
 import { createQueueRecovery, type QueueRecovery } from '../../os/queue-recovery.ts'
-import { type ClaimQueue, StoreUnavailable } from '../../storage/store.ts'
+import { type ClaimQueue, NodeParts, type Nodes, StoreUnavailable } from '../../storage/store.ts'
 import { createEndpointConcurrency, type EndpointConcurrency } from './endpoint-concurrency.ts'
 import { createOrganizationLimits, type OrganizationLimits } from './organization-limits.ts'
 import type { Verdict } from './verdict.ts'
-
-/** Delivers everything that is posted to endpoints: claim → post → record → next attempt. Webhook deliveries (loop.ts)
- *  and inbound deliveries (inbound-loop.ts) are two queues of it.
- *
- *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. An endpoint has at most
- *  `perEndpoint` requests in progress, slow endpoints share half of the slots (endpoint-concurrency.ts), and no
- *  organization has more requests in progress than there are free slots (organization-limits.ts).
- *
- *  A slot is free once the response is there. Results wait for the tick that this causes, so that the results of some
- *  requests and the claims of the next ones share a commit: a fast endpoint waits for the disk once.
- *
- *  Retried       every response except 2xx, up to five attempts (verdict.ts, schedule.ts). A result that the store
- *                cannot write is written again every second; meanwhile nothing new is claimed.
- *  Twice         if the process dies between the response and the record, the same body is posted again. The attempt
- *                stays counted; if it was the fifth, one more follows, because the response is not known.
- *  Never lost    a delivery is a row. Its lease ends with the process; a claim that was lost inside the process is due
- *                again within a minute. */
-export interface DeliveryLoop {
-  start(): void
-  /** Call it after each write that makes a delivery due. */
-  wake(): void
-  /** As os/loop.ts. */
-  turningMs(): number
-  /** Claims nothing more and waits at most `graceMs` for requests in progress. Unrecorded results are due again at
-   *  the next start, when the lease of this process ends. */
-  stop(graceMs: number): Promise<void>
-  /** Number of requests in progress, including those whose result is being written. */
-  inFlight(): number
-}
 
 /** A claim of any queue: its attempt is counted and may start. */
 export interface Claim {
@@ -53,31 +24,11 @@ export interface DeliveryQueue<C extends Claim> extends ClaimQueue<C> {
   fanOutSome?(): Promise<boolean>
 }
 
-/** One kind of delivery: its queue, and its own attempt, record and follow-up. */
-export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
+/** Options of both kinds. */
+export interface DeliveryLoopOptions<C extends Claim> {
   /** First word of its log lines: `webhook`. */
   noun: string
   queue: DeliveryQueue<C>
-  /** Organization of a webhook or route; null if it was deleted. */
-  ownerOf: (endpointId: string) => string | null
-  /** The webhook or route whose slot a claim uses. */
-  endpointOf: (claim: C) => string
-  /** Log fields of a claim; neither addresses nor content. */
-  factsOf: (claim: C) => LogFields
-  /** One POST and its verdict. Null: it could not start in time and is given back without counting. `stopping` ends
-   *  what has not started. Rejects only with bugs and what the store throws. */
-  attempt: (claim: C, stopping: AbortSignal) => Promise<V | null>
-  /** Writes the verdict of a claim; repeated while the store cannot write. */
-  record: (claim: C, verdict: V) => Promise<R | 'lease_lost'>
-  /** Follow-up of a written record. `written` repeats a write while the store cannot write. */
-  recorded?: (claim: C, verdict: V, record: R, written: Written) => Promise<void>
-}
-
-/** Repeats `write` every second while the store cannot write, until the loop gives up; returns its result. */
-export type Written = <T>(write: () => Promise<T>) => Promise<T>
-
-/** Options of both kinds. */
-export interface DeliveryLoopOptions {
   clock: WallClock
   log: Log
   /** Identifies this process in leases. */
@@ -85,31 +36,32 @@ export interface DeliveryLoopOptions {
   /** Time limit of a request. An endpoint that takes more than half of it, or 5 s, is slow. */
   timeoutMs: number
   maxInFlight: number
+  /** Over all nodes. */
   perEndpoint: number
+  nodes: Nodes
 }
 
-/** Kind and settings → a loop that is not started yet. `reset` deletes what is known about an endpoint's speed. */
-export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R>(
-  kind: DeliveryKind<C, V, R>,
-  options: DeliveryLoopOptions,
-): DeliveryLoop & { reset(endpointId: string): void } {
-  const deliveries = new Deliveries(kind, options)
-  const { loop, concurrency } = deliveries
-  return {
-    start: () => loop.start(),
-    wake: () => loop.wake(),
-    turningMs: () => loop.turningMs(),
-    stop: (graceMs) => deliveries.stop(graceMs),
-    inFlight: () => deliveries.inFlight(),
-    reset: concurrency.reset,
-  }
-}
-
-class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
-  readonly loop: Loop
-  readonly concurrency: EndpointConcurrency
-  readonly #kind: DeliveryKind<C, V, R>
-  readonly #options: DeliveryLoopOptions
+/** Delivers everything that is posted to endpoints: claims, posts, and records the result or the next attempt. Webhook
+ *  deliveries (loop.ts) and inbound deliveries (inbound-loop.ts) are two queues of it, each with its own attempt and record.
+ *
+ *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. An endpoint has at most
+ *  `perEndpoint` requests in progress over all nodes: each node has a part of them, at least one. Slow endpoints share
+ *  half of the slots (endpoint-concurrency.ts). No organization has more requests in progress than there are free slots
+ *  (organization-limits.ts).
+ *
+ *  A slot is free once the response is there. Results wait for the tick that this causes, so that the results of some
+ *  requests and the claims of the next ones share a commit: a fast endpoint waits for the disk once.
+ *
+ *  Retried       every response except 2xx, up to five attempts (verdict.ts, schedule.ts). A result that the store
+ *                cannot write is written again every second; meanwhile nothing new is claimed.
+ *  Twice         if the process dies between the response and the record, the same body is posted again. The attempt
+ *                stays counted; if it was the fifth, one more follows, because the response is not known.
+ *  Never lost    a delivery is a row. Its lease ends with the process; a claim that was lost inside the process is due
+ *                again within a minute. */
+export abstract class DeliveryLoop<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>> {
+  readonly #options: DeliveryLoopOptions<C>
+  readonly #loop: Loop
+  readonly #concurrency: EndpointConcurrency
   readonly #slots: ConcurrencyLimiter
   readonly #limits: OrganizationLimits
   readonly #recovery: QueueRecovery
@@ -129,24 +81,27 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
   /** When the next deliveries of events are written; null = as far as is known, none are left. */
   #fanOutAt: number | null = null
 
-  constructor(kind: DeliveryKind<C, V, R>, options: DeliveryLoopOptions) {
-    const { noun, queue } = kind
-    const { clock, log, maxInFlight, perEndpoint } = options
-    this.#kind = kind
+  /** `start` starts it. */
+  constructor(options: DeliveryLoopOptions<C>) {
+    const { noun, queue, clock, log, maxInFlight, perEndpoint } = options
     this.#options = options
-    this.concurrency = createEndpointConcurrency({ total: maxInFlight, perEndpoint })
+    const parts = new NodeParts(options.nodes, clock.steady)
+    this.#concurrency = createEndpointConcurrency({
+      total: maxInFlight,
+      perEndpoint: (endpointId) => parts.of(perEndpoint, endpointId),
+    })
     this.#slots = createConcurrencyLimiter({
       total: maxInFlight,
-      perKey: this.concurrency.limitOf,
+      perKey: this.#concurrency.limitOf,
       onFree: () => {
         if (this.#slots.running() < MANY) this.#enough()
-        this.loop.wake()
+        this.#loop.wake()
       },
     })
     this.#limits = createOrganizationLimits({
       slots: this.#slots,
-      concurrency: this.concurrency,
-      organizationOf: kind.ownerOf,
+      concurrency: this.#concurrency,
+      organizationOf: (endpointId) => this.ownerOf(endpointId),
       now: clock.now,
     })
     this.#freed = createFreedBlockers(queue)
@@ -160,7 +115,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
         this.#fanOutAt = null
       },
     })
-    this.loop = createLoop({
+    this.#loop = createLoop({
       clock,
       idleMs: IDLE_MS,
       tick: () => this.#tick(),
@@ -171,9 +126,39 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     })
   }
 
+  /** Organization of a webhook or route; null if it was deleted. */
+  protected abstract ownerOf(endpointId: string): string | null
+  /** The webhook or route whose slot a claim uses. */
+  protected abstract endpointOf(claim: C): string
+  /** Log fields of a claim; neither addresses nor content. */
+  protected abstract factsOf(claim: C): LogFields
+  /** One POST and its verdict. Null: it could not start in time and is given back without counting. `stopping` ends what
+   *  has not started. Rejects only with bugs and what the store throws. */
+  protected abstract attempt(claim: C, stopping: AbortSignal): Promise<V | null>
+  /** Writes the verdict of a claim; repeated while the store cannot write. */
+  protected abstract record(claim: C, verdict: V): Promise<'recorded' | 'lease_lost'>
+  /** Follow-up of a written record. */
+  protected async recorded(_claim: C, _verdict: V): Promise<void> {}
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  /** Call it after each write that makes a delivery due. */
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** As os/loop.ts. */
+  turningMs(): number {
+    return this.#loop.turningMs()
+  }
+
+  /** Claims nothing more and waits at most `graceMs` for requests in progress. Unrecorded results are due again at the
+   *  next start, when the lease of this process ends. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort()
-    await this.loop.stop()
+    await this.#loop.stop()
     this.#hasTicks = false
     this.#recordAnswered()
     const patience = new AbortController()
@@ -185,6 +170,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     this.#giveUp.abort()
   }
 
+  /** Number of requests in progress, including those whose result is being written. */
   inFlight(): number {
     return this.#slots.running() + this.#answered.length + this.#records.running()
   }
@@ -220,14 +206,13 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     const at = this.#fanOutAt
     const isPause = at !== null && now < at && at <= now + LONGEST_PAUSE_MS // or the clock was set back
     if (isPause) return
-    const isMore = await this.#kind.queue.fanOutSome?.()
+    const isMore = await this.#options.queue.fanOutSome?.()
     const tookMs = clock.now() - now
     this.#fanOutAt = isMore ? clock.now() + Math.min(Math.max(FAN_OUT_PAUSE_MS, 3 * tookMs), LONGEST_PAUSE_MS) : null
   }
 
   async #claim(now: number): Promise<number | null> {
-    const { queue, endpointOf } = this.#kind
-    const { clock, workerId: worker } = this.#options
+    const { queue, clock, workerId: worker } = this.#options
     const { look } = this.#limits
     if (this.#slots.free() === 0 || this.#unwritten > 0) return null // a slot that frees wakes the loop
     this.#freed.add(this.#limits.freed())
@@ -246,25 +231,24 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     }
     for (const each of claims) {
       this.#underWay.add(each)
-      this.#limits.start(endpointOf(each), () => this.#deliver(each))
+      this.#limits.start(this.endpointOf(each), () => this.#deliver(each))
     }
     return queue.nextDueAt(look, clock.now())
   }
 
   /** One claim up to its response. Never rejects: an error is logged, and the claim is due again within a minute. */
   async #deliver(claim: C): Promise<void> {
-    const { queue, attempt, endpointOf } = this.#kind
-    const { clock, timeoutMs } = this.#options
+    const { queue, clock, timeoutMs } = this.#options
     try {
-      const verdict = await attempt(claim, this.#stopping.signal)
+      const verdict = await this.attempt(claim, this.#stopping.signal)
       if (verdict === null) {
         await queue.release([claim], clock.now())
         this.#underWay.delete(claim)
         return
       }
       const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
-      this.concurrency.record(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
-      if (verdict.status !== 'delivered') this.#limits.failed(endpointOf(claim))
+      this.#concurrency.record(this.endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
+      if (verdict.status !== 'delivered') this.#limits.failed(this.endpointOf(claim))
       this.#answered.push({ claim, verdict })
       if (!this.#hasTicks) this.#recordAnswered()
     } catch (error) {
@@ -275,7 +259,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
 
   #recordAnswered(): void {
     for (const { claim, verdict } of this.#answered.splice(0)) {
-      this.#records.start(this.#kind.endpointOf(claim), () =>
+      this.#records.start(this.endpointOf(claim), () =>
         this.#record(claim, verdict)
           .catch((error) => this.#logRepeated(claim, error))
           .finally(() => this.#underWay.delete(claim)),
@@ -283,24 +267,29 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
     }
   }
 
+  /** Its speed before does not count any more. */
+  protected reset(endpointId: string): void {
+    this.#concurrency.reset(endpointId)
+  }
+
   #logRepeated(claim: C, error: unknown): void {
-    const { noun, factsOf } = this.#kind
-    this.#options.log.error(`${noun} result not stored, the attempt will be repeated`, { ...factsOf(claim), error })
+    const { noun, log } = this.#options
+    log.error(`${noun} result not stored, the attempt will be repeated`, { ...this.factsOf(claim), error })
   }
 
   async #record(claim: C, verdict: V): Promise<void> {
-    const kind = this.#kind
-    const { log } = this.#options
+    const { noun, log } = this.#options
     const { attempt, status } = verdict
-    const recorded = await this.#written(() => kind.record(claim, verdict))
-    const facts = { ...kind.factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
-    if (recorded === 'lease_lost') return log.warn(`${kind.noun} result discarded: lease ended`, facts)
-    log.debug(`${kind.noun} delivery ${status}`, facts)
-    await kind.recorded?.(claim, verdict, recorded, (write) => this.#written(write))
+    const recorded = await this.written(() => this.record(claim, verdict))
+    const facts = { ...this.factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
+    if (recorded === 'lease_lost') return log.warn(`${noun} result discarded: lease ended`, facts)
+    log.debug(`${noun} delivery ${status}`, facts)
+    await this.recorded(claim, verdict)
   }
 
-  async #written<T>(write: () => Promise<T>): Promise<T> {
-    const { clock, log } = this.#options
+  /** The result of `write`, which is repeated every second while the store cannot write, until `stop` gives up. */
+  protected async written<T>(write: () => Promise<T>): Promise<T> {
+    const { noun, clock, log } = this.#options
     let isWaiting = false
     try {
       for (;;) {
@@ -308,7 +297,7 @@ class Deliveries<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>,
           return await write()
         } catch (error) {
           if (!(error instanceof StoreUnavailable) || this.#giveUp.signal.aborted) throw error
-          if (this.#unwritten === 0) log.warn(`${this.#kind.noun} results waiting for the database`, { error })
+          if (this.#unwritten === 0) log.warn(`${noun} results waiting for the database`, { error })
           if (!isWaiting) this.#unwritten++
           isWaiting = true
           await clock.sleep(REWRITE_MS, this.#giveUp.signal)
@@ -343,7 +332,7 @@ const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(res
 const GATHER_MS = 2
 const MANY = 4
 
-/** Interval of looks for what became due without a wake. A look that finds nothing due costs no statement. */
+/** How often the loop looks for work that became due without waking it. While nothing is due, this costs no statement. */
 const IDLE_MS = 1000
 const REWRITE_MS = 1000
 /** Pause between two steps of writing deliveries, which take some milliseconds each: other work gets three quarters

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createEndpointConcurrency } from './endpoint-concurrency.ts'
 
-const concurrency = () => createEndpointConcurrency({ total: 200, perEndpoint: 10 })
+const concurrency = () => createEndpointConcurrency({ total: 200, perEndpoint: () => 10 })
 
 test('a new endpoint starts with two, a quick one has the full number, a lone slow one too', () => {
   const s = concurrency()
@@ -24,7 +24,7 @@ test('slow endpoints share half of the slots, and get more again when others rec
 })
 
 test('every endpoint gets at least one', () => {
-  const s = createEndpointConcurrency({ total: 1, perEndpoint: 1 })
+  const s = createEndpointConcurrency({ total: 1, perEndpoint: () => 1 })
   s.record('a', 'slow')
   s.record('b', 'slow')
   expect(['a', 'b', 'c'].map(s.limitOf)).toEqual([1, 1, 1])

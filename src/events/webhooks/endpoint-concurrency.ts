@@ -10,12 +10,15 @@ export interface EndpointConcurrency {
   reset(endpointId: string): void
 }
 
-/** Creates EndpointConcurrency from the limits in total and per endpoint. An endpoint whose latest response was quick may use
+/** Creates EndpointConcurrency from the limits in total and of an endpoint. One whose latest response was quick may use
  *  `perEndpoint`. All slow ones together share half of the slots, at most `perEndpoint` each. An unknown endpoint
  *  starts with two: after a restart, fifty unresponsive endpoints take a hundred of two hundred slots, and the
  *  others continue. With more than `total / 2` slow ones each still gets one slot, so that half is exceeded. Keeps
  *  10,000 endpoints; the least recently used one becomes unknown again. */
-export function createEndpointConcurrency(options: { total: number; perEndpoint: number }): EndpointConcurrency {
+export function createEndpointConcurrency(options: {
+  total: number
+  perEndpoint: (endpointId: string) => number
+}): EndpointConcurrency {
   const { total, perEndpoint } = options
   const known = new Map<string, 'quick' | 'slow'>()
   let slow = 0
@@ -28,9 +31,10 @@ export function createEndpointConcurrency(options: { total: number; perEndpoint:
   return {
     limitOf: (endpointId) => {
       const seen = known.get(endpointId)
-      if (seen === 'quick') return perEndpoint
+      const most = Math.max(1, perEndpoint(endpointId))
+      if (seen === 'quick') return most
       const wanted = seen === 'slow' ? Math.floor(total / 2 / slow) : UNKNOWN_LIMIT
-      return Math.min(perEndpoint, Math.max(1, wanted))
+      return Math.min(most, Math.max(1, wanted))
     },
     isQuick: (endpointId) => known.get(endpointId) === 'quick',
     record: (endpointId, seen) => {

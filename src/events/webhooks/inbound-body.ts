@@ -6,7 +6,7 @@ import { createGcTrigger } from '../../os/gc-trigger.ts'
 import type { Log } from '../../os/log.ts'
 import type { Memory } from '../../os/memory.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../../storage/store.ts'
-import { inboundBody, type MakeInboundBody } from './inbound-payload.ts'
+import { inboundBody, type MakeInboundBody, type ReplyFields } from './inbound-payload.ts'
 
 /** The body to post for a claim. `leave` releases its memory after the request; call it once. `not_now`: too many
  *  large bodies are in progress, or the loop stops. `gone`: retention has removed the mail. `damaged`: the stored
@@ -24,7 +24,7 @@ export interface InboundBodies {
 }
 
 /** Longest wait of a large body for its turn. */
-export const LONGEST_WAIT_MS = 60_000
+const LONGEST_WAIT_MS = 60_000
 
 /** Store and maker of bodies → the bodies of claims, in the form of `inboundBody`.
  *
@@ -57,30 +57,38 @@ export function createInboundBodies(options: {
     return parsed === null ? 0 : (clearBytesOf(parsed) ?? message.sizeBytes)
   }
 
+  const repliesOf = async ({ message, route }: ClaimedInboundDelivery): Promise<ReplyFields> => {
+    if (!route.replies) return 'left_out'
+    const { inReplyTo, organizationId } = message
+    return { answered: inReplyTo === null ? null : await store.inbound.answered(inReplyTo, organizationId) }
+  }
+
   const make = async (claim: ClaimedInboundDelivery, sizeBytes: number, stopping: AbortSignal): Promise<Made> => {
     const { message, route } = claim
+    const replies = await repliesOf(claim)
     const packed = await store.inbound.parsed(message.id)
     if (packed === null) return { kind: 'gone' }
     if (sizeBytes <= SMALL_BYTES) {
       const parsed = unpackParsed(packed)
       const isRead = route.includeAttachments && parsed.attachments.length > 0
-      if (!isRead) return { kind: 'body', body: inboundBody(message, parsed, route.includeAttachments ? [] : null) }
+      if (!isRead)
+        return { kind: 'body', body: inboundBody(message, parsed, route.includeAttachments ? [] : null, replies) }
     }
-    return makeBeside(claim, packed, stopping)
+    return makeBeside(claim, { packed, replies }, stopping)
   }
 
   const makeBeside = async (
     { message, route }: ClaimedInboundDelivery,
-    parsed: Uint8Array,
+    { packed: parsed, replies }: { packed: Uint8Array; replies: ReplyFields },
     stopping: AbortSignal,
   ): Promise<Made> => {
     const raw = route.includeAttachments ? await store.inbound.raw(message.id) : 'absent'
     if (raw === null) return { kind: 'gone' }
-    let body = await makeBody({ message, parsed, raw })
+    let body = await makeBody({ message, parsed, raw, replies })
     if (stopping.aborted && body === null) return { kind: 'not_now' } // the readers stop as well
     if (body === null && route.includeAttachments) {
       log.warn('attachments unreadable', { inbound_id: message.id, route_id: route.id })
-      body = await makeBody({ message, parsed, raw: 'unreadable' })
+      body = await makeBody({ message, parsed, raw: 'unreadable', replies })
     }
     if (body === null) throw new Error('the body of the post could not be made')
     return { kind: 'body', body }

@@ -1,15 +1,20 @@
 import type { ParsedMail } from '../../mail/inbound-content.ts'
+import { isLikeReplyAddress } from '../../mail/reply-address.ts'
 import { iso } from '../../model/event.ts'
-import type { InboundMessage } from '../../model/inbound-message.ts'
+import type { AnsweredMessage, InboundMessage } from '../../model/inbound-message.ts'
 
 /** An inbound mail to post, as the store has it. */
 export interface InboundPost {
   message: InboundMessage
+  replies: ReplyFields
   /** Packed by mail/inbound-content.ts, as is `raw`. */
   parsed: Uint8Array
   /** The mail with its attachments. `absent`: the route does not request them. `unreadable`: reading them failed. */
   raw: Uint8Array | 'absent' | 'unreadable'
 }
+
+/** The message that the mail answers; `left_out`: the route does not want the fields about replies. */
+export type ReplyFields = { answered: AnsweredMessage | null } | 'left_out'
 
 /** Makes the body of a post outside the main thread: `inboundBody`, alone in its buffer or nearly so. Resolves with
  *  null if its attachments cannot be read, or if the readers stop. Rejects if the stored mail is damaged, or if no
@@ -23,11 +28,14 @@ export type MakeInboundBody = (post: InboundPost) => Promise<Uint8Array | null>
  *  of each attachment, in order. If their number differs, they could not be read: `attachments_data` is then an
  *  empty array, `attachments` still lists them, and the raw mail contains everything (`GET …/raw`).
  *
+ *  The fields about replies come last.
+ *
  *  `from` and `message_id` are empty if the mail has none, as are `text_body` and `html_body`. Never throws. */
 export function inboundBody(
   message: InboundMessage,
   parsed: ParsedMail,
   contents: readonly Uint8Array[] | null,
+  replies: ReplyFields,
 ): Uint8Array<ArrayBuffer> {
   const { verdicts } = message
   const start = JSON.stringify({
@@ -47,10 +55,38 @@ export function inboundBody(
     dkim_result: verdicts.dkim,
     dmarc_result: verdicts.dmarc,
     sender_ip: message.senderIp,
+    ...(replies !== 'left_out' && replyFields(message, parsed, replies.answered)),
   })
   const data = contents === null ? [] : [',"attachments_data":[', ...attachmentsData(parsed, contents), ']']
   return joined([start.slice(0, -1), ...data, `,${end.slice(1)}`])
 }
+
+/** What a post and a record say about an answer. A message that was erased or removed is null. The mail was read once for
+ *  all its recipients: that another organization got it at a reply address is nothing that this one may see. */
+export function replyFields(
+  { autoSubmitted, to }: Pick<InboundMessage, 'autoSubmitted' | 'to'>,
+  parsed: Pick<ParsedMail, 'replyText' | 'replyHtml' | 'headers'> | null,
+  answered: AnsweredMessage | null,
+) {
+  const namesAnother = parsed !== null && NAMES_OF_OTHERS.some((name) => parsed.headers[name]?.includes('<'))
+  const reply = namesAnother || to.some(isLikeReplyAddress) ? parsed : null
+  return {
+    reply_text: reply?.replyText ?? null,
+    reply_html: reply?.replyHtml ?? null,
+    in_reply_to: answered && {
+      message_id: answered.id,
+      to: answered.to,
+      subject: answered.subject,
+      tags: answered.tags,
+      metadata: answered.metadata,
+      sent_at: iso(answered.sentAt),
+    },
+    auto_submitted: autoSubmitted,
+  }
+}
+
+/** Header fields that name the mails that a mail answers. */
+const NAMES_OF_OTHERS = ['in-reply-to', 'references']
 
 /** Attachments of a mail without their content, as the webhook of a route gets them. `size` is in bytes, decoded. */
 export function attachmentList({ attachments }: ParsedMail) {

@@ -21,7 +21,7 @@ export interface OrganizationLimits {
  *  that its own quick endpoints continue beside unresponsive ones. An organization without requests may always start
  *  one. After 20 failed requests within a second it waits for the next second: a failed request costs the main thread
  *  as much as a successful one. All endpoints held back by these limits wait behind one blocker per organization, so
- *  that a look costs the number of organizations and not of endpoints. */
+ *  that looking for due deliveries costs a step for each organization and not for each endpoint. */
 export function createOrganizationLimits(options: {
   slots: ConcurrencyLimiter
   concurrency: Pick<EndpointConcurrency, 'isQuick'>

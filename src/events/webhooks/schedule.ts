@@ -5,8 +5,8 @@ import type { Random } from '../../os/random.ts'
 export const WEBHOOK_ATTEMPTS = 5
 
 /** Failed attempt → when the next one is due (ms UTC); null after the fifth attempt and after every manual one
- *  beyond it. The four waits of `scheduleSeconds` vary by ±20 %, so that a thousand failures of one second do not
- *  return in one second. `retryAfterSeconds` (null = absent) makes the wait longer, never shorter, up to a day, so
+ *  beyond it. The four waits of `scheduleSeconds` vary by ±20 %, so that a thousand failures in one second are
+ *  not retried in one second. `retryAfterSeconds` (null = absent) makes the wait longer, never shorter, up to a day, so
  *  that an endpoint cannot postpone deliveries indefinitely. Inbound deliveries use the same rule with their own
  *  schedule. */
 export function nextWebhookAttempt(failed: {

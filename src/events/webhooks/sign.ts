@@ -47,21 +47,32 @@ export function signResend(request: Parameters<typeof signEnveloped>[0]): Record
 }
 
 /** One attempt of an inbound delivery → its headers. The signature also appears under the header names for inbound
- *  mail, so that one verifier supports both. `secret` is the route's. A large body takes several turns of the event
+ *  mail and those of Standard Webhooks, so that each verifier supports both. `secret` is the route's. Every attempt of the
+ *  delivery has its id, by which the endpoint recognizes a repetition. A large body takes several turns of the event
  *  loop; do not change it meanwhile. Never rejects. */
 export async function signInbound(request: {
   secret: string
+  deliveryId: string
+  messageId: string
+  routeId: string
   body: Uint8Array
   attempt: number
   now: number
 }): Promise<Record<string, string>> {
+  const { secret, deliveryId, body } = request
   const t = unixSeconds(request.now)
-  const signature = await hmacInTurns(request.secret, `${t}.`, request.body)
+  const signature = await hmacInTurns(secret, `${t}.`, body, 'hex')
+  const standard = await hmacInTurns(standardKey(secret), `${deliveryId}.${t}.`, body, 'base64')
   return {
     'content-type': 'application/json',
     'X-Inbound-Signature': `t=${t},v1=${signature}`,
     'X-Inbound-Timestamp': String(t),
     'X-Inbound-Delivery-Attempt': String(request.attempt),
+    'X-Inbound-Message-Id': request.messageId,
+    'X-Inbound-Route-Id': request.routeId,
+    'webhook-id': deliveryId,
+    'webhook-timestamp': String(t),
+    'webhook-signature': `v1,${standard}`,
   }
 }
 
@@ -112,13 +123,18 @@ function hmac(key: string | Uint8Array, start: string, body: string | Uint8Array
 }
 
 /** The digest of a large body takes the thread up to 0.1 s, so it is computed slice by slice, in one turn each. */
-async function hmacInTurns(key: string, start: string, body: Uint8Array): Promise<string> {
+async function hmacInTurns(
+  key: string | Uint8Array,
+  start: string,
+  body: Uint8Array,
+  form: 'hex' | 'base64',
+): Promise<string> {
   const digest = createHmac('sha256', key).update(start)
   for (let at = 0; at < body.byteLength; at += SLICE_BYTES) {
     if (at > 0) await new Promise(setImmediate)
     digest.update(body.subarray(at, at + SLICE_BYTES))
   }
-  return digest.digest('hex')
+  return digest.digest(form)
 }
 
 const unixSeconds = (ms: number) => Math.floor(ms / 1000)

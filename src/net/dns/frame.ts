@@ -6,8 +6,8 @@ export function frameMessage(message: Uint8Array): Buffer {
   return framed
 }
 
-/** Creates a reader of one TCP stream: received bytes → the messages that are now complete. It buffers the rest,
- *  never more than one message (65,537 bytes) and the last chunk. */
+/** Creates a reader of one TCP stream. It takes received bytes and returns the messages that are complete. It buffers the
+ *  rest, never more than one message (65,537 bytes) and the last chunk. */
 export function framedMessages(): (bytes: Uint8Array) => Buffer[] {
   let rest: Buffer = Buffer.alloc(0)
   return (bytes) => {

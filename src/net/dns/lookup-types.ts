@@ -2,7 +2,7 @@ import { isOneOf } from '../../os/records.ts'
 import type { Lookup, Resolver } from './lookup.ts'
 
 /** Record types that checks of inbound mail may request. */
-export const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as const
+const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as const
 export type LookupType = (typeof LOOKUP_TYPES)[number]
 
 /** True for one of these types; false for any other value. */

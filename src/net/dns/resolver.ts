@@ -31,11 +31,11 @@ export interface ResolverOptions {
   trustedServers?: readonly string[]
   /** Time limit of one question to one server, in ms. */
   timeoutMs?: number
-  /** Questions to all servers together before it gives up. */
+  /** Queries to all servers together before it gives up. */
   tries?: number
-  /** 0 = cache nothing, to see records published a second ago. */
+  /** 0 disables the cache, to see records that were published a second ago. */
   maxCacheEntries?: number
-  /** Concurrent questions. Others wait, at most as long as one lookup may take. */
+  /** Maximum of concurrent queries. Further ones wait, at most as long as one lookup may take. */
   maxConcurrent?: number
 }
 

@@ -5,7 +5,8 @@ import { createExchange, type Exchange, type ExchangeOptions, type ExchangeResul
 export { checkWebhookUrl } from '../webhook-url.ts'
 
 /** Result of one POST. `answered`: any status, including redirects, which are not followed; `location`: where one leads,
- *  safe to show, else null. `excerpt`: text of at most the first 4 KiB. `blocked`: no connection was opened. `error` is one of a few short phrases. */
+ *  safe to show, else null. `excerpt`: text of at most the first 4 KiB. `blocked`: no connection was opened. `error` is
+ *  one of a few short phrases. */
 export type PostResult =
   | {
       kind: 'answered'
@@ -43,8 +44,9 @@ export interface PostOptions extends RequestOptions {
 }
 
 /** A way to do requests → POSTs with an answer of 4 KiB. `timeoutMs` covers everything up to the end of the answer, on the
- *  machine's own timer even under a test clock; once the head of the answer is there, its status counts. Content-Length, Host and Accept-Encoding are ours, User-Agent unless given.
- *  `body` must not be touched afterwards: a large one is handed over. `onResult` sees each result. Rejects only on headers that HTTP cannot carry. */
+ *  machine's own timer even under a test clock; once the head of the answer is there, its status counts. Content-Length,
+ *  Host and Accept-Encoding are ours, User-Agent unless given. `body` must not be touched afterwards: a large one is
+ *  handed over. `onResult` sees each result. Rejects only on headers that HTTP cannot carry. */
 export function postBy(exchange: Exchange, clock: Clock, onResult: (result: PostResult) => void = () => {}): Post {
   return async (url, { headers, body, timeoutMs }) => {
     const startedAt = clock.now()

@@ -124,8 +124,8 @@ function exchangeOfKind(kind: HttpsKind): Exchange {
   return createExchange({ ...kind, resolver, mayConnect }).exchange
 }
 
-/** Concurrent lookups of one kind of request. More than the number of requests to slow endpoints, so that
- *  unresponsive name servers of some do not delay others (events/webhooks/endpoint-concurrency.ts). */
+/** Concurrent lookups for one kind of request. There are more of them than requests to slow endpoints, so that endpoints
+ *  whose name servers do not respond cannot delay others (events/webhooks/endpoint-concurrency.ts). */
 const LOOKUPS = 256
 
 serveThread(serveHttps)

@@ -2,8 +2,8 @@ import type { Transform } from 'node:stream'
 import type { ImapFlow } from 'imapflow'
 import type { MailboxAnswer, MailboxFound, MailboxJob } from './job.ts'
 
-/** Looks into a mailbox by IMAP (RFC 9051), or removes mails from it. Runs in a thread of its own, because the library parses what
- *  the server sends. Never rejects for what the server does. */
+/** Looks into a mailbox by IMAP (RFC 9051), or removes mails from it. Runs in a thread of its own, because the library
+ *  parses what the server sends. Never rejects for what the server does. */
 export async function lookInto(job: MailboxJob): Promise<MailboxAnswer> {
   const { ImapFlow } = await import('imapflow')
   const client = new ImapFlow(optionsOf(job))
@@ -37,8 +37,9 @@ export async function lookInto(job: MailboxJob): Promise<MailboxAnswer> {
   }
 }
 
-/** Calls `onExcess` when the server has sent too many answers, numbers in ranges, or bytes → a timer to clear. The library turns to no timer while
- *  it takes a large chunk apart, so its stream of answers has to count; the timer sees what makes no answer. */
+/** Calls `onExcess` when the server has sent too many answers, numbers in ranges, or bytes → a timer to clear. The library
+ *  turns to no timer while it takes a large chunk apart, so its stream of answers has to count; the timer sees what makes
+ *  no answer. */
 function limitAnswers(client: ImapFlow, onExcess: () => void): NodeJS.Timeout {
   const { streamer } = client as unknown as { streamer: Transform } // not declared; the build checks the version
   const push = streamer.push.bind(streamer)
@@ -53,8 +54,8 @@ function limitAnswers(client: ImapFlow, onExcess: () => void): NodeJS.Timeout {
   return setInterval(() => isExcess() && onExcess(), METER_MS)
 }
 
-/** How many numbers the ranges of an answer name, in which the library would write them all out: 1:4294967295 are forty
- *  bytes on the wire, and 400 MB in memory. RFC 9051 §7.3.4, RFC 7162 §3.2.10 */
+/** Count of the numbers in the ranges of a response. The library would list every number of a range: `1:4294967295` has
+ *  forty bytes on the wire and would take 400 MB in memory. RFC 9051 §7.3.4, RFC 7162 §3.2.10 */
 function numbersIn(answer: { payload: Buffer; literals: Buffer[] } | null): number {
   if (answer === null) return 0 // the end
   const text = [answer.payload, ...answer.literals].map((bytes) => bytes.toString('latin1')).join(' ')

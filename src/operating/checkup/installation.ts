@@ -5,7 +5,8 @@ import { zoneSettings } from '../../domains/zone-records.ts'
 import type { SharedCertificates } from '../../storage/store.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
 
-/** Describes this installation for the health checks; `hosts`: the hostnames of all nodes. Rejects if the stored ACME certificate cannot be read. */
+/** Describes this installation for the health checks; `hosts`: the hostnames of all nodes. Rejects if the stored ACME
+ *  certificate cannot be read. */
 export async function installationOf(
   config: Config,
   server: Server | null,

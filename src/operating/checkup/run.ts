@@ -17,7 +17,7 @@ import { openCheckDeps } from './deps.ts'
 import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
 import { installationOf } from './installation.ts'
 import { isLocalOnly, withoutPublicFaults } from './local-only.ts'
-import { waitingRotations } from './rotations.ts'
+import { refusedKeys, waitingRotations } from './rotations.ts'
 
 /** The results of a checkup. */
 export interface Found {
@@ -88,6 +88,7 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
     checkedDomains,
     warmingGroups: (now) => warmupWaits(store, config.sending.addresses, now),
     waitingRotations: rotationsOf(store, config, options, deps),
+    refusedKeys: () => refusedKeys(store, config.dns.providerZones),
     receives: async (name) => {
       const domain = await store.domains.findByName(name)
       return domain !== null && isOwned(domain, config.sending.requireVerifiedDomain)
@@ -108,10 +109,10 @@ function ofStore(store: Store, kept: readonly Domain[], config: Config, options:
 }
 
 function rotationsOf(store: Store, config: Config, { clock, random }: CheckupOptions, { resolver, now }: CheckDeps) {
-  const { zone } = config.dns
+  const { zone, providerZones } = config.dns
   const survey = surveyOf(config, { resolver, clock: clock.steady, random, timeoutMs: 1_000 })
-  if (zone === null || survey === undefined) return null
-  return () => waitingRotations(store, { zone, survey, resolver, now: now() })
+  if (survey === undefined) return null
+  return () => waitingRotations(store, { zone, providerZones, survey, resolver, now: now() })
 }
 
 function unreadable(mailbox: string, passwordFile: string): string[] {

@@ -36,11 +36,11 @@ test('removes what occupies the path of the note, and never writes into it', () 
   const foreign = join(dataDir, 'foreign')
   writeFileSync(foreign, 'of somebody else')
   symlinkSync(foreign, join(dataDir, `${LAST_BACKUP_FILE}.new`))
-  noteBackup(dataDir, { madeAt: NOW, bytes: 12, to: '/var/backups/one', signedBy: undefined })
+  noteBackup(dataDir, { madeAt: NOW, bytes: 12, to: '/var/backups/one', signedBy: 'ed25519:A' })
   expect(readFileSync(foreign, 'utf8')).toBe('of somebody else')
   expect(checkBackup(dataDir, NOW)).toMatchObject({
     status: 'pass',
-    message: 'last backup less than an hour ago, to /var/backups/one',
+    message: 'last backup less than an hour ago, to /var/backups/one, signed by ed25519:A',
   })
 })
 
@@ -51,6 +51,6 @@ test('reports what is on hold since a restore', async () => {
   expect((await checkHeld(held(0))).status).toBe('pass')
   expect(await checkHeld(held(3))).toMatchObject({
     status: 'warn',
-    message: 'held after a restore: 3 deliveries, 0 webhook deliveries, 0 inbound deliveries',
+    message: 'held after a restore: 3 deliveries, 0 webhook deliveries and 0 inbound deliveries',
   })
 })

@@ -1,5 +1,6 @@
+import { heldText } from '../../model/held.ts'
 import { type LastBackup, readLastBackup } from '../../os/last-backup.ts'
-import type { Held } from '../../storage/store.ts'
+import type { Store } from '../../storage/store.ts'
 import { pass, type Verdict, warn } from './check.ts'
 
 const DAY_MS = 86_400_000
@@ -17,11 +18,11 @@ export function checkBackup(dataDir: string, now: number): Verdict {
 }
 
 /** After a restore, the operator decides about the mail that was waiting. */
-export async function checkHeld(held: Pick<Held, 'count'>): Promise<Verdict> {
-  const { deliveries, webhookDeliveries, inboundDeliveries } = await held.count()
-  if (deliveries + webhookDeliveries + inboundDeliveries === 0) return pass('nothing is held after a restore')
+export async function checkHeld(held: Pick<Store['held'], 'count'>): Promise<Verdict> {
+  const counts = await held.count()
+  if (Object.values(counts).every((count) => count === 0)) return pass('nothing is held after a restore')
   return warn(
-    `held after a restore: ${deliveries} deliveries, ${webhookDeliveries} webhook deliveries, ${inboundDeliveries} inbound deliveries`,
+    `held after a restore: ${heldText(counts)}`,
     '`postrider restore release` lists them and lets you release or discard them.',
   )
 }
@@ -30,5 +31,5 @@ function words({ madeAt, to, signedBy }: LastBackup, now: number): string {
   const hours = Math.floor((now - madeAt) / 3_600_000)
   const age =
     hours < 1 ? 'less than an hour ago' : hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`
-  return `${age}, to ${to}${signedBy === undefined ? '' : `, signed by ${signedBy}`}`
+  return `${age}, to ${to}, signed by ${signedBy}`
 }

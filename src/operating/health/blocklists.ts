@@ -15,7 +15,7 @@ interface Blocklist {
   removal: string
 }
 
-export const BLOCKLISTS: readonly Blocklist[] = [
+const BLOCKLISTS: readonly Blocklist[] = [
   {
     zone: 'zen.spamhaus.org',
     families: [4, 6],

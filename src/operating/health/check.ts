@@ -3,6 +3,8 @@ export interface Verdict {
   status: CheckStatus
   message: string
   advice: string | null
+  /** The domain or address that has the problem; absent if there are several, or none. */
+  subject?: string
 }
 
 /** `skip`: the check does not apply or could not run. */
@@ -11,6 +13,15 @@ export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip'
 export interface CheckResult extends Verdict {
   name: string
 }
+
+/** Result of a check → its JSON record, of the API and of `doctor --json`. */
+export const checkRecord = ({ name, status, message, advice, subject }: CheckResult) => ({
+  name,
+  status,
+  subject: subject ?? null,
+  message,
+  advice,
+})
 
 /** One check. Names are few and fixed: they are metric labels. */
 export interface Check {

@@ -80,6 +80,7 @@ export function storeChecks(deps: {
   /** Destination groups whose mail waits for a warm-up. */
   warmingGroups: (now: number) => Promise<readonly string[]>
   waitingRotations: Parameters<typeof checkRotations>[0]
+  refusedKeys: Parameters<typeof checkRotations>[1]
   /** Names of the configured channels. */
   alertChannels: readonly string[]
 }): Check[] {
@@ -88,7 +89,7 @@ export function storeChecks(deps: {
     { name: 'store', look: () => checkStore(store) },
     { name: 'object_storage', look: () => checkObjectStorage(store) },
     { name: 'domains', look: () => checkDomains(deps.checkedDomains) },
-    { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations) },
+    { name: 'dkim_rotation', look: () => checkRotations(deps.waitingRotations, deps.refusedKeys) },
     { name: 'user_mail', look: () => checkUserMail(deps.userMail) },
     { name: 'users', look: () => checkUsers(store.users, deps.receives) },
     { name: 'canary', look: () => checkCanary(deps.canary) },

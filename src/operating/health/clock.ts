@@ -3,7 +3,7 @@ import type { CheckDeps } from './deps.ts'
 import { type NetworkFacts, recordsOf } from './network-facts.ts'
 
 /** Public time servers. */
-export const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const
+const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const
 /** Some receivers reject a signature from the future; receivers of webhooks allow five minutes. */
 const NOTABLE_MS = 5_000
 const HARMFUL_MS = 60_000

@@ -39,7 +39,7 @@ export interface AuthorityCertificate {
   /** Names it should contain. */
   names: readonly string[]
   /** Null if there is none yet. */
-  held: { names: readonly string[]; endsAt: number } | null
+  held: { names: readonly string[]; startsAt: number; endsAt: number } | null
   /** Why the last attempt failed, or why there was none; null if all is well. */
   trouble: string | null
 }
@@ -121,7 +121,7 @@ export interface Greeting {
   problem: string | null
   /** Where it failed: `connect`, `starttls`, `login` …; null if unknown, or if it did not. */
   stage?: string | null
-  /** Version of TLS and whether the certificate is verified; null without TLS. */
+  /** TLS version, and whether the certificate was verified; null without TLS. */
   tls?: string | null
   /** Its reply. */
   words: string

@@ -41,7 +41,8 @@ export function checkDataDir({ dataDir }: Installation): Verdict {
   return pass(`${dataDir}, accessible to uid ${folder.uid} only`)
 }
 
-/** Other users cannot reach a file in a closed directory. The encryption key must also be closed itself. */
+/** Other users cannot reach a file in a directory that is closed to them. The encryption key itself must be closed,
+ *  too. */
 const isProtected = (path: string, dataDir: string) =>
   path !== dataDir && !path.endsWith('seal.key') && (statSync(dataDir).mode & 0o077) === 0
 

@@ -19,10 +19,21 @@ export interface WaitingRotation {
 /** New keys sign an hour after all servers show them. After this time, a server hinders them. */
 export const ROTATION_WAITS_MS = 6 * 3_600_000
 
-/** Names the servers that hinder rotations of DKIM keys. `waiting`: rotations older than ROTATION_WAITS_MS, oldest first; null
- *  without a delegated zone. */
-export async function checkRotations(waiting: (() => Promise<readonly WaitingRotation[]>) | null): Promise<Verdict> {
-  if (waiting === null) return skip('no delegated zone')
+/** Says what hinders rotations of DKIM keys: the provider (`refused`), or servers that do not show them. `waiting`: rotations
+ *  older than ROTATION_WAITS_MS, oldest first; null if this server publishes no keys. */
+export async function checkRotations(
+  waiting: (() => Promise<readonly WaitingRotation[]>) | null,
+  refused: () => Promise<readonly { domain: string; fault: string }[]> = async () => [],
+): Promise<Verdict> {
+  if (waiting === null) return skip('no dns.zone and no dns.provider_zones')
+  const [one, ...more] = await refused()
+  if (one !== undefined) {
+    const others = more.length > 0 ? ` (and those of ${more.length} more domains)` : ''
+    return warn(
+      `the DNS provider did not change the DKIM keys of ${one.domain}${others}: ${one.fault}`,
+      `Postrider tries again by itself, at least daily for 30 days. Or run: postrider dns apply ${one.domain}. The old keys sign meanwhile.`,
+    )
+  }
   const all = await waiting()
   const held = all.filter(({ notShown }) => notShown.length > 0)
   const [first] = held
@@ -35,10 +46,10 @@ export async function checkRotations(waiting: (() => Promise<readonly WaitingRot
   }
   const faults = new Set(first.notShown.map(({ server, name, reason }) => `${server} ${REASONS[reason]} ${name}`))
   const named = [...faults].slice(0, MOST_NAMED).join('; ')
-  const more = faults.size > MOST_NAMED ? `; and ${faults.size - MOST_NAMED} more` : ''
+  const rest = faults.size > MOST_NAMED ? `; and ${faults.size - MOST_NAMED} more` : ''
   const others = held.length > 1 ? `. So do those of ${held.length - 1} more domains` : ''
   return warn(
-    `new DKIM keys of ${first.domain} wait since ${new Date(first.since).toISOString()}: ${named}${more}${others}`,
+    `new DKIM keys of ${first.domain} wait since ${new Date(first.since).toISOString()}: ${named}${rest}${others}`,
     'Correct the server, or remove it from the NS records or from dkim.resolvers. The old keys sign meanwhile.',
   )
 }

@@ -27,17 +27,19 @@ export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>
     const rest = lost.length > MOST_NAMED ? `, and ${lost.length - MOST_NAMED} more` : ''
     const message = `DNS has no proof of ownership for ${named.join(', ')}${rest}`
     const verdict = lost.some(({ wasVerified }) => wasVerified) ? fail : warn
-    return verdict(message, `Run postrider dns check ${firstLost.name}. After seven days without proof a domain fails.`)
+    const advice = `Run postrider dns check ${firstLost.name}. After seven days without proof a domain fails.`
+    return { ...verdict(message, advice), ...subjectOf(lost) }
   }
   const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
   const [firstWrong] = wrong
   if (firstWrong !== undefined) {
-    const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong?.join(', ')})`)
-    const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more` : ''
-    const message = `DNS records are missing or different for ${named.join(', ')}${rest}`
+    const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} has ${countOf(domain.wrong?.length ?? 0)}`)
+    const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more domains` : ''
+    const message = `${named.join(', ')}${rest}`
     const advice = `Run postrider dns check ${firstWrong.name}.`
     // A domain that was verified has lost a record while its mail is in progress.
-    return wrong.some(({ wasVerified }) => wasVerified) ? fail(message, advice) : warn(message, advice)
+    const verdict = wrong.some(({ wasVerified }) => wasVerified) ? fail : warn
+    return { ...verdict(message, advice), ...subjectOf(wrong) }
   }
   const silent = all.filter((domain) => domain.wrong === null)
   if (silent.length > 0) return skip(`DNS did not respond for ${silent.length} of ${all.length} domains`)
@@ -48,5 +50,10 @@ export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>
       : `all DNS records of ${all.length} domains are published`,
   )
 }
+
+const countOf = (wrong: number) => `${wrong} missing or different DNS ${wrong === 1 ? 'record' : 'records'}`
+
+const subjectOf = ([first, ...others]: readonly { name: string }[]) =>
+  first !== undefined && others.length === 0 ? { subject: first.name } : {}
 
 const MOST_NAMED = 3

@@ -32,7 +32,7 @@ export async function checkHostname(
     )
   }
   return fail(
-    `${named}, but ${foreign.join(' and ')} is not this machine`,
+    `${named}, but ${foreign.join(' and ')} ${foreign.length === 1 ? 'is' : 'are'} not this machine`,
     `Set its A and AAAA records to ${await wanted(deps, facts)} only.`,
   )
 }

@@ -47,7 +47,8 @@ export async function checkQueue(
   const waiting = `${due} due, ${later} later`
   if (oldestDueAt === null) return pass(`nothing is due, ${later} scheduled for later`)
   const lateMs = now - oldestDueAt
-  const message = `${waiting}; the oldest has been due for ${Math.floor(lateMs / MINUTE_MS)} minutes`
+  const overdue = due === 1 ? '1 message is overdue' : `${due} messages are overdue`
+  const message = `${overdue}, the oldest by ${Math.floor(lateMs / MINUTE_MS)} minutes`
   if (!isServed) return warn(`${waiting}, but no server is running`, 'Start it: systemctl start postrider')
   if (lateMs < LATE_MS) return pass(waiting)
   const groups = await warmingGroups()

@@ -87,7 +87,7 @@ export function recordsOf<T>(lookup: Lookup<T>): T[] {
 }
 
 /** Address that some servers show in their EHLO reply: `250-mx.example at your service, [203.0.113.10]`. */
-export function seenFrom(words: string, family: Family): string[] {
+function seenFrom(words: string, family: Family): string[] {
   const answers = words.split('\n').filter((line) => /^\d+ S: 250[ -]/.test(line))
   return answers
     .flatMap((line) => /\[(?:IPv6:)?([0-9a-f:.]+)\]/i.exec(line)?.[1] ?? [])

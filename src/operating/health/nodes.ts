@@ -14,6 +14,7 @@ export function nodeChecks(
   const running = async () => (await list()).filter(({ state }) => state !== 'ended')
   return [
     { name: 'nodes', look: async () => checkNodes(await list(), installation) },
+    { name: 'node_settings', look: async () => checkSettings(await running()) },
     { name: 'node_names', look: async () => checkNodeNames(await running(), installation, deps) },
   ]
 }
@@ -54,6 +55,29 @@ function checkNodes(all: readonly NodeRecord[], { addressesOfNodes }: Pick<Insta
   const [draining] = names('draining')
   if (draining !== undefined) return warn(`${draining} drains`, 'Restart it to use it again.')
   return pass(`${running.length} ${running.length === 1 ? 'node runs' : 'nodes run'}: ${names('active').join(', ')}`)
+}
+
+/** Nodes with the same key must have the same shared settings. */
+function checkSettings(running: readonly NodeRecord[]): Verdict {
+  const published = running.flatMap(({ name, settings }) => (settings === null ? [] : [{ name, settings }]))
+  if (published.length < 2) return skip('there are no other nodes')
+  if (new Set(running.map(({ keyName }) => keyName)).size > 1) return skip('the nodes have different keys')
+  const found = differences(published)
+  if (found.length === 0) return pass('all nodes have the same shared settings')
+  const names = found.slice(0, MOST_NAMED).join(', ')
+  const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : ''
+  return warn(
+    `these settings differ between ${published.map(({ name }) => name).join(', ')}: ${names}${more}`,
+    'Give all nodes the same values in the config, and restart those that you change.',
+  )
+}
+
+const MOST_NAMED = 20
+
+/** Published settings of nodes → the dotted paths in which they differ, sorted. A missing one has its default. */
+export function differences(published: readonly { settings: Readonly<Record<string, string>> }[]): string[] {
+  const paths = new Set(published.flatMap(({ settings }) => Object.keys(settings)))
+  return [...paths].filter((path) => new Set(published.map(({ settings }) => settings[path])).size > 1).toSorted()
 }
 
 /** Every node sends mail, from its own address. */

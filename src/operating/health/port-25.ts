@@ -28,7 +28,7 @@ export async function checkPort25({ smarthost }: Installation, deps: CheckDeps, 
 }
 
 /** Advice if port 25 is closed: what is known about the provider, and the lines for the config. */
-export const SMARTHOST_ADVICE = `Or send through a smarthost: the provider's relay, or any account that may send for your domains. Put its URL, with user
+const SMARTHOST_ADVICE = `Or send through a smarthost: the provider's relay, or any account that may send for your domains. Put its URL, with user
 and password percent-encoded, into a file that only the server can read, and set the file in the config:
   printf '%s\\n' 'smtp://user:password@smtp.example.com:587' > /etc/postrider/smarthost
   chmod 600 /etc/postrider/smarthost && chown postrider: /etc/postrider/smarthost

@@ -60,8 +60,11 @@ export async function checkSendingAddresses(
       if (isForwardConfirmed) return pass(`${address} resolves to ${hostname} and back`)
       if (!hasAnswered) return skip(`DNS did not respond for ${address} or ${hostname}`)
       const advice = `Set the reverse DNS (PTR) of ${address} to ${hostname}, and its A or AAAA record to the address.`
-      if (ptr === null) return fail(`${address} has no reverse DNS (PTR)`, advice)
-      return warn(`${address} resolves to ${ptr}, and ${hostname} is not confirmed for it`, advice)
+      if (ptr === null) return { ...fail(`${address} has no reverse DNS (PTR)`, advice), subject: address }
+      return {
+        ...warn(`${address} resolves to ${ptr}, and ${hostname} is not confirmed for it`, advice),
+        subject: address,
+      }
     }),
   )
   const troubled = verdicts.filter(({ status }) => status === 'fail' || status === 'warn')

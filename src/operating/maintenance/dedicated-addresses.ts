@@ -47,7 +47,7 @@ const byAge = (one: Organization, other: Organization) =>
 
 /** The next step of an assigned address. */
 async function stepOf(
-  { address, organizationId, leavingSince }: DedicatedAddress,
+  held: DedicatedAddress,
   deps: {
     now: number
     store: Pick<Store, 'dedicatedAddresses'>
@@ -56,21 +56,22 @@ async function stepOf(
   },
 ): Promise<'as before' | 'changed' | 'released'> {
   const { dedicatedAddresses } = deps.store
+  const { organizationId, leavingSince } = held
   if (!deps.isConfigured) {
-    await dedicatedAddresses.release(address)
+    await dedicatedAddresses.release(held)
     return 'released'
   }
   const isLeaving = leavingSince !== null
   if (deps.isEntitled(organizationId)) {
     if (!isLeaving) return 'as before'
-    await dedicatedAddresses.setLeaving(address, null)
+    await dedicatedAddresses.setLeaving(held, null)
     return 'changed'
   }
   if (!isLeaving) {
-    await dedicatedAddresses.setLeaving(address, deps.now)
+    await dedicatedAddresses.setLeaving(held, deps.now)
     return 'changed'
   }
   if (await dedicatedAddresses.hasQueuedBefore(organizationId, leavingSince)) return 'as before'
-  await dedicatedAddresses.release(address)
+  await dedicatedAddresses.release(held)
   return 'released'
 }

@@ -1,3 +1,4 @@
+import { isAtProvider } from '../../domains/delegated-zone.ts'
 import { endedSelectors, mintDkimKeys, retirementMs } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import type { Survey } from '../../domains/publication.ts'
@@ -10,6 +11,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { Log } from '../../os/log.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
+import { GIVE_UP_MS } from './provider-keys.ts'
 
 /** Domains per run, and how many of them query DNS at the same time: a dead name server costs several seconds. */
 const MOST_AT_ONCE = 5
@@ -24,6 +26,10 @@ export interface DomainCare {
   mtaSts?: OwnMtaSts | null
   sendingAddresses?: readonly string[]
   zone?: string | null
+  /** Zones that this server changes at their provider. */
+  providerZones?: readonly string[]
+  /** Domain id → its keys get published there. Not awaited. */
+  publishKeys?: ((domainId: string) => void) | undefined
   survey?: Survey | undefined
   /** Interval of DKIM rotation (ms); 0 = never by itself. */
   rotateEveryMs?: number
@@ -55,7 +61,9 @@ async function checkDue(domain: Domain, now: number, deps: DomainCare): Promise<
   const { domains } = us.store
   const about = { domain_id: domain.id, domain: domain.name, organization_id: domain.organizationId }
   try {
-    const ended = endedSelectors(domain, now, retirementMs(us.maxAgeMs))
+    const isPublished = isAtProvider(domain, us.providerZones ?? [])
+    // Such keys leave the store when they have left the provider.
+    const ended = endedSelectors(domain, now, retirementMs(us.maxAgeMs) + (isPublished ? GIVE_UP_MS : 0))
     for (const selector of ended) await domains.removeDkimKey(domain.id, selector)
     const present = ended.length === 0 ? domain : await domains.get(domain.id)
     if (present === null) return
@@ -72,6 +80,7 @@ async function checkDue(domain: Domain, now: number, deps: DomainCare): Promise<
     })
     const isNew = await rotateIfDue(changed, now, deps)
     if (isNew || statesOf(domain) !== statesOf(changed)) deps.onKeys?.()
+    if (isPublished) deps.publishKeys?.(domain.id)
   } catch (error) {
     log.error('domain not checked', { ...about, error }) // it is due again soon, and delays no other
   }
@@ -79,17 +88,20 @@ async function checkDue(domain: Domain, now: number, deps: DomainCare): Promise<
 
 const statesOf = ({ dkim }: Domain) => dkim.map(({ selector, state }) => `${selector} ${state}`).join()
 
-/** Makes new keys in the free pair of selectors if the rotation of the domain is due. They are due for a check at once.
+/** Makes new keys if the rotation of the domain is due, in the free pair of selectors if it has them. They are due for a check
+ *  at once.
  *  Returns true if it did. A rotation that another process began meanwhile stands. */
 async function rotateIfDue(domain: Domain, now: number, deps: DomainCare): Promise<boolean> {
-  const { store, zone = null, rotateEveryMs = 0, resolver, random, mintId, log } = deps
-  const dueAt = nextRotationAt(domain, rotateEveryMs, now)
-  if (zone === null || dueAt === null || dueAt > now) return false
-  const stem = await stemToRotateTo(domain, zone, resolver)
+  const { store, zone = null, providerZones = [], rotateEveryMs = 0, resolver, random, mintId, log } = deps
+  const dueAt = nextRotationAt(domain, rotateEveryMs, now, providerZones)
+  if ((zone === null && providerZones.length === 0) || dueAt === null || dueAt > now) return false
+  const stem = zone === null ? undefined : await stemToRotateTo(domain, zone, resolver)
   if (stem === null) return false
   const audit = { ...byServer(domain, now, mintId, ['dkim']), action: 'domains_dkim_rotation_started' }
-  await store.domains.addDkimKeys(domain.id, await mintDkimKeys('pending', now, random, stem), audit)
-  log.info('DKIM rotation started', { domain_id: domain.id, domain: domain.name, selectors: stem })
+  const keys = await mintDkimKeys('pending', now, random, stem)
+  await store.domains.addDkimKeys(domain.id, keys, audit)
+  const selectors = keys.map(({ selector }) => selector).join()
+  log.info('DKIM rotation started', { domain_id: domain.id, domain: domain.name, selectors })
   return true
 }
 

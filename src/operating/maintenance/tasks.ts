@@ -33,6 +33,8 @@ export function maintenanceTasks(deps: {
   mtaSts: OwnMtaSts | null
   sendingAddresses?: readonly string[]
   zone?: string | null
+  providerZones?: readonly string[]
+  publishKeys?: ((domainId: string) => void) | undefined
   survey?: Survey | undefined
   rotateEveryMs: number
   maxAgeMs: number
@@ -44,12 +46,14 @@ export function maintenanceTasks(deps: {
   flushTls: () => Promise<void>
   /** Stores the counted attempts through relays. */
   flushRelays: () => Promise<void>
+  /** Stores the counted attempts from sending addresses. */
+  flushAddresses: () => Promise<void>
   /** Starts sending reports of TLS sessions of past days. Not awaited, since other servers may be slow. */
   sendTlsReports: (now: number) => void
   /** Starts the health checks. Not awaited, since they contact other servers. */
   runHealthChecks: () => void
-  /** Looks for problems to alert the operator of, and sends notices to the channels. Neither is awaited, since other servers may be
-   *  slow. Null: there are no channels. */
+  /** Looks for problems to alert the operator of, and sends notices to the channels. Neither is awaited, since other
+   *  servers may be slow. Null: there are no channels. */
   alerts: { look: (now: number) => Promise<void>; send: (now: number) => Promise<void> } | null
   /** Starts sending canary mails that are due and looking for those on their way; not awaited. Null: canaries are off. */
   canaries: { tick: (now: number) => Promise<void> } | null
@@ -198,6 +202,7 @@ export function maintenanceTasks(deps: {
       },
     },
     { name: 'tls sessions', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushTls().then(() => false) },
+    { name: 'address counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushAddresses().then(() => false) },
     { name: 'relay counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushRelays().then(() => false) },
     {
       name: 'relay attempts',

@@ -1,10 +1,10 @@
 import { parseMailbox } from '../../mail/address.ts'
 import { readTlsRpt, tlsReportMail } from '../../mail/tls-report.ts'
-import { TRANSACTIONAL } from '../../model/message.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Post } from '../../net/https/requests.ts'
 import type { Log } from '../../os/log.ts'
-import type { Submission } from '../../sending/submission/accept.ts'
+import { PLAIN } from '../../sending/submission/request.ts'
+import type { Submission } from '../../sending/submission/submission.ts'
 import { type Reporter, tlsReport } from '../../sending/tls-policy/report.ts'
 import type { Store } from '../../storage/store.ts'
 
@@ -24,7 +24,7 @@ export interface TlsReports {
 export function createTlsReports(deps: {
   store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains' | 'leases'>
   resolver: Pick<Resolver, 'txt'>
-  submit: Submission['submit']
+  submission: Pick<Submission, 'submit'>
   post: Post
   reporter: Reporter
   from: string
@@ -69,7 +69,7 @@ export function createTlsReports(deps: {
     const { submitter } = deps.reporter
     const bytes = tlsReportMail({ ...made, from: sender.address, to: recipient.address, domain, submitter })
     const key = { id: REPORT_AUTHOR, organizationId: own.organizationId, domainId: own.id, mode: 'live' as const }
-    await deps.submit(
+    await deps.submission.submit(
       { key, source: 'smtp' },
       {
         ...PLAIN,
@@ -77,6 +77,8 @@ export function createTlsReports(deps: {
         to: { asSent: recipient.address, mailboxes: [recipient] },
         subject: `Report Domain: ${domain} Submitter: ${submitter} Report-ID: <${made.reportId}>`,
         mime: { bytes, messageId: null, hasDate: false },
+        tags: ['tls-report'],
+        expiresInSeconds: DAY_MS / 1000,
       },
     )
   }
@@ -113,23 +115,3 @@ const AFTER_MS = 60 * 60_000
 const PATIENCE_MS = 3 * DAY_MS
 const POST_MS = 30_000
 const DOMAINS_A_TURN = 50
-
-const PLAIN = {
-  cc: null,
-  bcc: null,
-  replyTo: null,
-  html: null,
-  text: null,
-  headers: [],
-  attachments: [],
-  metadata: {},
-  tags: ['tls-report'],
-  scheduledAt: null,
-  expiresInSeconds: DAY_MS / 1000,
-  requireTls: false,
-  stream: TRANSACTIONAL,
-  unsubscribe: false,
-  trackOpens: false,
-  trackClicks: false,
-  template: null,
-}

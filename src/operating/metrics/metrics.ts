@@ -4,7 +4,6 @@ import type { SuppressionReason } from '../../model/suppression.ts'
 import type { PostResult } from '../../net/https/requests.ts'
 import type { MailLog } from '../../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../../os/memory.ts'
-import { watchStalls } from '../../os/stalls.ts'
 import type { NodeObserver, Store } from '../../storage/store.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import { gaugeAlerts } from './alerts.ts'
@@ -12,7 +11,7 @@ import { gaugeCanaries } from './canaries.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
-import { countMachine } from './machine.ts'
+import { countMachine, watchStalls } from './machine.ts'
 import { countMail } from './mail.ts'
 import { countGroups, gaugeNodes } from './nodes.ts'
 import { type AskedBy, type MetricsPage, metricsPage } from './page.ts'
@@ -23,8 +22,8 @@ import { createRegistry, type Family } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
 import { gaugeRotations } from './rotations.ts'
 
-/** Metrics of the server. Counters wrap existing calls or see their results (mail facts, posts, responses, commits); gauges query the engines on
- *  each scrape. Values restart at zero, and only the queue gauges read the store's tables. */
+/** Metrics of the server. Counters wrap existing calls or see their results (mail facts, posts, responses, commits);
+ *  gauges query the engines on each scrape. Values restart at zero, and only the queue gauges read the store's tables. */
 export interface Metrics {
   /** Wraps a MailLog and counts its facts. */
   mail(log: MailLog): MailLog

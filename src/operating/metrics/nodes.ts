@@ -14,7 +14,7 @@ export const CLUSTER = 'cluster'
 export function countGroups(registry: Registry): NodeObserver {
   const seconds = registry.histogram(
     'postrider_lane_seconds',
-    'Duration of a group of changes in PostgreSQL with its commit, by lane (mail, settings, contents).',
+    'Duration of a group of changes in PostgreSQL with its commit, by lane (mail, records, settings).',
     LANE_BOUNDS,
     ['lane'],
   )
@@ -40,6 +40,7 @@ export function gaugeNodes(
   let looked = Promise.resolve()
   let list: readonly NodeRecord[] = []
   let oldestMs: number | null = null
+  let behindMs: number | null = null
   const samples = (of: (node: NodeRecord) => number) => () =>
     list.map((node) => ({ values: [CLUSTER, node.name], value: of(node) }))
   registry.gauges(
@@ -49,23 +50,19 @@ export function gaugeNodes(
     samples(({ state }) => (state === 'active' || state === 'draining' ? 1 : 0)),
   )
   registry.gauges(
-    'postrider_slots',
-    'Slots of a node, of 256 in all: its part of destinations, webhooks and routes.',
-    ['scope', 'node'],
-    samples(({ slots }) => slots),
-  )
-  registry.gauges(
     'postrider_pg_oldest_transaction_seconds',
     'Age of the oldest open transaction in PostgreSQL.',
     ['scope'],
     () => (list.length === 0 ? [] : [{ values: [CLUSTER], value: (oldestMs ?? 0) / 1000 }]),
   )
-  registry.gauges('postrider_feed_behind_seconds', 'How far the events that this node shows are behind.', [], () => {
-    const behindMs = nodes.feedBehindMs(now())
-    return behindMs === null ? [] : [{ values: [], value: behindMs / 1000 }]
-  })
+  registry.gauges(
+    'postrider_feed_behind_seconds',
+    'How far the events that clients can read are behind: the age of the oldest transaction that writes.',
+    ['scope'],
+    () => (list.length === 0 || behindMs === null ? [] : [{ values: [CLUSTER], value: behindMs / 1000 }]),
+  )
   const look = async () => {
-    ;[list, oldestMs] = await Promise.all([nodes.list(), nodes.oldestTransactionMs()])
+    ;[list, oldestMs, behindMs] = await Promise.all([nodes.list(), nodes.oldestTransactionMs(), nodes.feedBehindMs()])
   }
   return {
     refresh: async () => {

@@ -39,6 +39,16 @@ describeWith(['minisign'], 'the signature of a release', () => {
     expect(verify({ text: signature.replaceAll('\n', '\r\n') })).toEqual({ signer: id })
   })
 
+  test('names an ID as minisign prints it, without zeros in front', () => {
+    const withId = (text: string) => {
+      const bytes = Buffer.from(text, 'base64')
+      bytes.writeBigUInt64LE(0x8ff0edn, 2)
+      return bytes.toString('base64')
+    }
+    const text = withLine(1, withId(signature.split('\n')[1]!))
+    expect(verify({ text, keys: [withId(key.publicKey)] })).toEqual({ signer: '8FF0ED' })
+  })
+
   // threat: forged-release
   test('does not count for another message or key', async () => {
     for (const message of [`${MESSAGE} `, '', MESSAGE.replace('0', '1'), MESSAGE.repeat(100_000)]) {

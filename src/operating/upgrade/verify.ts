@@ -40,5 +40,5 @@ export function verifySignature(message: Uint8Array, signature: string, keys: re
   const commented = Buffer.concat([bytes, Buffer.from(trusted.slice(TRUSTED.length))])
   const isOfComment = verify(null, commented, publicKey, Buffer.from(global, 'base64'))
   if (!isOfMessage || !isOfComment) return { fault: 'it does not match' }
-  return { signer: Buffer.from(id).reverse().toString('hex').toUpperCase() }
+  return { signer: id.readBigUInt64LE().toString(16).toUpperCase() }
 }

@@ -3,7 +3,7 @@ import { kernel, pinned } from './kernel.ts'
 import { LANDLOCK } from './system-calls.ts'
 
 /** Landlock version of the kernel; 0 = none, or disabled. landlock(7) */
-export function landlockVersion(): number {
+function landlockVersion(): number {
   try {
     return Math.max(0, kernel().call(LANDLOCK.createRuleset, 0, 0, CREATE_RULESET_VERSION))
   } catch {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { kernel, pinned } from './kernel.ts'
 import { type Processor, processorOf } from './system-calls.ts'
 
-/** Inside a confined process: tries forbidden actions → those that succeeded, as text. [] = the sandbox holds. */
+/** Tries forbidden actions inside a confined process. Returns those that succeeded, as text; [] if the sandbox holds. */
 export function breakOut(parent: number): string[] {
   const processor = processorOf()
   if (processor === null) return ['run without a system call filter']

@@ -46,7 +46,7 @@ export function createSharedMarks(): SharedMarks {
   }
 }
 
-/** Child side: passed descriptor → the function that writes its marks, without a system call per mark. */
+/** Passed descriptor → the function with which the child writes its marks, without a system call for each. */
 export function openSharedMarks(fd: number): (message: MarkMessage) => void {
   const { cells } = mapped(fd)
   calls().close(fd)

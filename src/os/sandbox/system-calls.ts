@@ -1,4 +1,4 @@
-/** Linux system calls by processor: name → number. Only those that the sandbox allows, restricts or uses itself.
+/** Numbers of Linux system calls by processor and name. Only those that the sandbox allows, restricts or uses itself.
  *  asm/unistd_64.h (x86-64), asm-generic/unistd.h (arm64). */
 export interface Processor {
   /** AUDIT_ARCH_*, linux/audit.h */

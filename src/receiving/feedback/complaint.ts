@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { Verp } from '../../mail/verp.ts'
 import { iso } from '../../model/event.ts'
 import type { Report } from '../../model/report.ts'
@@ -30,7 +31,7 @@ function tagsIn(content: ReportContent): readonly string[] {
 /** What a complaint means. `not-spam` is the opposite of a complaint (RFC 6430), and `auth-failure` is an automatic
  *  report about signatures (RFC 6591): both are stored without effect. Never throws. */
 export function judgeComplaint({ userAgent, ...report }: Complaint, at: number): Judgement {
-  const feedbackType = report.feedbackType.slice(0, MAX_NAME)
+  const feedbackType = cutText(report.feedbackType, MAX_NAME)
   const kept = onlyKept({ kind: 'complaint', reporter: userAgent, feedbackType })
   if (!isComplaint(kept.report)) return kept
   const fields = { complained_at: iso(at), feedback_type: feedbackType }

@@ -8,6 +8,7 @@ import {
   subjectOf,
 } from '../../mail/bounce-author.ts'
 import { noticeText, readBounceNotice, SUBJECT_ONLY, UNPROVED } from '../../mail/bounce-notice.ts'
+import { cutText } from '../../mail/cut-text.ts'
 import { diagnosticText } from '../../mail/delivery-status.ts'
 import { type Dsn, type FormDsn, readDsn, reportContext } from '../../mail/dsn.ts'
 import { saysAway, saysFailed } from '../../mail/failure-words.ts'
@@ -130,7 +131,7 @@ const [LF, CR] = [10, 13]
 function unclassified(mail: MimePart): Unclassified {
   const text = diagnosticText(noticeText(mail)) ?? ''
   return {
-    excerpt: `${diagnosticText(subjectOf(mail)) ?? ''}: ${text}`.slice(0, MAX_DIAGNOSTIC),
+    excerpt: cutText(`${diagnosticText(subjectOf(mail)) ?? ''}: ${text}`, MAX_DIAGNOSTIC),
     tagged: taggedIn(mail),
   }
 }
@@ -157,7 +158,7 @@ const MAX_TAGGED = 50
 const TAGGED = new Set(['return-path', 'x-return-path', 'list-unsubscribe', 'x-original-return-path'])
 const KEYED = /\b[bu]-[0-9a-z]{26}-[0-9a-z]{12}@/gi
 
-const cut = (text: string) => text.slice(0, MAX_CHARACTERS)
+const cut = (text: string) => cutText(text, MAX_CHARACTERS)
 const cutOrNull = (text: string | null) => (text === null ? null : cut(text))
 
 function shortened({ form, reportingMta, recipients, isAfterRecipient, words }: Dsn): Dsn {

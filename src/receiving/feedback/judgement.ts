@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { BounceType } from '../../model/delivery.ts'
 import type { EventType } from '../../model/event.ts'
 import type { DeliveryStatus } from '../../model/message.ts'
@@ -22,7 +23,7 @@ export interface Judgement {
 /** A report that is stored without effect. The reporter's name comes from the report and is cut. */
 export function onlyKept(report: Partial<Judgement['report']> & Pick<Report, 'kind'>): Judgement {
   const nothing = { status: null, diagnostic: null, cause: null, feedbackType: null }
-  const reporter = report.reporter?.slice(0, MAX_NAME) ?? null
+  const reporter = report.reporter == null ? null : cutText(report.reporter, MAX_NAME)
   return { report: { ...nothing, ...report, reporter }, change: null, event: null, suppress: null }
 }
 

@@ -2,7 +2,12 @@ import { AGGREGATE_LIMITS } from '../../mail/aggregate-report.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../../mail/blob.ts'
 import type { PolicyReport } from '../../mail/policy-report.ts'
 import { TLS_REPORT_LIMITS } from '../../mail/received-tls-report.ts'
-import { type InboundAttachments, LISTED_ATTACHMENTS, LISTED_CHARACTERS } from '../../model/inbound-message.ts'
+import {
+  type InboundAttachments,
+  LISTED_ATTACHMENTS,
+  LISTED_CHARACTERS,
+  MOST_ANSWERED,
+} from '../../model/inbound-message.ts'
 import { isOneOf } from '../../os/records.ts'
 import type { ReportContent } from '../feedback/content.ts'
 import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
@@ -24,12 +29,11 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
       return isBytes(answer.digest) && answer.digest.byteLength === 32 && isContent(answer.content)
     case 'policy_report':
       return isListOf(answer.bugs, MAX_BUGS, (bug) => isText(bug, BUG_CHARACTERS)) && isReportRead(answer.read)
-    case 'attachments':
-      // Attachments of one mail, each with its own bytes.
+    case 'attachment':
       return (
-        job.kind === 'attachments' &&
-        isListOf(answer.contents, MAX_ATTACHMENTS, isBytes) &&
-        sum(answer.contents) <= LARGEST_TEXT * job.raw.byteLength + SLACK
+        job.kind === 'attachment' &&
+        (answer.content === null ||
+          (isBytes(answer.content) && answer.content.byteLength <= LARGEST_TEXT * job.raw.byteLength + SLACK))
       )
     case 'post':
       return (
@@ -56,7 +60,6 @@ const SLACK = 2 ** 20
 const LARGEST_TEXT = 8
 /** A control character of one byte becomes `\\u0000`. RFC 8259 §7 */
 const LARGEST_ESCAPE = 6
-const MAX_ATTACHMENTS = 10_000
 /** SCAN_LIMITS.headerBytes, decoded. */
 const HEADER_CHARACTERS = 1_000_000
 const SHORT_CHARACTERS = 1_000
@@ -94,6 +97,8 @@ function isHead(head: MailHead): boolean {
     isRecord(head) &&
     [head.from, head.fromHeader, head.subject, head.messageId].every((text) => isText(text, HEADER_CHARACTERS)) &&
     isCount(head.hops) &&
+    typeof head.autoSubmitted === 'boolean' &&
+    isListOf(head.answers, MOST_ANSWERED, (each) => isText(each, HEADER_CHARACTERS)) &&
     (head.loop === null || isText(head.loop, HEADER_CHARACTERS))
   )
 }
@@ -226,7 +231,6 @@ const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value)
 const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array
 const isListOf = (value: unknown, most: number, isOne: (each: unknown) => boolean): value is unknown[] =>
   Array.isArray(value) && value.length <= most && value.every(isOne)
-const sum = (parts: readonly Uint8Array[]) => parts.reduce((bytes, part) => bytes + part.byteLength, 0)
 
 function isBlob(value: unknown, kind: BlobKind, mostClearBytes: number): boolean {
   if (!isBytes(value) || kindOfBlob(value) !== kind || value.byteLength > mostClearBytes + SLACK) return false

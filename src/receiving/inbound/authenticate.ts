@@ -112,12 +112,11 @@ interface Signature {
 }
 
 /** header.b distinguishes signatures of one domain. RFC 8601 §2.7.1, RFC 6008 */
-function signatureOf({ isAligned, ...found }: Found['dkim'][number]): Signature {
-  const isPartial = found.unsignedBytes > 0
+function signatureOf({ result, isAligned, comment, ...found }: Found['dkim'][number]): Signature {
   return {
-    result: found.result === 'pass' && isPartial ? 'policy' : found.result,
+    result,
     isAligned,
-    comment: isPartial ? `l= leaves ${found.unsignedBytes} bytes of the body unsigned` : found.comment,
+    comment,
     properties: [
       ['header.d', found.domain],
       ['header.s', found.selector],
@@ -154,12 +153,10 @@ async function judgedDmarc(
 ): Promise<DmarcJudgement> {
   const author = authorOf(claim.from, found)
   if (author.isUnclear) return judgeUnclearAuthor(author, lookup)
-  const { status, alignment } = author.dmarc
   const policy = (author.dmarc.policy ?? 'none') as Policy
   const domain = author.domain
   const comment = author.dmarc.policy === undefined ? null : `p=${policy}`
-  const isByPartialSignature = !alignment?.spf.result && (alignment?.dkim.underSized ?? 0) > 0
-  const result = status.result === 'pass' && isByPartialSignature ? 'fail' : (status.result as DmarcResult)
+  const result = author.dmarc.status.result as DmarcResult
   if (result !== 'fail') return { result, policy, reason: null, comment, domain }
   const reason = `DMARC policy of ${domain} is ${policy}, and neither SPF (${others.spf}) nor DKIM (${others.dkim}) authenticates the message`
   return { result, policy, reason, comment, domain }

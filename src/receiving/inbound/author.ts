@@ -1,6 +1,6 @@
 import type { DMARCResult } from 'mailauth'
 import { dmarc } from 'mailauth/lib/dmarc'
-import { asciiDomain } from '../../mail/address.ts'
+import { comparableHost } from '../../mail/address.ts'
 import type { Found } from './checks.ts'
 
 /** `p=` of a DMARC record: the requested handling of failing mail. */
@@ -20,7 +20,7 @@ export function authorOf(from: string, found: Found): Author {
     const why = WHY[found.dmarcSkipReason ?? ''] ?? 'no author'
     return { isUnclear: true, why, domains: domainsOf([from, ...found.authors]) }
   }
-  const domain = normal(found.dmarc.status.header?.from ?? '')
+  const domain = comparableHost(found.dmarc.status.header?.from ?? '')
   if (domain !== shown) {
     return { isUnclear: true, why: 'ambiguous From', domains: domainsOf([from, ...found.authors]) }
   }
@@ -60,14 +60,8 @@ const WHY: Record<string, string> = {
 
 /** The domain behind every @: a malformed address may show any of them. */
 function domainsOf(addresses: readonly string[]): string[] {
-  const domains = addresses.flatMap((address) => address.split('@').slice(1).map(normal))
+  const domains = addresses.flatMap((address) => address.split('@').slice(1).map(comparableHost))
   return [...new Set(domains)].filter((domain) => /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/.test(domain))
 }
 
-const domainOf = (address: string) => normal(address.slice(address.lastIndexOf('@') + 1))
-
-/** Lower-case A-labels without the root dot; an invalid domain name is returned unchanged. */
-function normal(domain: string): string {
-  const plain = domain.trim().toLowerCase().replace(/\.$/, '')
-  return /[^\x00-\x7f]/.test(plain) ? asciiDomain(plain) || plain : plain
-}
+const domainOf = (address: string) => comparableHost(address.slice(address.lastIndexOf('@') + 1))

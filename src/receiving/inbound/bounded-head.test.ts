@@ -142,6 +142,7 @@ describe('the header that is processed', () => {
   test.each<[string, number, (count: number) => string]>([
     ['names', L.signedNames, (count) => `DKIM-Signature: h=${names(count).join(':')}`],
     ['blanks in a row', L.blanksInRow, (count) => `DKIM-Signature: a${' '.repeat(count)}b`],
+    ['bytes of i=', L.identityBytes, (count) => `DKIM-Signature: i=${'a'.repeat(count - 3)}; v=1`],
     ['bytes beyond ASCII', L.foreignBytes, (count) => `DKIM-Signature: ${'é'.repeat(count / 2)}`],
   ])('keeps a signature with the maximum of %s', (_, most, field) => {
     const keeps = (count: number) => text(bounded(mailOf(FROM, field(count))).raw).includes('DKIM-Signature')
@@ -152,6 +153,12 @@ describe('the header that is processed', () => {
     const { raw, fault } = bounded(mailOf(FROM, ...times(L.signatures + 2, (at) => signature(['from'], at))))
     expect(fault).toBeNull()
     expect(text(raw)).toBe(text(mailOf(FROM, ...times(L.signatures, (at) => signature(['from'], at)))))
+  })
+
+  test('keeps fewer signatures of a large header', () => {
+    const large = `X: ${'a'.repeat(L.signedBytes / 4)}`
+    const { raw } = bounded(mailOf(FROM, large, ...times(5, (at) => signature(['from'], at))))
+    expect(text(raw)).toBe(text(mailOf(FROM, large, ...times(3, (at) => signature(['from'], at)))))
   })
 
   test('is empty when the domain of the author is too long', () => {

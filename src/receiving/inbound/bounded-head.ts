@@ -6,6 +6,9 @@ import { startsField } from '../../mail/header-fields.ts'
 export const HEAD_LIMITS = {
   /** Each costs a lookup and an RSA operation; further signatures are ignored. */
   signatures: 20,
+  /** Bytes of the header times signatures: mailauth canonicalizes a field again for each signature, 25 ms for a
+   *  megabyte of blanks. Signatures beyond this are ignored. */
+  signedBytes: 1_048_576,
   /** h= names of one signature or seal. Real mail has at most about 60. A signature with more is ignored. */
   signedNames: 150,
   /** Tags or results of one signature, seal or list of results. mailauth removes empty results one by one: 180,000 took
@@ -20,9 +23,12 @@ export const HEAD_LIMITS = {
   bytes: 1_048_576,
   /** All From fields together; beyond this the author is unclear. 256 KB of colons took 480 ms. */
   fromBytes: 16_384,
-  /** Removing blanks takes quadratic time: 20 fields with 45,000 each took 43 s. A signature or seal with a longer run
-   *  is ignored. */
-  blanksInRow: 256,
+  /** Removing blanks takes quadratic time: 20 fields with 45,000 each took 43 s, and a megabyte of runs of 256 took 0.4
+   *  s. Real mail has about ten. A signature or seal with a longer run is ignored. */
+  blanksInRow: 100,
+  /** Of i=; three times an address (RFC 5321 §4.5.3.1) with some folds. Names of its domain may be in quoted-printable,
+   *  and 26,000 letters took 3.8 s. A signature with more is ignored. */
+  identityBytes: 1_000,
   /** Limit for one signature or seal, and behind one @ of From. Converting a name to A-labels takes quadratic time, and
    *  mailauth does it several times. Names have at most 253 characters. */
   foreignBytes: 768,
@@ -44,14 +50,16 @@ export function bounded(raw: Uint8Array): { raw: Buffer; fault: HeadFault | null
     end - start <= HEAD_LIMITS.fromBytes && LONG_NAME.test(bytes.toString('latin1', start, end))
   if (from.some(isTooLong)) return { raw: Buffer.from('\r\n'), fault: 'header too large' }
   const separator = separatorOf(bytes)
-  const fault = fromBytes > HEAD_LIMITS.fromBytes ? 'header too large' : faultOf(bytes, separator.end)
+  const { fault, end } = scanned(bytes, separator.end)
+  if (fromBytes > HEAD_LIMITS.fromBytes) return { raw: fromFieldOf(bytes, from), fault: 'header too large' }
   if (fault !== null) return { raw: fromFieldOf(bytes, from), fault }
   const signatures = rangesOf(bytes, 'dkim-signature')
+  const most = Math.min(HEAD_LIMITS.signatures, Math.floor(HEAD_LIMITS.signedBytes / Math.max(1, end)))
   const dropped = [
     ...(separator.end > 0 ? [separator] : []),
-    ...signatures.slice(HEAD_LIMITS.signatures),
-    ...[...signatures.slice(0, HEAD_LIMITS.signatures), ...SEALS.flatMap((key) => rangesOf(bytes, key))].filter(
-      (field) => isExcessive(bytes, field),
+    ...signatures.slice(most),
+    ...[...signatures.slice(0, most), ...SEALS.flatMap((key) => rangesOf(bytes, key))].filter((field) =>
+      isExcessive(bytes, field),
     ),
   ]
   dropped.sort((a, b) => a.start - b.start)
@@ -60,27 +68,30 @@ export function bounded(raw: Uint8Array): { raw: Buffer; fault: HeadFault | null
 }
 
 const [TAB, LF, CR, SPACE, COLON, SEMICOLON] = [9, 10, 13, 32, 58, 59]
-const LONG_BLANK = new RegExp(`[ \\t\\r\\n]{${HEAD_LIMITS.blanksInRow + 1}}`)
+const IDENTITY = /^[ \t\r\n]*i[ \t\r\n]*=/
 const LONG_NAME = new RegExp(`@[^\\s<>(),;:"@]{${HEAD_LIMITS.authorNameBytes + 1}}`)
 const SEALS = ['arc-seal', 'arc-message-signature', 'arc-authentication-results']
 
-function faultOf(bytes: Buffer, start: number): HeadFault | null {
+/** `end`: the offset of the empty line, or of the line with the fault. */
+function scanned(bytes: Buffer, start: number): { fault: HeadFault | null; end: number } {
   const { lines: mostLines, bytes: mostBytes, fields: mostFields, linesInField } = HEAD_LIMITS
   let lines = 0
   let fields = 0
   let inField = 0
-  for (let at = start; lines <= mostLines && at <= mostBytes; lines++) {
+  let at = start
+  for (; lines <= mostLines && at <= mostBytes; lines++) {
     const newline = bytes.indexOf(LF, at)
-    if (newline === at || (newline === at + 1 && bytes[at] === CR) || at === bytes.length) return null
+    if (newline === at || (newline === at + 1 && bytes[at] === CR) || at === bytes.length)
+      return { fault: null, end: at }
     const isContinued = bytes[at] === SPACE || bytes[at] === TAB
-    if (isContinued ? fields === 0 : !startsField(bytes, at)) return 'malformed header'
+    if (isContinued ? fields === 0 : !startsField(bytes, at)) return { fault: 'malformed header', end: at }
     if (!isContinued) fields++
     inField = isContinued ? inField + 1 : 1
     if (fields > mostFields || inField > linesInField) break
-    if (newline < 0) return null
+    if (newline < 0) return { fault: null, end: bytes.length }
     at = newline + 1
   }
-  return 'header too large'
+  return { fault: 'header too large', end: at }
 }
 
 /** h= names are separated by colons, which other tags hardly contain. */
@@ -88,13 +99,20 @@ function isExcessive(bytes: Buffer, { start, end }: FieldRange): boolean {
   let colons = 0
   let semicolons = 0
   let foreign = 0
+  let blanks = 0
   for (let at = start; at < end; at++) {
-    if (bytes[at] === COLON) colons++
-    else if (bytes[at] === SEMICOLON) semicolons++
-    else if (bytes[at]! > 0x7f) foreign++
+    const byte = bytes[at]!
+    if (byte === COLON) colons++
+    else if (byte === SEMICOLON) semicolons++
+    else if (byte > 0x7f) foreign++
+    blanks = byte === SPACE || byte === TAB || byte === CR || byte === LF ? blanks + 1 : 0
+    if (blanks > HEAD_LIMITS.blanksInRow) return true
   }
   if (foreign > HEAD_LIMITS.foreignBytes || semicolons > HEAD_LIMITS.tags) return true
-  return colons > HEAD_LIMITS.signedNames || LONG_BLANK.test(bytes.toString('latin1', start, end))
+  if (colons > HEAD_LIMITS.signedNames) return true
+  const text = bytes.toString('latin1', start, end)
+  const tags = text.slice(text.indexOf(':') + 1).split(';')
+  return tags.some((tag) => tag.length > HEAD_LIMITS.identityBytes && IDENTITY.test(tag))
 }
 
 /** Several would be ambiguous, as readers differ about a malformed header. */

@@ -2,7 +2,7 @@ import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import type { Domain } from '../../model/domain.ts'
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import type { InboundRoute } from '../../model/inbound-route.ts'
-import { type Message, messageStatus, TRANSACTIONAL } from '../../model/message.ts'
+import { type Message, messageStatus, NO_SENDER_FIELDS } from '../../model/message.ts'
 import type { MintId } from '../../os/ids.ts'
 import { plannedDeliveries, suppressedEvents } from '../../sending/submission/draft.ts'
 import type { ForwardRoute } from '../../sending/submission/forwarding.ts'
@@ -13,21 +13,19 @@ import type { MailHead, Seal } from './inbound-result.ts'
 /** Mail that a route forwards. Outbound gives it a return path at the domain's return path host (VERP), so that SPF
  *  passes for us and bounces return to us; bounces never reach the author and nothing here replies to anyone. The
  *  author stays unchanged, so DMARC at the target depends on the author's DKIM and our ARC seal. Where the mail must change
- *  for the next server (sending/outbound/finished-mail.ts), the author's DKIM breaks; our seal is for the folded lines (read.ts) and
- *  breaks only where parts are re-encoded. */
+ *  for the next server (sending/outbound/finished-mail.ts), the author's DKIM breaks; our seal is for the folded lines
+ *  (read.ts) and breaks only where parts are re-encoded. */
 
 /** Whether the route forwards its mail. */
 export function isForward(route: InboundRoute): route is ForwardRoute {
   return route.action.type === 'forward'
 }
 
-/** Domain → its key for ARC seals: a published RSA key, which every verifier supports. Throws when the domain has none;
- *  the sender then retries and no mail is lost. */
-export function sealOf(domain: Domain): Seal {
+/** Domain → its key for ARC seals: a published RSA key, which every verifier supports; null if it has none. */
+export function sealOf(domain: Domain): Seal | null {
   const rsa = domain.dkim.filter(({ algorithm }) => algorithm === 'rsa-sha256')
   const key = rsa.find(({ state }) => state === 'active') ?? rsa.find(({ state }) => state === 'retiring')
-  if (key === undefined) throw new Error(`${domain.name} has no published RSA key for the ARC seal`)
-  return { domain: domain.name, selector: key.selector, privateKeyPem: key.privateKeyPem }
+  return key === undefined ? null : { domain: domain.name, selector: key.selector, privateKeyPem: key.privateKeyPem }
 }
 
 /** A mail that a route accepted. */
@@ -55,21 +53,21 @@ export async function forwardOf(
 
 function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string[]): Message {
   return {
+    ...NO_SENDER_FIELDS,
     id,
     organizationId: inbound.organizationId,
     domainId: inbound.domainId,
     keyId: null, // no API key submitted it
     mode: 'live',
     source: 'smtp',
-    stream: TRANSACTIONAL,
     status: 'queued',
     from: head.fromHeader,
     to,
     cc: null,
     bcc: null,
     replyTo: null,
+    replies: null,
     subject: inbound.subject,
-    tags: [],
     metadata: { inbound_id: inbound.id, inbound_route: inbound.routeId },
     templateId: null,
     sizeBytes: inbound.sizeBytes,
@@ -77,7 +75,6 @@ function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string
     createdAt: inbound.receivedAt,
     scheduledAt: null,
     expiresAt: null,
-    requireTls: false,
     unsubscribe: false,
     trackOpens: false,
     trackClicks: false,

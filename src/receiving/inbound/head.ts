@@ -1,4 +1,6 @@
+import { isAutoReply } from '../../mail/auto-reply.ts'
 import { decodeWords, firstAddress, type HeaderField } from '../../mail/header-fields.ts'
+import { MOST_ANSWERED } from '../../model/inbound-message.ts'
 import type { MailHead } from './inbound-result.ts'
 
 /** Every forwarded mail carries this header with the installation's tag. Mail that returns with the tag is refused. */
@@ -16,6 +18,26 @@ export function headOf(fields: readonly HeaderField[]): MailHead {
     subject: decodeWords(first('subject') ?? ''),
     messageId: first('message-id') ?? '',
     hops: all('received').length,
+    answers: answersOf(first('in-reply-to') ?? '', first('references') ?? ''),
+    autoSubmitted: isAutoReply(fields) || fields.some(({ key, value }) => LIST_MARKS.get(key)?.test(value)),
     loop: all(LOOP_HEADER.toLowerCase()).join('\n') || null,
   }
+}
+
+/** RFC 2919, RFC 2369 §3.4, and an old custom; a report of a mail server (RFC 6522). */
+const LIST_MARKS: ReadonlyMap<string, RegExp> = new Map([
+  ['list-id', /\S/],
+  ['list-post', /\S/],
+  ['precedence', /^list$/i],
+  ['content-type', /^multipart\/report\b/i],
+])
+
+const MESSAGE_ID = /<[^<>\s]{1,900}>/g
+/** Header text that is searched: 20 IDs of usual length many times over. */
+const MOST_CHARACTERS = 20_000
+
+function answersOf(inReplyTo: string, references: string): string[] {
+  const direct = inReplyTo.slice(0, MOST_CHARACTERS).match(MESSAGE_ID) ?? []
+  const thread = references.slice(-MOST_CHARACTERS).match(MESSAGE_ID) ?? []
+  return [...new Set([...direct, ...thread.toReversed()])].slice(0, MOST_ANSWERED)
 }

@@ -65,6 +65,10 @@ export interface MailHead {
   messageId: string
   /** Number of Received headers in the incoming mail. */
   hops: number
+  /** Message-IDs that it names, with angle brackets: that of In-Reply-To first, then References from the nearest on. */
+  answers: string[]
+  /** An auto-reply, a report, or mail of a list. */
+  autoSubmitted: boolean
   /** Loop headers of all installations that forwarded it, one per line; null if none. */
   loop: string | null
 }
@@ -85,8 +89,8 @@ export type ReaderJob =
   | { kind: 'report'; jobId: number; raw: RawMail; returnPath: string }
   /** Mail to a report address of a domain. */
   | { kind: 'policy_report'; jobId: number; raw: RawMail; envelope: ReadingJob['envelope'] }
-  /** Stored raw mail whose attachments are wanted. */
-  | { kind: 'attachments'; jobId: number; raw: Uint8Array }
+  /** Stored raw mail of which one attachment is wanted, by its position from 1. */
+  | { kind: 'attachment'; jobId: number; raw: Uint8Array; place: number }
   /** A stored mail to post to its route's endpoint. */
   | ({ kind: 'post'; jobId: number } & InboundPost)
 
@@ -100,8 +104,8 @@ export type ReaderAnswer =
   /** `digest`: SHA-256 of the raw mail. */
   | { kind: 'report'; content: ReportContent; digest: Uint8Array }
   | { kind: 'policy_report'; read: ReportRead; bugs: string[] }
-  /** In the order of ParsedMail.attachments. */
-  | { kind: 'attachments'; contents: Uint8Array[] }
+  /** Position in the order of ParsedMail.attachments; null if there is none. */
+  | { kind: 'attachment'; content: Uint8Array | null }
   /** `inboundBody` of the mail; null if it has other attachments than the stored content lists. */
   | { kind: 'post'; body: Uint8Array | null }
 

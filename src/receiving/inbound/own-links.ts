@@ -8,7 +8,7 @@ import { secretLink } from './replies.ts'
 export interface OwnLinks {
   /** Tokens of invitations and password links. */
   tokens: string[]
-  /** Paths of links that confirm a forward. Those that stop one are no secret, and people may quote them for ever. */
+  /** Paths of links that confirm a forward. Links that stop a forward are not secret, so people may quote them. */
   forwards: string[]
 }
 
@@ -21,9 +21,9 @@ const FORWARD = /\/forward\/c\/[\w-]+\.[\w-]{22}(?![\w-])/g
 const FORWARD_WITHIN = '%2Fforward%2Fc%2F'
 const LONGEST_FORWARD = 2_100
 
-/** Raw mail, its decoded texts and its parts (null: unknown) → what looks like a link of ours. Runs in a reader. Every part
- *  is searched, also those of attached mails, without its transfer encoding, and the raw mail as it is. Hexadecimal words
- *  elsewhere than in a link count only while MOST_LINKS allows. */
+/** Finds what looks like a link of ours in a raw mail, its decoded texts and its parts (null: unknown). Runs in a reader.
+ *  Every part is searched, also those of attached mails, without its transfer encoding, and the raw mail as it is.
+ *  Hexadecimal words elsewhere than in a link count only while MOST_LINKS allows. */
 export function ownLinksIn(raw: Uint8Array, texts: readonly string[], mail: MimePart | null): OwnLinks {
   const [linked, bare, forwards] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const add = (found: Set<string>, pattern: RegExp, text: string) => {

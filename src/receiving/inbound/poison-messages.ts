@@ -9,7 +9,7 @@ export interface PoisonMessages {
   add(digest: Uint8Array, sizeBytes: number, now: number): void
 }
 
-export const POISON_LIMITS = {
+const POISON_LIMITS = {
   /** Beyond this the oldest is dropped: its sender is deferred once more. */
   mails: 1_000,
   /** RFC 5321 §4.5.4.1 asks senders to retry for 4 to 5 days. */

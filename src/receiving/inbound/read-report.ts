@@ -27,7 +27,8 @@ export async function readReportMail(
   }
 }
 
-/** The registrable domain of the author, or the domain of a large receiver's reports. DMARC decides; for a domain without a DMARC record, a passed SPF or DKIM domain of the same organization. */
+/** The registrable domain of the author, or the domain of a large receiver's reports. DMARC decides; for a domain without
+ *  a DMARC record, a passed SPF or DKIM domain of the same organization. */
 function reporterOf(from: string, returnPath: string, { verdicts, results }: Authentication): string | null {
   const domain = asciiDomain(domainOf(from))
   if (domain === '') return null

@@ -4,14 +4,16 @@ import { type ParsedMail, packParsed, packRaw } from '../../mail/inbound-content
 import { foldLongLines } from '../../mail/long-lines.ts'
 import { packMime } from '../../mail/mime-content.ts'
 import { parseMail } from '../../mail/parse.ts'
+import { isLikeReplyAddress } from '../../mail/reply-address.ts'
+import { type Reply, replyOf } from '../../mail/reply-html.ts'
 import { type InboundAttachments, LISTED_ATTACHMENTS, LISTED_CHARACTERS } from '../../model/inbound-message.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Clock } from '../../os/clock.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
-import type { InboundResult, ReaderSettings, ReadingJob } from './inbound-result.ts'
+import type { InboundResult, MailHead, ReaderSettings, ReadingJob } from './inbound-result.ts'
 import { ownLinksIn } from './own-links.ts'
-import { arcFieldsOf, type SignSeal } from './seal.ts'
+import { arcFieldsOf, type SignSeal, unsealedMail } from './seal.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
 
@@ -28,9 +30,9 @@ export interface ReaderContext {
   onBug: (error: unknown) => void
 }
 
-/** Reads one mail: authenticate → parse → prepend trace fields → seal forwards → pack. No mail is lost: a failed
- *  authentication gives undecided verdicts, and an unreadable mail is parsed as far as possible. Rejects only when
- *  memory runs out. */
+/** Reads one mail: authenticates it, parses it, prepends trace fields, seals forwards and packs the result. No mail is
+ *  lost: a failed authentication gives undecided verdicts, and an unreadable mail is parsed as far as possible. Rejects
+ *  only when memory runs out. */
 export async function readMail(job: ReadingJob, context: ReaderContext): Promise<InboundResult> {
   const { hostname } = context.settings
   context.onWork()
@@ -40,7 +42,7 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, context)
   context.onWork()
   tidy(mail)
-  const { parsed, attachments, parseError, ownLinks } = await parsedInTime(mail, context.clock)
+  const { parsed, attachments, parseError, ownLinks } = await parsedInTime(mail, head, job, context)
   tidy(mail)
   return {
     verdicts,
@@ -87,15 +89,26 @@ export async function authenticated(
   }
 }
 
-async function parsedInTime(mail: Uint8Array, clock: Clock) {
+async function parsedInTime(mail: Uint8Array, head: MailHead, job: ReadingJob, { clock, onWork }: ReaderContext) {
   const done = new AbortController()
   try {
     const { parsed, parseError, mail: parts } = await parseMail(mail, clock.sleep(PARSE_MS, done.signal))
     const ownLinks = ownLinksIn(mail, [parsed.textBody, parsed.htmlBody], parts)
-    return { parsed: packParsed(parsed), attachments: listedOf(parsed), parseError, ownLinks }
+    onWork()
+    const reply = isAnswer(head, job.envelope) ? replyOf(head.subject, parsed.textBody, parsed.htmlBody) : NO_REPLY
+    const whole = { ...parsed, replyText: reply.text, replyHtml: reply.html }
+    return { parsed: packParsed(whole), attachments: listedOf(parsed), parseError, ownLinks }
   } finally {
     done.abort()
   }
+}
+
+const NO_REPLY: Reply = { text: null, html: null }
+
+/** A person's answer, for one of the recipients at least: inbound-payload.ts decides for each. */
+function isAnswer(head: MailHead, { returnPath, recipients }: ReadingJob['envelope']): boolean {
+  if (head.autoSubmitted || returnPath === '') return false
+  return head.answers.length > 0 || recipients.some(isLikeReplyAddress)
 }
 
 function listedOf({ attachments }: ParsedMail): InboundAttachments {
@@ -115,10 +128,10 @@ async function forwarded(
   { verdicts, results }: Pick<Authentication, 'verdicts' | 'results'>,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   if (job.seals.length === 0) return []
-  const unsealed = forForward(mail, job, hostname)
+  const forward = forForward(mail, job, hostname)
   // Outbound folds the lines (finished-mail.ts), so that the attempt can say it. The seal is for what goes out.
-  const { bytes } = foldLongLines(unsealed)
-  const folded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const { bytes } = foldLongLines(forward)
+  const unsealed = await unsealedMail(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), verdicts.arc)
   const found = authenticationResultsPayload(hostname, results)
   const forwards: Uint8Array<ArrayBuffer>[] = []
   for (const [at, seal] of job.seals.entries()) {
@@ -127,8 +140,9 @@ async function forwarded(
       onWork()
       return signature
     }
-    const fields = await arcFieldsOf(folded, verdicts.arc, found, seal, job.receivedAt, signWith)
-    forwards.push(packMime(Buffer.concat([fields, unsealed])))
+    const fields =
+      unsealed === null ? Buffer.alloc(0) : await arcFieldsOf(unsealed, found, seal, job.receivedAt, signWith)
+    forwards.push(packMime(Buffer.concat([fields, forward])))
   }
   return forwards
 }

@@ -11,7 +11,7 @@ import type { RequestReply } from './reader.ts'
 import { isSealText } from './seal-text.ts'
 
 /** Limits on requests from readers to the main thread. */
-export const READER_LIMITS = {
+const READER_LIMITS = {
   /** Per mail. SPF may query 10 names and the hosts of 10 MX (RFC 7208 §4.6.4), 20 signatures and 50 seals two keys
    *  each, DMARC 8 names (RFC 9989 §4.10), or those of 10 authors when the author is unclear. Further lookups return
    *  `temporary`. */

@@ -61,21 +61,24 @@ async function perform(
       const read = await readReportMail({ envelope: job.envelope, raw }, readerContext(job.jobId, bugs))
       return { kind: 'policy_report', read, bugs }
     }
-    case 'attachments': {
+    case 'attachment': {
       // Stored mail has three more fields than the mail that was parsed; its parts are the same.
-      const contents = await parseAttachments(raw, new Promise(() => {}))
-      return { kind: 'attachments', contents }
+      const [content = null] = await parseAttachments(raw, new Promise(() => {}), job.place)
+      return { kind: 'attachment', content }
     }
   }
 }
 
-async function makePost({ message, parsed: packed, raw }: InboundPost, context: JobContext): Promise<ReaderAnswer> {
+async function makePost(
+  { message, parsed: packed, raw, replies }: InboundPost,
+  context: JobContext,
+): Promise<ReaderAnswer> {
   const isRead = typeof raw !== 'string'
   const contents = isRead ? await parseAttachments(unpackRaw(raw), new Promise(() => {})) : raw === 'absent' ? null : []
   context.working()
   const parsed = unpackParsed(packed)
   if (isRead && contents?.length !== parsed.attachments.length) return { kind: 'post', body: null }
-  const body = inboundBody(message, parsed, contents)
+  const body = inboundBody(message, parsed, contents, replies)
   context.handOver(body.buffer)
   return { kind: 'post', body }
 }

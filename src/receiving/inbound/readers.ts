@@ -1,4 +1,5 @@
 import type { MakeInboundBody } from '../../events/webhooks/inbound-payload.ts'
+import { Refusal } from '../../model/refusal.ts'
 import type { SharedResolver } from '../../net/dns/resolver.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
@@ -37,8 +38,9 @@ export interface Readers {
   /** Mail to a report address → the report in it and its reporter; null where other mail would be stored unparsed.
    *  Rejects like `read`. */
   policyReport(mail: Pick<JobOfMail, 'raw' | 'envelope'>): Promise<ReportRead | null>
-  /** Raw mail → its attachments in the order of ParsedMail.attachments; null when they cannot be read. */
-  attachments(raw: Uint8Array): Promise<Uint8Array[] | null>
+  /** Raw mail → its attachment at this position, from 1, in the order of ParsedMail.attachments; null if there is none.
+   *  Refused with `invalid_state` if the mail crashes the readers, and with `unavailable` while they stop. */
+  attachment(raw: Uint8Array, place: number): Promise<Uint8Array | null>
   makeBody: MakeInboundBody
   state(): PoolState
   /** Ends the readers; jobs in progress reject with 451. */
@@ -170,13 +172,15 @@ export function createReaders(options: {
       for (const error of answer.bugs) log.error('message parsing failed with an internal error', { job: jobId, error })
       return answer.read
     },
-    attachments: async (raw) => {
+    attachment: async (raw, place) => {
       try {
-        const answer = await pool.run({ kind: 'attachments', jobId: ++lastJobId, raw })
-        return answer.kind === 'attachments' ? answer.contents : null
+        const answer = await pool.run({ kind: 'attachment', jobId: ++lastJobId, raw, place })
+        return answer.kind === 'attachment' ? answer.content : null
       } catch (error) {
-        if (!(error instanceof PoolStopped)) log.warn('attachments unreadable', { error: String(error) })
-        return null
+        if (error instanceof PoolStopped)
+          throw new Refusal('unavailable', 'This server is stopping. Try again later.', { retryAfterSeconds: 5 })
+        log.warn('attachment unreadable', { error: String(error) })
+        throw new Refusal('invalid_state', 'This message cannot be parsed. You can still download the raw message.')
       }
     },
     makeBody: async (post) => {

@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { PolicyReport } from '../../mail/policy-report.ts'
 import type { TlsReport } from '../../mail/received-tls-report.ts'
 import type { Domain } from '../../model/domain.ts'
@@ -89,13 +90,13 @@ function resultsFor(name: string, { policies }: TlsReport): { kind: 'tls'; resul
   const ours = policies.filter(({ domain }) => domain === name)
   if (ours.length === 0) return false
   const results = ours.flatMap(({ type, successful, failed, failures }) => {
-    const policy = type.slice(0, MAX_WORD)
+    const policy = cutText(type, MAX_WORD)
     const explained = failures.reduce((sum, { sessions }) => sum + sessions, 0)
     return [
       { policy, result: '', host: '', sessions: successful },
       ...failures.map(({ result, host, sessions }) => ({
         policy,
-        result: result.slice(0, MAX_WORD) || UNSPECIFIED_RESULT,
+        result: cutText(result, MAX_WORD) || UNSPECIFIED_RESULT,
         host,
         sessions,
       })),

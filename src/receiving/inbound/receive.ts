@@ -1,6 +1,7 @@
 import type { ForwardLinks } from '../../mail/forward-link.ts'
+import type { ReplyTarget } from '../../mail/reply-address.ts'
 import type { Domain } from '../../model/domain.ts'
-import type { InboundMessage, NotForwarded } from '../../model/inbound-message.ts'
+import type { AnsweredMessage, InboundMessage, NotForwarded } from '../../model/inbound-message.ts'
 import type { InboundRoute } from '../../model/inbound-route.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { MailLog } from '../../os/mail-log.ts'
@@ -9,6 +10,7 @@ import type { Forwarding } from '../../sending/submission/forwarding.ts'
 import type { AcceptedInbound, Store } from '../../storage/store.ts'
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import type { IncomingMail } from '../smtp-server/session.ts'
+import { answeredMessage, repliedEvent } from './answered.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
 import type { InboundResult, ReadingJob } from './inbound-result.ts'
@@ -18,23 +20,22 @@ import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
 import { receiveCanary } from './receive-canary.ts'
 import { receiveReport } from './receive-report.ts'
-import type { RecipientTarget } from './recipient.ts'
+import { partIdOf, type RecipientTarget } from './recipient.ts'
 import { createRepeats } from './repeats.ts'
 import * as replies from './replies.ts'
 
-/** The path of an inbound mail at the end of DATA: received mail → everything it becomes is durable → text behind `250
- *  2.0.0 `.
+/** Handles an inbound mail at the end of DATA: stores everything that it becomes, then returns the text behind `250 2.0.0 `.
  *
  *  The store is called once, in one transaction: raw mail, a record per route, webhook deliveries, forwards. A process
  *  killed before has stored nothing and the sender, still without reply, retries; a process killed after has stored
  *  everything.
  *  Not forwarded: to unconfirmed targets and for unverified domains. The mail is stored and its record gives the
  *  reason.
- *  Refused permanently (5yz): a loop, a secret link of this server, mail that fails a route's authentication policy, and a forgery of our own domain
- *  that would be forwarded.
- *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its storage
- *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
- *  and logs these).
+ *  Refused permanently (5yz): a loop, a secret link of this server, mail that fails a route's authentication policy, and a
+ *  forgery of our own domain that would be forwarded.
+ *  Deferred (4yz): mail that crashed two readers (stored without parsing at the next attempt), an organization over its
+ *  storage or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener
+ *  replies and logs these).
  *  Mail to a report address: receive-report.ts. Canaries: receive-canary.ts.
  *  Route removed since RCPT: it still receives the mail; its webhook delivery fails at once.
  *  Lost: nothing. An unreadable mail is stored as received, with `parseError`.
@@ -80,7 +81,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
       requireProof(route.authentication, result)
       if (sendTo.length === 0) continue
       requireOwnName(domain.name, result)
-      if (!repeats.take(route.id, result.head.messageId, mail.receivedAt)) {
+      if (!repeats.take(partIdOf(route, domain), result.head.messageId, mail.receivedAt)) {
         throw replies.loopDetected('this route forwarded the same Message-ID too often')
       }
     }
@@ -97,12 +98,13 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
   }
 }
 
-/** A mail's part for one route. */
+/** A mail's part for one route and domain: a key that is limited to one domain sees no recipients of another. */
 interface Part {
   /** Null for mail stored for the domain's postmaster or abuse. */
   route: InboundRoute | null
-  /** Domain of the part's first recipient: only a catch-all can have recipients in several domains. */
   domain: Domain
+  /** As in RecipientTarget, of the first recipient that has it. */
+  answers: ReplyTarget | null
   /** As in RCPT. */
   to: string[]
   /** Forward targets; empty for other actions. */
@@ -120,7 +122,7 @@ function facts({ session, returnPath, receivedAt }: IncomingMail<RecipientTarget
   return { returnPath: returnPath?.address ?? '', remoteAddress: session.remoteAddress, receivedAt }
 }
 
-/** Recipients → one part per route, in RCPT order; each address once. */
+/** Recipients → one part per route and domain, in RCPT order; each address once. */
 async function partsByRoute(
   mail: IncomingMail<RecipientTarget>,
   forwarding: ReceiveDeps['forwarding'],
@@ -130,13 +132,17 @@ async function partsByRoute(
     if (as.kind !== 'route' && as.kind !== 'reserved') continue
     const { domain } = as
     const route = as.kind === 'route' ? as.route : null
-    const id = route?.id ?? domain.id
+    const answers = as.kind === 'route' ? as.answers : null
+    const id = partIdOf(route, domain)
     const part = parts.get(id)
     if (part === undefined) {
       const targets =
         route !== null && isForward(route) ? await forwarding.targetsOf(route, domain) : { to: [], not: [] }
-      parts.set(id, { route, domain, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
-    } else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
+      parts.set(id, { route, domain, answers, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
+    } else {
+      part.answers ??= answers
+      if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
+    }
   }
   return [...parts.values()]
 }
@@ -153,7 +159,12 @@ function jobFor(
   parts: readonly Part[],
   loopTag: string,
 ): Omit<Parameters<Readers['read']>[0], 'raw'> {
-  const seals = parts.filter(({ sendTo }) => sendTo.length > 0).map(({ domain }) => sealOf(domain))
+  const forwarding = parts.filter(({ sendTo }) => sendTo.length > 0)
+  const seals = forwarding.map(({ domain }) => {
+    const seal = sealOf(domain)
+    if (seal === null) throw replies.noSeal(domain.name) // since RCPT (quota.ts)
+    return seal
+  })
   return {
     envelope: envelopeOf(mail),
     receivedAt: mail.receivedAt,
@@ -170,17 +181,24 @@ async function take(
 ): Promise<AcceptedPart[]> {
   const forwards = result.forwards.values() // in the order of `seals`, that is of the forwarding parts
   const taken: AcceptedPart[] = []
+  const replied = new Set<string>()
   for (const part of parts) {
-    const message = describe(mintId('inb'), mail, part, result)
     const { route } = part
+    const answered = await answeredMessage(part, result.head, store)
+    const message = describe(mintId('inb'), mail, { ...part, answered }, result)
+    // Several routes may receive one answer.
+    const isFirst = answered !== null && !replied.has(answered.deliveryId)
+    if (isFirst) replied.add(answered.deliveryId)
+    const reply = isFirst ? repliedEvent(message, answered, mintId) : null
     if (part.sendTo.length === 0 || route === null) {
-      taken.push({ message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null })
+      const deliveryId = route?.action.type === 'webhook' ? mintId('whd') : null
+      taken.push({ message, deliveryId, forward: null, replied: reply })
       continue
     }
     const target = { to: part.sendTo, pool: forwarding.poolOf(part.domain) }
     const inbound = { ...message, routeId: route.id }
     const forward = await forwardOf(inbound, target, result.head, sealed(forwards), { store, mintId })
-    taken.push({ message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward })
+    taken.push({ message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward, replied: reply })
   }
   return taken
 }
@@ -188,7 +206,7 @@ async function take(
 function describe(
   id: string,
   mail: IncomingMail<RecipientTarget>,
-  { route, domain, to, notForwarded }: Part,
+  { route, domain, to, notForwarded, answered }: Part & { answered: AnsweredMessage | null },
   result: InboundResult,
 ) {
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
@@ -212,6 +230,9 @@ function describe(
     parseError: result.parseError,
     forwardedAs: null,
     notForwarded,
+    inReplyTo: answered?.deliveryId ?? null,
+    // A person's mail has a return path (RFC 5321 §4.5.5).
+    autoSubmitted: result.head.autoSubmitted || returnPath === '',
   }
   return message
 }
@@ -226,7 +247,8 @@ function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Ar
 function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, notify }: ReceiveDeps): void {
   if (taken.some(({ deliveryId }) => deliveryId !== null)) notify('inbound deliveries')
   if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) notify('deliveries')
-  if (taken.some(({ forward }) => forward !== null && forward.events.length > 0)) notify('webhook deliveries')
+  const hasEvents = taken.some(({ forward, replied }) => replied != null || (forward?.events.length ?? 0) > 0)
+  if (hasEvents) notify('webhook deliveries')
   for (const { message, forward } of taken) {
     const { id, routeId, sizeBytes, verdicts } = message
     const { spf, dkim, dmarc } = verdicts

@@ -1,5 +1,6 @@
 import { isReportAddress } from '../../domains/report-address.ts'
 import type { Mailbox } from '../../mail/address.ts'
+import { type ReplyTarget, routeEndOf } from '../../mail/reply-address.ts'
 import { type Domain, isOwned } from '../../model/domain.ts'
 import {
   chooseRoute,
@@ -13,12 +14,14 @@ import type { Store } from '../../storage/store.ts'
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import type { EnvelopeAddress } from '../smtp-server/session.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
+import type { ReplyOf } from './reply-of.ts'
 
 /** The meaning of an inbound recipient. */
 export type RecipientTarget =
   /** One of our return paths: the mail is a report about mail we sent. */
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
-  | { kind: 'route'; route: InboundRoute; domain: Domain }
+  /** `answers`: what the reply address stands for; null for other addresses. Its route may be another one, which is gone. */
+  | { kind: 'route'; route: InboundRoute; domain: Domain; answers: ReplyTarget | null }
   /** The address of one canary mail that this server sent to itself. */
   | { kind: 'canary'; canaryId: string }
   /** For DMARC and TLS reports about the domain. */
@@ -26,14 +29,20 @@ export type RecipientTarget =
   /** Postmaster or abuse without a route: the mail is stored for the organization. */
   | { kind: 'reserved'; domain: Domain }
 
+/** Recipients with the same one share a record. */
+export const partIdOf = (route: Pick<InboundRoute, 'id'> | null, domain: Pick<Domain, 'id'>): string =>
+  `${route?.id ?? ''} ${domain.id}`
+
 /** Sources of domains, routes and return paths. */
 export interface RecipientDeps {
   store: { snapshot: Pick<Store['snapshot'], 'domainByReturnPathHost' | 'domainByName' | 'enabledRoutes'> }
   feedback: Pick<Feedback, 'recognize'>
+  /** Local part and organization → what the reply address stands for; null for any other address, and after its time. */
+  replyOf: ReplyOf
   /** Our own name: the domain of a postmaster address without one. Mail to it that no route reads goes to the
    *  postmaster of the closest owned parent domain, whose owner publishes our name. */
   hostname: string
-  /** Config `sending.require_verified_domain`: false lets a claim receive like an owned domain. */
+  /** Config `sending.require_verified_domain`. If false, a claimed domain receives mail like an owned one. */
   requireVerified: boolean
   /** Local part → the canary that it belongs to. Null: canaries are off. */
   canaryOf?: ((local: string) => string | null) | null
@@ -91,13 +100,21 @@ function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget 
 const isSame = ({ local, domain }: EnvelopeAddress, other: RecipientDeps['userMailSender'] = null) =>
   other !== null && domain === other.domain && foldLocalPart(local) === foldLocalPart(other.local)
 
-/** In subdomains of its name, a domain receives only the reserved mailboxes. */
-function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: RecipientDeps): RecipientTarget | null {
+/** A reply address goes to its route, whatever the patterns of the routes are; if that is gone, to the one that matches.
+ *  In subdomains of its name, a domain receives only the reserved mailboxes. */
+function receiverIn(
+  domain: Domain,
+  spoken: EnvelopeAddress,
+  { store, replyOf }: RecipientDeps,
+): RecipientTarget | null {
   const routes = store.snapshot.enabledRoutes(domain.organizationId)
+  const reply = domain.name === spoken.domain ? replyOf(spoken.local, domain.organizationId) : null
+  const replyRoute = reply && routes.find(({ id }) => routeEndOf(id) === reply.routeEnd)
+  if (reply && replyRoute) return { kind: 'route', route: replyRoute, domain, answers: reply }
   const address = { local: spoken.local, domain: domain.name }
   const isReserved = isReservedMailbox(routes, address)
   const choice = isReserved || domain.name === spoken.domain ? chooseRoute(routes, address) : null
-  if (choice !== null) return { kind: 'route', route: choice.route, domain }
+  if (choice !== null) return { kind: 'route', route: choice.route, domain, answers: reply }
   return isReserved ? { kind: 'reserved', domain } : null
 }
 

@@ -3,9 +3,9 @@ import type { DNSResolver } from 'mailauth'
 import { createKeyCache, toALabel } from 'mailauth/lib/tools'
 import { setNewest } from '../../os/set-newest.ts'
 
-/** Resolver → public keys of signatures and seals, each DNS record queried once per mail. Parsed keys are cached per thread while
- *  DNS returns the same record, because parsing costs more than verifying a signature. Records without a valid key are
- *  parsed each time. */
+/** Resolver → public keys of signatures and seals, each DNS record queried once per mail. Parsed keys are cached per
+ *  thread while DNS returns the same record, because parsing costs more than verifying a signature. Records without a
+ *  valid key are parsed each time. */
 export function rememberedKeys(resolver: DNSResolver): KeyCache {
   const asked = new Map<string, Promise<KeyAnswer>>()
   return {

@@ -29,6 +29,10 @@ export const storageFull = () => new SmtpReply(452, '4.3.1', 'recipient storage 
 /** The organization used up its daily forwards or monthly messages. */
 export const forwardsUsedUp = () => new SmtpReply(452, '4.7.1', 'recipient forwarding limit reached, try again later')
 
+/** A domain that is verified by another record may have no key for the ARC seal of its forwards. */
+export const noSeal = (domain: string) =>
+  new SmtpReply(451, '4.7.1', replyText(`${domain} has no published RSA key to forward with, try again later`))
+
 /** An alert stops the organization's sending, which includes forwards. */
 export const sendingStopped = () =>
   new SmtpReply(451, '4.7.1', 'recipient forwarding temporarily disabled, try again later')

@@ -131,7 +131,7 @@ const failureOf = (writing: Promise<void>): Promise<unknown> =>
     (error: unknown) => error ?? new Error('cannot write to the spool'),
   )
 
-/** RFC 6531 §4.3: ESMTPSA → UTF8SMTPSA. */
+/** RFC 6531 §4.3: ESMTPSA becomes UTF8SMTPSA. */
 function protocolOf(plain: string, utf8: boolean): string {
   return utf8 ? plain.replace(/^E?SMTP/, 'UTF8SMTP') : plain
 }

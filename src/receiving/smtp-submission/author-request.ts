@@ -1,10 +1,11 @@
 import { formatMailbox, type Mailbox } from '../../mail/address.ts'
+import { cutText } from '../../mail/cut-text.ts'
 import { addressesOf } from '../../mail/header-fields.ts'
 import { mailboxesOf } from '../../mail/mailboxes.ts'
 import { placeholderInMail } from '../../mail/placeholder-in-mail.ts'
 import { invalid } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import type { Addresses, SubmissionRequest } from '../../sending/submission/request.ts'
+import { type Addresses, PLAIN, type SubmissionRequest } from '../../sending/submission/request.ts'
 import { type AuthorMail, readAuthorMail } from './author-mail.ts'
 
 /** A submitted mail as a submission request with its idempotency key. */
@@ -13,8 +14,8 @@ export interface AuthorRequest {
   idempotencyKey: string | null
 }
 
-/** Header section (see author-mail.ts), the mail as far as placeholders are searched in it, and recipients → the request,
- *  off the main thread where threads exist. */
+/** Makes the request from the header section (see author-mail.ts), the mail as far as placeholders are searched in it,
+ *  and the recipients; off the main thread where threads exist. */
 export type ReadAuthor = (
   head: Uint8Array,
   searched: Uint8Array,
@@ -34,7 +35,7 @@ export function readAuthorRequest(head: Uint8Array, recipients: readonly Mailbox
 export function requireNoPlaceholder(mail: Uint8Array): void {
   const found = placeholderInMail(mail)
   if (found === null) return
-  const message = `must not contain ${found.slice(0, 60)}: SMTP submission does not replace it`
+  const message = `must not contain ${cutText(found, 60)}: SMTP submission does not replace it`
   throw invalid([{ field: 'body', message }])
 }
 
@@ -46,27 +47,19 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
   const cc = recipients.filter(({ address }) => !inTo(address) && inCc(address))
   const bcc = recipients.filter(({ address }) => !inTo(address) && !inCc(address))
   return {
+    // Without tracking, whatever the domain's settings: links go out as the author wrote them.
+    ...PLAIN,
     from: { asSent: formatMailbox(written.from), mailbox: written.from },
     to: asWritten(to, written.to),
     cc: cc.length === 0 ? null : asWritten(cc, written.cc),
     bcc: bcc.length === 0 ? null : asWritten(bcc, ''),
     replyTo: listed(mailboxesOf(written.replyTo)),
+    replies: written.replies === null ? null : { route: written.replies, name: null },
     subject: written.subject,
-    html: null,
-    text: null,
-    headers: [],
-    attachments: [],
     metadata: written.metadata,
     tags: written.tags,
-    scheduledAt: null,
-    expiresInSeconds: null,
-    requireTls: false,
     stream: written.stream,
     unsubscribe: written.unsubscribe,
-    // The author's links go out as written, whatever the domain's tracking settings.
-    trackOpens: false,
-    trackClicks: false,
-    template: null,
     mime: written.mime,
   }
 }

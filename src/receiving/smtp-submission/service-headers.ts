@@ -23,6 +23,8 @@ export interface ServiceHeaders {
   unsubscribe: boolean
   /** `X-Service-Stream: bulk`; the transactional one by default. */
   stream: string
+  /** `X-Service-Replies: support`, ID or name of an inbound route; null if absent. */
+  replies: string | null
 }
 
 /** Refusals name this header. */
@@ -58,14 +60,22 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   const stream = (read(STREAM) ?? TRANSACTIONAL).trim()
   refuse(STREAM, streamFault(stream))
 
+  const replies = read(REPLIES)?.trim() ?? null
+  if (replies !== null && (replies === '' || replies.length > MAX_ROUTE_NAME))
+    refuse(REPLIES, `must have 1 to ${MAX_ROUTE_NAME} characters`)
+  if (replies !== null && fields.some(({ key }) => key === 'reply-to'))
+    refuse(REPLIES, 'cannot be combined with Reply-To')
+
   if (faults.length > 0) throw invalid(faults)
-  return { tags, metadata, idempotencyKey, unsubscribe: unsubscribe === true, stream }
+  return { tags, metadata, idempotencyKey, unsubscribe: unsubscribe === true, stream, replies }
 }
 
 const TAGS = 'X-Service-Tags'
 const METADATA = 'X-Service-Metadata'
 const STREAM = 'X-Service-Stream'
+const REPLIES = 'X-Service-Replies'
 const UNSUBSCRIBE = 'X-Service-Unsubscribe'
+const MAX_ROUTE_NAME = 255
 const YES_OR_NO = new Map([
   ['yes', true],
   ['no', false],

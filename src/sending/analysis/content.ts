@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../../mail/foreign-unsubscribe.ts'
 import { findUnsubscribe } from '../../mail/unsubscribe-placeholder.ts'
 import { getHeader, type Mail, type Rule } from './mail.ts'
@@ -21,7 +22,7 @@ export const content: Rule = (mail, report) => {
   if (/\blorem ipsum\b/i.test(shown)) report('content_placeholder', ': lorem ipsum', field)
   if (page === null) return
   if (page.hiddenText.length > LONG_PREVIEW) report('content_hidden_text', ` (${page.hiddenText.length} characters)`)
-  if (page.sameColourText !== '') report('content_invisible_colour', `: "${page.sameColourText.slice(0, 60)}"`)
+  if (page.sameColourText !== '') report('content_invisible_colour', `: "${cutText(page.sameColourText, 60)}"`)
 }
 
 /** Checks that bulk mail has an unsubscribe link and header. RFC 8058; required by Gmail and Yahoo. */
@@ -30,7 +31,7 @@ export const unsubscribe: Rule = (mail, report) => {
   const isSet = input.hasUnsubscribe && getHeader(input, 'list-unsubscribe') === null
   const foreign = foreignUnsubscribeInHtml(input.html ?? '') ?? foreignUnsubscribe(input.text ?? '')
   const dead = foreign ?? (isSet ? null : findUnsubscribe(`${input.html ?? ''}\n${input.text ?? ''}`))
-  if (dead !== null) report('unsubscribe_link_dead', `: ${dead.slice(0, 60)}`)
+  if (dead !== null) report('unsubscribe_link_dead', `: ${cutText(dead, 60)}`)
   const hasLink = links.some(({ url, text }) => UNSUBSCRIBE_WORDS.test(text) || UNSUBSCRIBE_WORDS.test(url))
   if (hasLink && !input.hasUnsubscribe) return report('unsubscribe_header_missing')
   if (hasLink || !looksLikeBulk(mail)) return

@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { Report, Rule } from './mail.ts'
 import { lineOf, type Page, type PageImage } from './page.ts'
 import { VARIABLE_BEGINS } from './variables.ts'
@@ -86,6 +87,6 @@ function tagReporter(page: Page, report: Report) {
     if (first === undefined) return
     const where =
       first.src === '' || /^data:/i.test(first.src) ? `line ${lineOf(page.html, first.tag.start)}` : first.src
-    report(code, `: ${where.slice(0, 100)}${found.length === 1 ? '' : ` and ${found.length - 1} more`}`)
+    report(code, `: ${cutText(where, 100)}${found.length === 1 ? '' : ` and ${found.length - 1} more`}`)
   }
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import { withoutNoTrackScheme } from '../../mail/no-track.ts'
 import { mentionsUnsubscribe } from '../../mail/unsubscribe-placeholder.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, registeredDomainOf } from './hosts.ts'
@@ -15,7 +16,7 @@ export function examineLinks(page: Page | null, text: string): ExaminedLink[] {
     .slice(0, MOST_LINKS)
     .map((link) => {
       const href = withoutNoTrackScheme(link.href ?? '')
-      return { url: oneLine(href).slice(0, MAX_SHOWN), text: link.text, problems: problemsOf(href.trim(), link.text) }
+      return { url: cutText(oneLine(href), MAX_SHOWN), text: link.text, problems: problemsOf(href.trim(), link.text) }
     })
   const known = new Set(inPage.map(({ url }) => url))
   const inText = [...new Set(text.slice(0, MAX_TEXT).match(WEB_ADDRESS) ?? [])]
@@ -92,7 +93,7 @@ function webProblems(url: URL, text: string): LinkProblem[] {
 }
 
 function exampleOf([first, ...others]: ExaminedLink[]): string {
-  const url = first!.url.slice(0, 100)
-  const shown = url === '' || url === first!.text ? `"${first!.text.slice(0, 60)}"` : url
+  const url = cutText(first!.url, 100)
+  const shown = url === '' || url === first!.text ? `"${cutText(first!.text, 60)}"` : url
   return `: ${shown}${others.length === 0 ? '' : ` and ${others.length} more`}`
 }

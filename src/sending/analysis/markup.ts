@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { HtmlTag } from '../../mail/html-scan.ts'
 import type { Code } from './codes.ts'
 import type { Report, Rule } from './mail.ts'
@@ -64,5 +65,5 @@ function tagReporter(page: Page, report: Report) {
 }
 
 function nameOf({ kind, name }: HtmlTag): string {
-  return `<${kind === 'close' ? '/' : ''}${name.slice(0, 40)}>`
+  return `<${kind === 'close' ? '/' : ''}${cutText(name, 40)}>`
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import { decodeEntities } from '../../mail/html-entities.ts'
 import { type HtmlTag, RAW_TEXT, scanHtml } from '../../mail/html-scan.ts'
 import { OpenElements, type TagFaults } from './open-elements.ts'
@@ -114,7 +115,7 @@ export function readPage(html: string): Page {
     },
   })
 
-  for (const each of links) each.text = oneLine(each.text.slice(0, MAX_LINK_TEXT))
+  for (const each of links) each.text = oneLine(cutText(each.text, MAX_LINK_TEXT))
   return {
     html: source,
     isWhole,

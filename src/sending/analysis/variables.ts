@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import type { Mail, Rule } from './mail.ts'
 
 /** Reports unfilled template variables of common languages, and words such as `undefined` for missing values. */
@@ -5,7 +6,7 @@ export const variables: Rule = (mail, report) => {
   for (const [field, text] of textsOf(mail)) {
     const unresolved = VARIABLE.exec(text)?.[0] ?? (field === 'link' ? undefined : PERCENT.exec(text)?.[0])
     const shownField = field === 'link' ? 'html' : field
-    if (unresolved !== undefined) report('variables_unresolved', `: ${unresolved.slice(0, 60)}`, shownField)
+    if (unresolved !== undefined) report('variables_unresolved', `: ${cutText(unresolved, 60)}`, shownField)
     const undefinedText = (field === 'link' ? UNDEFINED_IN_ADDRESS : UNDEFINED).exec(text)?.[0]
     if (undefinedText !== undefined) report('variables_undefined', `: "${undefinedText.trim()}"`, shownField)
   }

@@ -2,6 +2,7 @@ import { blocksAddress } from '../../mail/address-block.ts'
 import { classifyReply } from '../../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../../mail/reply.ts'
 import type { Attempt, Outcome } from '../../model/delivery.ts'
+import { simulatedOutcome } from '../../model/sandbox.ts'
 import type { TlsPolicy } from '../../model/tls-policy.ts'
 import type { TlsSession } from '../../model/tls-session.ts'
 import type { Resolver } from '../../net/dns/resolver.ts'
@@ -14,7 +15,6 @@ import { type Addresses, findAddresses, findHosts, type Route, routeOf, withoutA
 import { internalFault, isHostTrouble, needsSevenBit, outcomeOf, unpreparable } from './outcome.ts'
 import type { Preparer } from './prepare.ts'
 import type { Relay } from './relays/relay.ts'
-import { simulatedOutcome } from './sandbox.ts'
 import { SYSTEM_ADDRESS } from './senders/rests.ts'
 import { nowMs } from './smtp/dialogue.ts'
 import { familiesOf, type Peer, peerName, peerOf, relayPeer, sourceFor } from './smtp/peer.ts'
@@ -49,12 +49,12 @@ export interface AttemptMarks {
 
 const UNMARKED: AttemptMarks = { working: () => {}, committing: () => {} }
 
-/** One attempt of one delivery: compose → sign → hosts in order → outcome. Stops at the first host that accepts or
- *  refuses the mail. Other failures lead to the next host, at most five hosts and at most `timeouts.attemptMs` in
- *  total. Among several failures the last reply counts, or without any reply the last fault. Test mail stops before the
- *  hosts. A mail that cannot be composed is a soft bounce with 5.6.0; a bug defers with cause `internal`. A bug in an event
- *  leaves the attempt waiting until its connection or a time limit ends it, since the server may still accept the mail.
- *  Never rejects. */
+/** Makes one attempt of one delivery: composes and signs the mail, and offers it to the hosts in order. Stops at the
+ *  first host that accepts or refuses the mail. Other failures lead to the next host, at most five hosts and at most
+ *  `timeouts.attemptMs` in total. Among several failures the last reply counts, or without any reply the last fault. Test
+ *  mail stops before the hosts. A mail that cannot be composed is a soft bounce with 5.6.0; a bug defers with cause
+ *  `internal`. A bug in an event leaves the attempt waiting until its connection or a time limit ends it, since the
+ *  server may still accept the mail. Never rejects. */
 export function createAttempter(
   tools: AttemptTools,
 ): (job: AttemptJob, marks?: AttemptMarks) => Promise<AttemptResult> {

@@ -27,8 +27,8 @@ export interface DeliveryContext {
   workerId: string
   settings: DeliverySettings
   notify: Notify
-  /** Gets a message that was given up because it blocked its thread too long, and an organization whose mail must wait
-   *  because its messages ended several threads. */
+  /** Called when a message failed because it twice ended its thread, and when the mail of an organization must wait because its
+   *  messages ended several threads. */
   onEvent?: (event: PoolEvent) => void
   log: Log
   mailLog: MailLog
@@ -42,6 +42,8 @@ export interface DeliverySettings {
   maxAgeSeconds: number
   maxPerDestination: number
   destinations: Readonly<Record<string, ConfiguredTerms>>
+  /** How nodes share the limits of destinations. */
+  share: 'cluster' | 'node'
   /** Deliveries in progress at once. */
   maxInFlight: number
   /** Config `sending.require_verified_domain`. */

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../model/delivery.ts'
 import { isForwarded } from '../../model/message.ts'
+import { simulate } from '../../model/sandbox.ts'
 import type { WarmupKey } from '../../model/warmup.ts'
 import type { ClockChanges } from '../../os/clock-changes.ts'
 import { ampleMemory } from '../../os/memory.ts'
@@ -15,7 +16,6 @@ import { earlierRoute } from './relays/earlier-route.ts'
 import type { RelayLogins } from './relays/relay.ts'
 import type { RelayCounters } from './relays/relay-counters.ts'
 import { Results } from './results.ts'
-import { simulate } from './sandbox.ts'
 import { type Admission, EXPIRED, type Grant } from './schedule/admission.ts'
 import { nextAttempt } from './schedule/retry-schedule.ts'
 import { EXPIRED_RULE, type Verdict, verdictOf } from './schedule/verdict.ts'
@@ -48,7 +48,8 @@ export interface DelivererParts {
   relayCounters?: Pick<RelayCounters, 'count'> | undefined
 }
 
-/** Carries out claimed deliveries: route → attempt → outcome → next attempt → record. */
+/** Carries out claimed deliveries: finds the route, makes the attempt, and records the outcome with the time of the next
+ *  attempt. */
 export class Deliverer {
   /** Contents up to this size come with their claims. */
   readonly smallBytes: number

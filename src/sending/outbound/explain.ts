@@ -3,12 +3,15 @@ import { classifyReply } from '../../mail/bounce-class.ts'
 import { parseReplyLine } from '../../mail/reply.ts'
 import { meaningOf } from '../../mail/status-codes.ts'
 import type { Attempt, Delivery, RelayUse } from '../../model/delivery.ts'
+import { type DestinationGroup, groupOf } from '../../model/destination-group.ts'
 import { iso } from '../../model/event.ts'
 import { type Message, TRANSACTIONAL } from '../../model/message.ts'
 import { SMARTHOST } from '../../model/relay.ts'
 import type { Report } from '../../model/report.ts'
+import { simulate } from '../../model/sandbox.ts'
 import type { Suppression } from '../../model/suppression.ts'
 import type { TlsPolicy } from '../../model/tls-policy.ts'
+import { destinationOfHost } from '../../net/destination-host.ts'
 import { remedyFor } from './remedy.ts'
 import type { AddressState, DestinationState } from './schedule/destination-state.ts'
 import type { RouteShown } from './schedule/route.ts'
@@ -52,6 +55,7 @@ export function explainDelivery(
   known: Known,
 ): string[] {
   const { attempts } = delivery
+  if (message.mode === 'test' && isSimulated(delivery)) return sandboxWords(delivery)
   switch (delivery.status) {
     case 'suppressed':
       return whyNotSent(delivery, message, known)
@@ -60,10 +64,10 @@ export function explainDelivery(
     case 'delivered':
       return [
         ...failOverWords(known.attempts),
-        `${whoAccepted(delivery, last)} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}${fromWords(last, known)}.`,
+        `${whoAnswered(delivery, last)} accepted the message on ${attempts === 1 ? 'the first attempt' : `attempt ${attempts}`}${fromWords(last, known)}.`,
         ...lastRelayWords(last),
         relayOf(last) === null
-          ? 'That server decides between inbox and spam folder. A bounce or complaint may still arrive.'
+          ? 'The receiving server now decides between inbox and spam.'
           : 'The relay sends it on. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
@@ -91,6 +95,18 @@ export function explainDelivery(
   }
 }
 
+/** Whether the sandbox chose the result: a real suppression ends its mail, too. */
+function isSimulated({ email, status }: Delivery): boolean {
+  return status === 'suppressed' ? simulate(email).suppressed : status === 'delivered' || status === 'bounced'
+}
+
+function sandboxWords({ status, attempts, smtpResponse }: Delivery): string[] {
+  const words = ['This is the sandbox: nothing is sent, and the name before the @ decides the result.']
+  if (smtpResponse !== null) words.push(`The result of attempt ${attempts} is: ${smtpResponse}`)
+  if (status === 'bounced') words.push('A bounce of the sandbox suppresses no address.')
+  return words
+}
+
 /** A suppression ends the delivery when the next attempt is due. */
 function willEnd({ email }: Delivery, { suppressions }: Known): string[] {
   if (suppressions.length === 0) return []
@@ -108,7 +124,8 @@ function whyNotSent({ email, attempts }: Delivery, { createdAt }: Message, { end
     ended === null || ended.at === createdAt
       ? `${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.`
       : `${email} was suppressed after the message was accepted. Postrider ended the delivery at ${iso(ended.at)}, when attempt ${attempts + 1} was due.`
-  if (suppressions.length > 0) return [then, whySuppressed(email, suppressions)]
+  if (suppressions.length > 0)
+    return [then, whySuppressed(email, suppressions), 'Remove the suppression to send again.']
   const why = ended === null ? '' : ` Reason: ${REASONS[ended.reason]}.`
   return [`${then}${why} It is no longer suppressed: a new message would be delivered.`]
 }
@@ -116,7 +133,7 @@ function whyNotSent({ email, attempts }: Delivery, { createdAt }: Message, { end
 function whySuppressed(email: string, suppressions: readonly Suppression[]): string {
   const [first] = suppressions
   if (first === undefined) return `${email} is suppressed.`
-  const domains = first.domainId === null ? 'any domain of the organization' : 'this domain'
+  const domains = first.domainId === null ? 'all your domains' : 'this domain'
   return `${email} is suppressed for ${domains}${streamWords(first)}: ${REASONS[first.reason]}, since ${iso(first.createdAt)}.`
 }
 
@@ -301,10 +318,18 @@ function fromWords(last: Attempt | null, { attempts }: Known): string {
   return attempts === undefined || last === null || last.sourceAddress === null ? '' : `, from ${last.sourceAddress}`
 }
 
-function whoAccepted({ mxHost }: Delivery, last: Attempt | null): string {
+function whoAnswered({ mxHost }: Delivery, last: Attempt | null): string {
   const use = relayOf(last)
   if (use !== null) return `The relay ${use.name}${mxHost === null ? '' : ` (${mxHost})`}`
-  return `The recipient's server${mxHost === null ? '' : ` ${mxHost}`}`
+  if (mxHost === null) return "The recipient's server"
+  return PROVIDERS[groupOf(destinationOfHost(mxHost))] ?? `The recipient's server ${mxHost}`
+}
+
+const PROVIDERS: Partial<Record<DestinationGroup, string>> = {
+  google: 'Gmail',
+  microsoft: 'Outlook',
+  yahoo: 'Yahoo',
+  apple: 'iCloud',
 }
 
 /** The smarthost goes without saying. */
@@ -320,10 +345,17 @@ function lastRelayWords(last: Attempt | null): string[] {
 
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
   if (attempts === 0) return ['Postrider has made no delivery attempt yet.']
-  if (last === null || last.number < attempts) return [`Attempt ${attempts} is in progress.`]
+  if (last === null || last.number < attempts)
+    return [...whyAgain(last, smtpResponse), `Attempt ${attempts} is in progress.`]
   if (status === 'queued' || smtpResponse === null) return [`Attempt ${attempts} has ended.`]
   const said = `Attempt ${attempts} was deferred: ${smtpResponse}${meant(smtpResponse)}`
   return [said, ...lastRelayWords(last), ...policyWords(last)]
+}
+
+/** While an attempt is in progress, the result of the one before it is still the newest. */
+function whyAgain(last: Attempt | null, response: string | null): string[] {
+  if (last === null || response === null) return []
+  return [`Attempt ${last.number} was deferred: ${response}${meant(response)}`]
 }
 
 function whatNext(delivery: Delivery, message: Message, known: Known): string[] {
@@ -361,38 +393,65 @@ function keptWords({ route, attempts = [] }: Known): string[] | null {
   ]
 }
 
-function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
-  const cause = (report ?? last)?.cause
-  const rule = cause ? `, classified as ${cause.class} (rule ${cause.rule})` : ''
-  const kind = bounceWords(bounceType, cause?.class)
-  const said = `Reason: ${smtpResponse ?? 'no reply was stored'}${meant(smtpResponse)}${rule}.`
-  if (report === null) return [`The message ${kind}. ${said}`]
-  const from = report.reporter === null ? '' : ` from ${report.reporter}`
-  return [
-    `The remote server accepted the message. A report${from}, received ${iso(report.receivedAt)}, says that it ${kind}. ${said}`,
-  ]
+function whyBounced(delivery: Delivery, last: Attempt | null, report: Report | null): string[] {
+  const { smtpResponse, bounceType, mxHost } = delivery
+  const cause = (report ?? last)?.cause?.class
+  const kind = bounceWords(bounceType, cause)
+  if (report !== null) {
+    const from = report.reporter === null ? '' : ` from ${report.reporter}`
+    const why = `A report${from} of ${iso(report.receivedAt)} ${saysWords(cause)}.`
+    return ['The remote server accepted the message and could not deliver it.', why, ...kind]
+  }
+  // Without a reply nobody rejected it: the connection or its TLS failed.
+  if (mxHost === null || last?.reply === null)
+    return [`The message could not be delivered: ${smtpResponse ?? 'no reply was stored'}.`, ...kind]
+  return [`${whoAnswered(delivery, last)} ${saysWords(cause)}.`, ...kind]
 }
 
-/** Type and class of a bounce → what happened, with the setting if the operator's choice decided. */
-function bounceWords(bounceType: Delivery['bounceType'], said: string | undefined): string {
+/** Class of a refusal → the predicate of a sentence about the server. The advice of remedyFor follows it. */
+function saysWords(cause: string | undefined): string {
+  switch (cause) {
+    case 'no_mailbox':
+      return "says this mailbox doesn't exist"
+    case 'no_domain':
+      return "says this domain doesn't exist"
+    case 'mailbox_full':
+      return 'says this mailbox is full'
+    case 'mailbox_disabled':
+      return 'says this mailbox is disabled'
+    case 'size':
+      return 'says the message is too large'
+    case 'system':
+      return 'reports a failure of its own'
+    default:
+      return 'rejected the message'
+  }
+}
+
+/** What the type of a bounce means, with the setting if the operator's choice decided. */
+function bounceWords(bounceType: Delivery['bounceType'], said: string | undefined): string[] {
   if (bounceType === 'hard') {
     const isChosen = said === 'mailbox_disabled' || said === 'mailbox_full'
-    return isChosen ? `hard-bounced, because sending.hard_bounces names ${said}` : 'hard-bounced'
+    return isChosen ? [`It is a hard bounce, because sending.hard_bounces names ${said}.`] : []
   }
   const isLeftOut = said === 'no_mailbox' || said === 'no_domain'
-  return isLeftOut
-    ? `soft-bounced, because sending.hard_bounces does not name ${said}`
-    : 'soft-bounced; the address itself is not the cause'
+  if (isLeftOut) return [`It is a soft bounce, because sending.hard_bounces does not name ${said}.`]
+  return ["Postrider won't try again. The address itself is not the cause."]
 }
 
 const remedy = (source: Pick<Attempt, 'cause'> | Pick<Report, 'cause'> | null) =>
   [remedyFor(source?.cause ?? null)].filter((words) => words !== null)
 
-function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): string[] {
+function afterBounce({ bounceType, email, messageId }: Delivery, { suppressions }: Known): string[] {
+  const own = suppressions.find((each) => each.messageId === messageId && each.reason === 'hard_bounce')
+  if (own !== undefined) {
+    const domains = own.domainId === null ? 'all your domains' : 'this domain'
+    return [`We stopped sending to ${email} from ${domains} after this bounce.`]
+  }
   if (suppressions.length > 0) return [whySuppressed(email, suppressions)]
   return [
     bounceType === 'hard'
-      ? 'The address is no longer suppressed.'
+      ? 'The address is no longer suppressed. A new message to it would be tried.'
       : 'The address is not suppressed. You can send to it again.',
   ]
 }
@@ -401,4 +460,3 @@ const meant = (response: string | null) => {
   const meaning = meaningOfText(response)
   return meaning === null ? '' : ` (${meaning})`
 }
-const at = (time: number | null) => (time === null ? '' : ` at ${iso(time)}`)

@@ -27,7 +27,7 @@ export interface AttemptJob {
   /** The recipient domain's MTA-STS policy; null if none. */
   mtaSts: MtaSts | null
   route: JobRoute
-  /** `test` mail is composed and signed but never sent (sending/outbound/sandbox.ts decides its outcome). */
+  /** `test` mail is composed and signed but never sent (model/sandbox.ts decides its outcome). */
   sandbox: boolean
 }
 
@@ -53,7 +53,7 @@ export interface Prepared {
 /** Route of a delivery, with its destination's limits. */
 export interface JobRoute {
   /** The destination whose limits apply (schedule/destination.ts), with the address that mail is sent from if one is
-   *  given (schedule/limit-key.ts). */
+   *  given (schedule/destination.ts). */
   destination: string
   /** Addresses to send from, at most one of each family; absent: the settings decide. */
   sender?: readonly SendingAddress[]

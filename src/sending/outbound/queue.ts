@@ -36,7 +36,7 @@ import type { WarmupState } from './senders/warmups.ts'
  *  - by the organization: its share of all deliveries in progress while others have mail (schedule/owner-shares.ts)
  *  - by the address that mail is sent from: its warm-up, and rests after it was blocked (senders/)
  *  - by the relay: its connections and mails per minute over all nodes (relays/)
- *  - by the process: `maxInFlight` deliveries at once, of which mail that is due since a while leaves a part to fresh mail
+ *  - by the process: `maxInFlight` deliveries at once, a part of which overdue mail leaves to fresh mail
  *
  *  Lost: nothing; the store counts a claim before the attempt, and a record that cannot be written is written later. Twice: a
  *  mail whose connection or process died between the final dot and its reply (journal/delivered-journal.ts). It is retried

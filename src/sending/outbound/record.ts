@@ -37,12 +37,17 @@ export function recordOf(
   })
   const reactions = verdict.status === 'delivered' ? tried.reactions : []
   const ended = verdict.isExpired ? [expiredEvent(now)] : []
-  const events = [...reported, ...ended, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
+  const events = [
+    ...reported,
+    ...ended,
+    ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html, delivery.email)),
+  ]
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = events.map(() => mintId('evt')).sort()
   return {
     deliveryId: delivery.id,
     messageId: message.id,
+    templateId: message.templateId,
     worker,
     attempt,
     outcome: verdict.reported,

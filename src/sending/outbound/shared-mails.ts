@@ -7,9 +7,9 @@ export interface SharedMail {
   signed(sign: () => Prepared): Prepared
 }
 
-/** Returns a function: job → its mail. Recipients of a message without tracking and unsubscribe links get the same bytes,
- *  and their deliveries are usually prepared one after the other. They get the same SharedMail if all values of their
- *  jobs are equal and the mail is small; any other job gets one of its own. */
+/** Returns a function that makes the mail of a job. Recipients of a message without tracking and unsubscribe links get
+ *  the same bytes, and their deliveries are usually prepared one after the other. They get the same SharedMail if all
+ *  values of their jobs are equal and the mail is small; any other job gets one of its own. */
 export function createSharedMails(): (job: Unprepared) => SharedMail {
   const last: { job: Unprepared; mail: SharedMail }[] = []
   return (job) => {

@@ -1,4 +1,4 @@
-import type { Attempt, Outcome } from '../../model/delivery.ts'
+import { type Attempt, NO_SERVER, type Outcome } from '../../model/delivery.ts'
 import { isOwned, isReadyToSend } from '../../model/domain.ts'
 import { isForwarded } from '../../model/message.ts'
 import { INSTALLATION } from '../../model/organization.ts'
@@ -16,13 +16,7 @@ export function notAttempted(
     startedAt,
     durationMs: endedAt - startedAt,
     outcome: outcome.kind,
-    mxHost: null,
-    mxAddress: null,
-    sourceAddress: null,
-    tlsVersion: null,
-    tlsCipher: null,
-    tlsVerified: false,
-    tlsPolicy: 'none',
+    ...NO_SERVER,
     reply: null,
     enhancedCode: null,
     cause: outcome.cause,

@@ -9,7 +9,7 @@ import { stackOf } from '../../os/thrown.ts'
 import { createWorkMarks } from '../../os/work-board.ts'
 import { createAttempter } from './attempt.ts'
 import type { AttemptJob, AttemptResult, FromWorker, SentJob, ThreadSettings, ToWorker } from './job.ts'
-import { createDeliveredJournalAt } from './journal/delivered-journal.ts'
+import { createDeliveredJournal } from './journal/delivered-journal.ts'
 import { createPreparer } from './prepare.ts'
 import { timeoutsWithin } from './smtp/timeouts.ts'
 import { createTransport } from './smtp/transport.ts'
@@ -77,7 +77,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
   const noteGarbage = createGcTrigger(LOOSE_BYTES)
   /** Deliveries that keep a slot of their destination. */
   const held = new Map<string, string>()
-  const journal = createDeliveredJournalAt(settings.journalFile)
+  const journal = createDeliveredJournal(settings.journalFile)
   const marks = createWorkMarks(board, () => {})
   const sent = new Uint8Array(settings.sent)
   const attempt = createAttempter({

@@ -43,8 +43,8 @@ export function headerValueFault(value: string): string | null {
   return bytesOf(value) > 998 ? 'must be at most 998 bytes' : null // RFC 5322 §2.1.1
 }
 
-/** The author's own unsubscribe headers among the extra ones: `List-Unsubscribe` with https or mailto URIs (RFC 2369
- *  §3.2), and `List-Unsubscribe-Post` only beside an https URI (RFC 8058 §3.1). Null without faults. */
+/** Checks the author's own unsubscribe headers among the extra ones: `List-Unsubscribe` with https or mailto URIs (RFC
+ *  2369 §3.2), and `List-Unsubscribe-Post` only beside an https URI (RFC 8058 §3.1). Returns the first fault, or null. */
 export function unsubscribeHeaderFault(headers: readonly [string, string][]): { name: string; fault: string } | null {
   const find = (key: string) => headers.find(([name]) => name.toLowerCase() === key)
   const [uris, post] = [find('list-unsubscribe'), find('list-unsubscribe-post')]

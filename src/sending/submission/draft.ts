@@ -4,7 +4,7 @@ import { packMime } from '../../mail/mime-content.ts'
 import { type RecipientType, SANDBOX, UNTRIED } from '../../model/delivery.ts'
 import type { Domain } from '../../model/domain.ts'
 import { type Event, messageEvent, suppressedEvent } from '../../model/event.ts'
-import type { DeliveryStatus, Message } from '../../model/message.ts'
+import { type DeliveryStatus, type Message, type ReplyRoute, senderFieldsOf } from '../../model/message.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { NewDelivery, SuppressedAddresses } from '../../storage/store.ts'
 import { MAX_EXPIRES_SECONDS } from './checks.ts'
@@ -83,14 +83,20 @@ export function messageIdOf(id: string, domain: string): string {
   return `<${id.slice('msg_'.length)}@${domain}>`
 }
 
-/** Author, request, stored content, sending domain and settings of the stream → the message record. */
+/** What decides about a message beside its request: tracking of the sending domain, `unsubscribe` of the stream, and where
+ *  answers go. */
+interface MessageSettings extends Pick<Domain, 'tracking'> {
+  unsubscribe: boolean
+  replies: ReplyRoute | null
+}
+
+/** Author, request, stored content and settings → the message record. */
 export function describe(
   id: string,
   author: Author,
   request: SubmissionRequest,
   { messageId, sizeBytes }: { messageId: string; sizeBytes: number },
-  { tracking }: Pick<Domain, 'tracking'>,
-  stream: { unsubscribe: boolean },
+  { tracking, unsubscribe, replies }: MessageSettings,
   now: number,
 ): Message {
   const scheduledAt = futureOf(request, now)
@@ -102,24 +108,22 @@ export function describe(
     keyId: author.key.id,
     mode: author.key.mode,
     source: author.source,
-    stream: request.stream,
+    ...senderFieldsOf(request),
     status: scheduledAt === null ? 'queued' : 'scheduled',
     from: request.from.asSent,
     to: request.to.asSent,
     cc: request.cc?.asSent ?? null,
     bcc: request.bcc?.asSent ?? null,
     replyTo: request.replyTo?.asSent ?? null,
+    replies,
     subject: request.subject,
-    tags: request.tags,
-    metadata: request.metadata,
     templateId: request.template !== null && 'id' in request.template ? request.template.id : null,
     sizeBytes,
     messageIdHeader: messageId,
     createdAt: now,
     scheduledAt,
     expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,
-    requireTls: request.requireTls,
-    unsubscribe: request.unsubscribe ?? (stream.unsubscribe || tracking.unsubscribe),
+    unsubscribe: request.unsubscribe ?? (unsubscribe || tracking.unsubscribe),
     trackOpens: request.trackOpens ?? tracking.opens,
     trackClicks: request.trackClicks ?? tracking.clicks,
   }

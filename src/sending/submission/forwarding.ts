@@ -6,14 +6,15 @@ import type { NotForwarded } from '../../model/inbound-message.ts'
 import type { InboundRoute } from '../../model/inbound-route.ts'
 import { TRANSACTIONAL } from '../../model/message.ts'
 import { INSTALLATION } from '../../model/organization.ts'
-import type { QualityAlert } from '../../model/quality.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Submission } from './accept.ts'
 import { CONFIRM_LINK, forwardMetadata, STOP_LINK } from './forward-mail.ts'
 import { isReceivedHere } from './received-here.ts'
+import { PLAIN } from './request.ts'
+import type { SendingRules } from './sending-rules.ts'
 import { assignedPool, NO_SENDING_CONFIG, type SendingConfig } from './streams.ts'
+import type { Submission } from './submission.ts'
 import { quotedName } from './user-mail-text.ts'
 
 /** Forward routes send mail from third parties in the organization's name to addresses that a user entered. A target
@@ -39,8 +40,8 @@ export interface Forwarding {
   ask(route: ForwardRoute, emails: readonly string[], now: number): Promise<Asked[]>
 }
 
-/** Local part of the sender of confirmations. No route reads mail to it (receiving/inbound/recipient.ts), because a reply may quote
- *  the link. */
+/** Local part of the sender of confirmations. No route reads mail to it (receiving/inbound/recipient.ts), because a reply
+ *  may quote the link. */
 export const FORWARD_SENDER = 'no-reply-forwarding'
 
 /** A route with action forward. */
@@ -62,8 +63,8 @@ export interface ForwardingDeps {
     requireVerifiedDomain: boolean
     sending?: Pick<SendingConfig, 'assignments'>
   }
-  stoppedBy: (domainId: string) => QualityAlert | null
-  submit: Submission['submit']
+  rules: SendingRules
+  submission: Pick<Submission, 'submit'>
   links: () => ForwardLinks | Promise<ForwardLinks>
   publicUrl: () => string
 }
@@ -95,7 +96,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
       return { to, not }
     },
     poolOf: ({ organizationId, name }) => assignedPool(settings.sending ?? NO_SENDING_CONFIG, organizationId, name),
-    isStopped: (domainId) => deps.stoppedBy(domainId) !== null,
+    isStopped: (domainId) => deps.rules.stoppedBy(domainId) !== null,
     ask: async (route, emails, now) => {
       const asked: Asked[] = []
       for (const email of emails) asked.push({ email, ...(await askOne(route, email, now)) })
@@ -133,7 +134,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
     const to = parseMailbox(email)
     if (from === null || to === null) throw new Error('a stored address cannot be parsed')
     const matched = route.match.value ?? `all addresses of ${domain.name}`
-    await deps.submit(
+    await deps.submission.submit(
       {
         key: { id: AUTHOR, organizationId: INSTALLATION, domainId: domain.id, mode: 'live' },
         source: 'api',
@@ -143,6 +144,9 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
         from: { asSent: `Mail forwarding <${from.address}>`, mailbox: from },
         to: { asSent: email, mailboxes: [to] },
         subject: `Confirm mail forwarding from ${domain.name}`,
+        headers: [['Auto-Submitted', 'auto-generated']],
+        tags: [AUTHOR],
+        expiresInSeconds: 86_400,
         text: textOf({ asking, matched, email, publicUrl: deps.publicUrl() }),
         metadata: forwardMetadata({ routeId: route.id, organizationId: route.organizationId, email }, now + CONFIRM_MS),
       },
@@ -195,22 +199,3 @@ ${publicUrl}${STOP_LINK}
 /** Key id of messages without an API key. */
 const AUTHOR = 'forward-confirmation'
 export const CONFIRM_MS = 7 * 86_400_000
-
-const PLAIN = {
-  cc: null,
-  bcc: null,
-  replyTo: null,
-  html: null,
-  headers: [['Auto-Submitted', 'auto-generated']] as [string, string][],
-  attachments: [],
-  tags: ['forward-confirmation'],
-  scheduledAt: null,
-  expiresInSeconds: 86_400,
-  requireTls: false,
-  stream: TRANSACTIONAL,
-  unsubscribe: false,
-  trackOpens: false,
-  trackClicks: false,
-  template: null,
-  mime: null,
-}

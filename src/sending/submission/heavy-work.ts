@@ -1,8 +1,7 @@
 import type { Mode } from '../../model/message.ts'
 import { createRecentOthers } from '../../net/limiters/recent-others.ts'
 import type { Clock } from '../../os/clock.ts'
-import { workOf } from './batch-slices.ts'
-import type { SubmissionRequest } from './request.ts'
+import type { GivenRequest, SubmissionRequest } from './request.ts'
 
 /** Paces work that occupies the main thread: parsing large requests, writing batch slices, large mail and mail to many
  *  recipients. While several organizations send, pieces of one organization run in sequence, each followed by a pause
@@ -83,4 +82,14 @@ export function isHeavy(request: SubmissionRequest, mode: Mode): boolean {
 function sizeOf({ html, text, mime, attachments }: SubmissionRequest): number {
   const parts = (html?.length ?? 0) + (text?.length ?? 0) + (mime?.bytes.byteLength ?? 0)
   return attachments.reduce((sum, { content }) => sum + content.byteLength, parts)
+}
+
+const MESSAGE_WORK = 4
+/** Test mail completes when accepted: each recipient also has an attempt and events. */
+const TEST_WORK = 4
+
+/** Cost of writing one message, in live recipients. */
+export function workOf({ to, cc, bcc }: Pick<GivenRequest, 'to' | 'cc' | 'bcc'>, mode: Mode): number {
+  const recipients = [to, cc, bcc].reduce((sum, each) => sum + (each?.mailboxes.length ?? 0), 0)
+  return MESSAGE_WORK + recipients * (mode === 'test' ? TEST_WORK : 1)
 }

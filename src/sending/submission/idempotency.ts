@@ -3,7 +3,7 @@ import { IDEMPOTENCY_KEPT_MS } from '../../model/idempotency.ts'
 import type { Mode } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Clock } from '../../os/clock.ts'
-import { AlreadyRemembered, type IdempotencyRecords, type Remember } from '../../storage/store.ts'
+import { AlreadyRemembered, type Remember, type Store } from '../../storage/store.ts'
 import { idempotencyKeyFault } from './checks.ts'
 
 /** A request with an idempotency key, from API or SMTP. */
@@ -38,110 +38,96 @@ export interface Parts {
 
 /** Shared by API and SMTP. Keys belong to an organization, separately for live and test, and for each domain whose API keys
  *  reach no other one. */
-export interface IdempotencyKeys {
+export class IdempotencyKeys {
+  readonly #records: Store['idempotency']
+  readonly #clock: Clock
+  readonly #inFlight = new Map<string, InFlight>()
+
+  constructor(records: Store['idempotency'], clock: Clock) {
+    this.#records = records
+    this.#clock = clock
+  }
+
   /** Runs `work` once for all requests with the same key. For the others `replay` builds the answer from the stored
    *  record. The record must be written in the transaction of the work; work that writes nothing stores no record, and
    *  the next waiting request runs it. Of requests on several nodes, too, one makes its change: where the work of the
-   *  others fails because of it, they get its answer. Throws `validation_error` for an invalid key, `conflict` with `details.reason`
-   *  `idempotency_key_reused` for a different request, and `request_in_progress` after waiting 20 s. */
-  run<T>(
+   *  others fails because of it, they get its answer. Throws `validation_error` for an invalid key, `conflict` with
+   *  `details.reason` `idempotency_key_reused` for a different request, and `request_in_progress` after waiting 20 s. */
+  async run<T>(
     request: IdempotencyRequest,
     replay: (known: Remember) => T,
     work: (head: RecordHead, parts: Parts) => Promise<T>,
-  ): Promise<{ answer: T; replayed: boolean }>
-}
+  ): Promise<{ answer: T; replayed: boolean }> {
+    const { organizationId, requestHash, now } = request
+    requireKey(request)
+    const keyHash = createHash('sha256').update(nameOf(request)).digest()
+    const slot = `${organizationId} ${keyHash.toString('base64')}`
 
-/** An idempotency key contains no line break. */
-function nameOf({ mode, idempotencyKey }: IdempotencyRequest, domainId: string | null): string {
-  return [...(mode === 'test' ? [mode] : []), ...(domainId === null ? [] : [domainId]), idempotencyKey].join('\n')
-}
-
-/** Creates IdempotencyKeys from records and a clock. */
-export function createIdempotencyKeys({
-  records,
-  clock,
-}: {
-  records: IdempotencyRecords
-  clock: Clock
-}): IdempotencyKeys {
-  const inFlight = new Map<string, InFlight>()
-  /** Of the first request. A version before may have stored answers until then, without the domain; they are kept for a
-   *  day. */
-  let startedAt: number | null = null
-
-  return {
-    async run(request, replay, work) {
-      const { organizationId, domainId, requestHash, now } = request
-      requireKey(request)
-      const keyHash = createHash('sha256').update(nameOf(request, domainId)).digest()
-      const slot = `${organizationId} ${keyHash.toString('base64')}`
-
-      const until = clock.now() + WAIT_MS
-      // No await between the last check and takeTurn, or two requests could proceed.
-      for (let other = inFlight.get(slot); other !== undefined; other = inFlight.get(slot)) {
-        if (!other.requestHash.equals(requestHash)) throw reused(request)
-        await waitFor(other, until, request)
-      }
-      const mine = takeTurn(requestHash)
-      inFlight.set(slot, mine)
-      try {
-        startedAt ??= now
-        const find = async () => {
-          const known = await records.find(organizationId, keyHash, now - IDEMPOTENCY_KEPT_MS)
-          const isLong = now - (startedAt ?? now) > IDEMPOTENCY_KEPT_MS
-          if (known !== null || domainId === null || isLong) return known
-          const plainHash = createHash('sha256').update(nameOf(request, null)).digest()
-          const older = await records.find(organizationId, plainHash, now - IDEMPOTENCY_KEPT_MS)
-          const isSame = older !== null && older.createdAt < (startedAt ?? 0) && requestHash.equals(older.requestHash)
-          return isSame ? older : null
+    const until = this.#clock.now() + WAIT_MS
+    // No await between the last check and takeTurn, or two requests could proceed.
+    for (let other = this.#inFlight.get(slot); other !== undefined; other = this.#inFlight.get(slot)) {
+      if (!other.requestHash.equals(requestHash)) throw reused(request)
+      await this.#waitFor(other, until, request)
+    }
+    const mine = takeTurn(requestHash)
+    this.#inFlight.set(slot, mine)
+    try {
+      const head = { organizationId, keyHash, requestHash, createdAt: now }
+      for (;;) {
+        const known = await this.#find(head)
+        if (known !== null && !requestHash.equals(known.requestHash)) throw reused(request)
+        if (known !== null) return { answer: replay(known), replayed: true }
+        try {
+          return { answer: await work(head, this.#partsOf(head, request)), replayed: false }
+        } catch (error) {
+          // The same request on another node may have been first. Then its record is the answer, or its parts are
+          // where this one continues.
+          const isLost = error instanceof AlreadyRemembered
+          if (isLost && this.#clock.now() >= until) throw inProgress(request)
+          const isAnswered = error instanceof Refusal && (await this.#find(head)) !== null
+          if (!isLost && !isAnswered) throw error
         }
-        const head = { organizationId, keyHash, requestHash, createdAt: now }
-        for (;;) {
-          const known = await find()
-          if (known !== null && !requestHash.equals(known.requestHash)) throw reused(request)
-          if (known !== null) return { answer: replay(known), replayed: true }
-          try {
-            return { answer: await work(head, partsOf(head, request)), replayed: false }
-          } catch (error) {
-            // The same request on another node may have been first. Then its record is the answer, or its parts are
-            // where this one continues.
-            const isLost = error instanceof AlreadyRemembered
-            if (isLost && clock.now() >= until) throw inProgress(request)
-            const isAnswered = error instanceof Refusal && (await find()) !== null
-            if (!isLost && !isAnswered) throw error
-          }
-        }
-      } finally {
-        inFlight.delete(slot)
-        mine.end()
       }
-    },
+    } finally {
+      this.#inFlight.delete(slot)
+      mine.end()
+    }
   }
 
-  function partsOf(head: RecordHead, request: IdempotencyRequest): Parts {
-    const { organizationId, requestHash, now } = request
-    const keyHashOf = (part: number) => createHash('sha256').update(head.keyHash).update(`part ${part}`).digest()
+  #find({ organizationId, keyHash, createdAt }: RecordHead): Promise<Remember | null> {
+    return this.#records.find(organizationId, keyHash, createdAt - IDEMPOTENCY_KEPT_MS)
+  }
+
+  #partsOf(head: RecordHead, request: IdempotencyRequest): Parts {
+    const headOf = (part: number): RecordHead => {
+      return { ...head, keyHash: createHash('sha256').update(head.keyHash).update(`part ${part}`).digest() }
+    }
     return {
       known: async (part) => {
-        const record = await records.find(organizationId, keyHashOf(part), now - IDEMPOTENCY_KEPT_MS)
-        if (record !== null && !requestHash.equals(record.requestHash)) throw reused(request)
+        const record = await this.#find(headOf(part))
+        if (record !== null && !request.requestHash.equals(record.requestHash)) throw reused(request)
         return record?.body ?? null
       },
-      record: (part, body) => ({ ...head, keyHash: keyHashOf(part), status: PART, body }),
+      record: (part, body) => ({ ...headOf(part), status: PART, body }),
     }
   }
 
   /** Waits for the other request to end; throws at `until` or when the client disconnects. */
-  async function waitFor(other: InFlight, until: number, request: IdempotencyRequest): Promise<void> {
+  async #waitFor(other: InFlight, until: number, request: IdempotencyRequest): Promise<void> {
     const { signal } = request
     const pause = new AbortController()
     const leave = () => pause.abort()
     signal?.addEventListener('abort', leave, { once: true })
-    await Promise.race([other.ended, clock.sleep(until - clock.now(), pause.signal)])
+    await Promise.race([other.ended, this.#clock.sleep(until - this.#clock.now(), pause.signal)])
     signal?.removeEventListener('abort', leave)
     pause.abort()
-    if (signal?.aborted || clock.now() >= until) throw inProgress(request)
+    if (signal?.aborted || this.#clock.now() >= until) throw inProgress(request)
   }
+}
+
+/** An idempotency key contains no line break. */
+function nameOf({ mode, domainId, idempotencyKey }: IdempotencyRequest): string {
+  return [...(mode === 'test' ? [mode] : []), ...(domainId === null ? [] : [domainId]), idempotencyKey].join('\n')
 }
 
 interface InFlight {

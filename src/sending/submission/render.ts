@@ -1,6 +1,7 @@
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { TemplateKind, TemplateTexts } from '../../model/template.ts'
 import { bodyFault, subjectFault } from './checks.ts'
+import { lackingIn, namingAllMissing, StandIns } from './missing-variables.ts'
 import {
   createFilling,
   type ParsedParts,
@@ -9,7 +10,7 @@ import {
   requireKnownDates,
   TemplateFault,
 } from './template-engine.ts'
-import type { WorkBudget } from './template-work.ts'
+import { WORK, type WorkBudget } from './template-work.ts'
 
 /** Renders a template with variables to subject, html and text. Only `html` is escaped. */
 
@@ -118,15 +119,31 @@ function givenTo(all: ParsedTemplate[]): Map<string, ReadonlySet<string>> {
   return always
 }
 
-/** Texts and variables → rendered texts. See `fillTemplate`; throws also what parsing throws. */
-export function renderTemplate(template: TemplateTexts, variables: Record<string, unknown>): Rendered {
-  return fillTemplate(parseTemplateTexts(template), variables)
+/** Parsed texts and variables → rendered texts; does not modify `variables`. Line breaks in the subject become spaces;
+ *  an empty text counts as missing. Throws `template_error`: `details.variable` is the first missing variable without
+ *  default, `details.field` its text, and `details.missing` lists all if there are several. Finding them costs at most as
+ *  much as another mail. Texts omitted from `parsed` are not rendered or required. */
+export function fillTemplate(
+  parsed: ParsedTemplate,
+  variables: Record<string, unknown>,
+  workBudget?: WorkBudget,
+  parts: TemplateParts = NO_PARTS,
+): Rendered {
+  try {
+    return fillOnce(parsed, variables, workBudget, parts)
+  } catch (error) {
+    if (!(error instanceof Refusal) || lackingIn(error) === '') throw error
+    const most = Math.min(WORK, workBudget?.left ?? WORK)
+    const budget = { left: most }
+    const standIns = new StandIns(variablesIn(parsed, parts), variables)
+    const named = namingAllMissing(error, standIns, (given) => fillOnce(parsed, given, budget, parts))
+    if (workBudget !== undefined) workBudget.left -= most - budget.left
+    throw named
+  }
 }
 
-/** Parsed texts and variables → rendered texts; does not modify `variables`. Line breaks in the subject become spaces;
- *  an empty text counts as missing. Throws `template_error`: `details.variable` is the missing variable without
- *  default, `details.field` its text. Texts omitted from `parsed` are not rendered or required. */
-export function fillTemplate(
+/** The same, for a caller that puts something in place of missing variables: only the first one is named. */
+export function fillOnce(
   parsed: ParsedTemplate,
   variables: Record<string, unknown>,
   workBudget?: WorkBudget,

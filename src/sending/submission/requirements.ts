@@ -1,10 +1,9 @@
 import { composedSizeBytes, submittedSizeBytes } from '../../mail/compose.ts'
 import type { MailContent } from '../../mail/content.ts'
+import { cutText } from '../../mail/cut-text.ts'
 import { foreignUnsubscribe, foreignUnsubscribeInHtml } from '../../mail/foreign-unsubscribe.ts'
 import { countPlaceholders } from '../../mail/unsubscribe-placeholder.ts'
-import { type Domain, isReadyToSend } from '../../model/domain.ts'
-import type { Mode } from '../../model/message.ts'
-import type { QualityAlert } from '../../model/quality.ts'
+import type { Domain } from '../../model/domain.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
 import type { GivenRequest, SubmissionRequest } from './request.ts'
@@ -23,7 +22,8 @@ export function requireRecipients(request: GivenRequest): Recipient[] {
  *  lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
 export function requireOwnDomain(request: GivenRequest, domain: Domain | null): Domain {
   if (domain !== null && request.from.mailbox.domain === domain.name) return domain
-  throw new Refusal('forbidden', 'from must be an address at the domain of this API key', {
+  const wanted = domain === null ? 'the domain of this API key' : `${domain.name}, the domain of this API key`
+  throw new Refusal('forbidden', `from must be an address at ${wanted}`, {
     field: 'from',
     details: { given: request.from.mailbox.domain, expected: domain?.name ?? null },
   })
@@ -50,51 +50,11 @@ function placeholderFault(request: SubmissionRequest, field: 'html' | 'text', un
   }
   const foreign = field === 'html' ? foreignUnsubscribeInHtml(body) : foreignUnsubscribe(body)
   if (foreign === null) return null
-  return `contains ${foreign.slice(0, 60)}, which Postrider does not replace: write %unsubscribe_url%, and set unsubscribe to true`
+  return `contains ${cutText(foreign, 60)}, which Postrider does not replace: write %unsubscribe_url%, and set unsubscribe to true`
 }
 
 /** Ours. A link is eight times as long, and each recipient gets another: without a limit, 25 MB would become 200. */
 const MOST_PLACEHOLDERS = 1_000
-
-/** Live mail requires a verified domain; `domain_not_verified` otherwise. */
-export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
-  if (mode === 'test' || isReadyToSend(domain) || !settings.requireVerifiedDomain) return
-  const records =
-    domain.status === 'verified'
-      ? 'cannot send yet. Publish its DKIM records and verify the domain.'
-      : 'is not verified yet. Publish its DNS records and verify the domain.'
-  throw new Refusal('domain_not_verified', `${domain.name} ${records}`, {
-    field: 'from',
-    details: { domain_id: domain.id, domain: domain.name, status: domain.status },
-  })
-}
-
-/** Refuses live mail of a domain stopped by a quality alert (config quality.stop_sending) with `invalid_state`. */
-export function requireSendingAllowed(
-  mode: Mode,
-  domain: Domain,
-  stoppedBy: (domainId: string) => QualityAlert | null,
-) {
-  const alert = mode === 'test' ? null : stoppedBy(domain.id)
-  if (alert === null) return
-  const what = alert.metric === 'bounce_rate' ? 'hard bounces' : 'complaints'
-  throw new Refusal(
-    'invalid_state',
-    `Sending from ${domain.name} is paused: too many ${what}. Remove bad addresses from your lists.`,
-    {
-      field: 'from',
-      details: {
-        reason: 'quality_alert',
-        domain_id: domain.id,
-        domain: domain.name,
-        alert_id: alert.id,
-        metric: alert.metric,
-        value: alert.value,
-        threshold: alert.threshold,
-      },
-    },
-  )
-}
 
 /** Content → its submitted size; `payload_too_large` when the composed mail exceeds the limit. Composing to measure
  *  costs as much as all other steps, so it happens only near the limit. */

@@ -1,14 +1,12 @@
 import { formatReply } from '../../mail/reply.ts'
-import { type Attempt, type Outcome, UNTRIED } from '../../model/delivery.ts'
+import { type Attempt, NO_SERVER, type Outcome, UNTRIED } from '../../model/delivery.ts'
 import { type Event, type EventType, messageEvent, outcomeEvents, suppressedEvent } from '../../model/event.ts'
 import type { DeliveryStatus, Message } from '../../model/message.ts'
-import { type Reaction, reactionEvent } from '../../model/reaction.ts'
+import { reactionEvent } from '../../model/reaction.ts'
+import { simulate } from '../../model/sandbox.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { AcceptedMessage, NewDelivery, SuppressedAddresses } from '../../storage/store.ts'
 import type { Recipient } from './recipients.ts'
-
-/** Address → the simulation of its test mail: one outcome per attempt, then the recipient's reactions. */
-export type Simulate = (email: string) => { outcomes: Outcome[]; then: Reaction[]; suppressed: boolean }
 
 export type Outcomes = Pick<AcceptedMessage, 'deliveries' | 'attempts' | 'events'>
 
@@ -20,7 +18,7 @@ export function playOut(
   html: string | null,
   recipients: readonly Recipient[],
   suppressed: SuppressedAddresses,
-  { simulate, mintId }: { simulate: Simulate; mintId: MintId },
+  mintId: MintId,
 ): Outcomes {
   const at = message.createdAt
   const played: Outcomes = { deliveries: [], attempts: [], events: [] }
@@ -56,7 +54,9 @@ export function playOut(
     if (delivery.status !== 'delivered') continue
     delivery.opens = then.filter((reaction) => reaction === 'opened').length
     delivery.clicks = then.filter((reaction) => reaction === 'clicked').length
-    events.push(...then.map((reaction) => ({ ...reactionEvent(reaction, at, html), to: delivery.email })))
+    events.push(
+      ...then.map((reaction) => ({ ...reactionEvent(reaction, at, html, delivery.email), to: delivery.email })),
+    )
   }
 
   // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
@@ -92,13 +92,7 @@ function madeBelieve(outcome: Outcome, number: number, at: number, email: string
     startedAt: at,
     durationMs: 0,
     outcome: outcome.kind,
-    mxHost: null,
-    mxAddress: null,
-    sourceAddress: null,
-    tlsVersion: null,
-    tlsCipher: null,
-    tlsVerified: false,
-    tlsPolicy: 'none',
+    ...NO_SERVER,
     reply: response,
     enhancedCode: outcome.kind === 'delivered' ? outcome.reply.enhanced : outcome.code,
     cause: outcome.kind === 'delivered' ? null : outcome.cause,

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../model/refusal.ts'
-import { parseNewTexts, parseTemplateTexts, renderTemplate } from './render.ts'
+import { fillTemplate, parseNewTexts, parseTemplateTexts } from './render.ts'
 
 function formatted(format: string, date: unknown, zone = ''): string | null {
   const zoned = zone === '' ? '' : `, "${zone}"`
-  return renderTemplate({ subject: null, html: null, text: `{{ date | date: format${zoned} }}` }, { date, format }).text
+  const texts = { subject: null, html: null, text: `{{ date | date: format${zoned} }}` }
+  return fillTemplate(parseTemplateTexts(texts), { date, format }).text
 }
 
 function savedFault(html: string): { message: string; details: unknown } {
@@ -52,7 +53,8 @@ describe('date', () => {
 
   test('leaves what is no date as it is', () => {
     expect(formatted('%F', 'tomorrow, perhaps')).toBe('tomorrow, perhaps')
-    expect(renderTemplate({ subject: null, html: null, text: '[{{ a | date: "%F" }}]' }, { a: null }).text).toBe('[]')
+    const texts = { subject: null, html: null, text: '[{{ a | date: "%F" }}]' }
+    expect(fillTemplate(parseTemplateTexts(texts), { a: null }).text).toBe('[]')
   })
 })
 

@@ -1,4 +1,5 @@
 import { Liquid, LiquidError, type Template as Node, Output, Parser } from 'liquidjs'
+import { cutText } from '../../mail/cut-text.ts'
 import { computeDecimals } from './template-arithmetic.ts'
 import { dateFaultIn, formatDates } from './template-dates.ts'
 import { Escaped } from './template-escaped.ts'
@@ -23,9 +24,9 @@ export interface ParsedText {
   isFrame: boolean
 }
 
-/** Parsed texts around and inside others; null where there is none. */
+/** The parsed layout and partials that a text uses. */
 export interface ParsedParts {
-  /** The text around the others. */
+  /** Null without a layout. */
   layout: ParsedText | null
   /** Alias → partial; absent without texts of this kind. */
   partials: ReadonlyMap<string, ParsedText>
@@ -212,7 +213,7 @@ function worded(message: string, variable: string | null): string {
   // An object where a text or number is needed, in the words of the runtime.
   if (/^(?:No default value|Type error)/.test(message)) return 'a filter got a value of an unsupported type'
   const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
-  return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`
+  return sentence.length <= MAX_MESSAGE ? sentence : `${cutText(sentence, MAX_MESSAGE)}…`
 }
 
 const MAX_MESSAGE = 200

@@ -110,7 +110,7 @@ function noPartial(alias: string): never {
 }
 
 /** Writes template values as text and charges the context for it. */
-export class BoundedEmitter implements Emitter {
+class BoundedEmitter implements Emitter {
   buffer = ''
   readonly #context: Context
 

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import type { Domain } from '../../model/domain.ts'
-import { TRANSACTIONAL } from '../../model/message.ts'
 import { INSTALLATION } from '../../model/organization.ts'
-import type { QualityAlert } from '../../model/quality.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { createLocalRates } from '../../net/limiters/local-rates.ts'
 import type { Random } from '../../os/random.ts'
 import type { RateRule, Store } from '../../storage/store.ts'
-import type { Submission } from './accept.ts'
 import { isReceivedHere } from './received-here.ts'
-import { requireSendingAllowed, requireVerified } from './requirements.ts'
+import { PLAIN } from './request.ts'
+import type { SendingRules } from './sending-rules.ts'
+import type { Submission } from './submission.ts'
 import { createUserLinks, type UserLink } from './user-links.ts'
 import { type UserMailText, writtenUserMail } from './user-mail-text.ts'
 
@@ -33,8 +32,9 @@ export interface UserMail {
 }
 
 /** `received_here`: this server receives mail for the address, so that members, keys, routes and webhooks of the
- *  organization that owns its domain would read the link. `not_configured`: `users.mail_from` is empty. `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported as
- *  spam. `limit_reached`: too many invitations. */
+ *  organization that owns its domain would read the link. `not_configured`: `users.mail_from` is empty.
+ *  `single_sign_on_only`: the links would be refused. `suppressed`: earlier mail to the address bounced, or was reported
+ *  as spam. `limit_reached`: too many invitations. */
 export type MailObstacle = (typeof MAIL_OBSTACLES)[number]
 export const MAIL_OBSTACLES = [
   'not_configured',
@@ -61,15 +61,15 @@ export interface UserMailing {
 
 export interface UserMailDeps {
   store: Pick<Store, 'snapshot' | 'suppressions' | 'rates' | 'secret'>
-  submit: Submission['submit']
-  stoppedBy: (domainId: string) => QualityAlert | null
+  submission: Pick<Submission, 'submit'>
+  rules: SendingRules
   random: Random
   settings: { from: string; hostname: string; requireVerifiedDomain: boolean; singleSignOnOnly: boolean }
   publicUrl: () => string
 }
 
 export function createUserMail(deps: UserMailDeps): UserMail {
-  const { store, submit, random, settings } = deps
+  const { store, submission, rules, random, settings } = deps
   const sender = parseMailbox(settings.from)
   const rates = store.rates ?? createLocalRates()
 
@@ -80,8 +80,7 @@ export function createUserMail(deps: UserMailDeps): UserMail {
     const domain = store.snapshot.domainByName(sender.domain)
     if (domain === null) return 'domain_not_verified'
     try {
-      requireVerified('live', domain, settings)
-      requireSendingAllowed('live', domain, deps.stoppedBy)
+      rules.requireMaySend('live', domain)
     } catch (thrown) {
       return obstacleOf(thrown)
     }
@@ -112,13 +111,15 @@ export function createUserMail(deps: UserMailDeps): UserMail {
       const request = {
         ...PLAIN,
         ...writtenUserMail(text, deps.publicUrl()),
+        headers: NO_REPLIES,
+        tags: ['user-mail'],
         from: { asSent: `${SENDER_NAME} <${found.sender.address}>`, mailbox: { ...found.sender, name: SENDER_NAME } },
         to: { asSent: recipient.address, mailboxes: [recipient] },
         metadata: link?.metadata ?? {},
         expiresInSeconds: Math.max(1, Math.ceil((expiresAt - now) / 1000)),
       }
       try {
-        await submit({ key, source: 'api' }, request)
+        await submission.submit({ key, source: 'api' }, request)
         return null
       } catch (thrown) {
         return obstacleOf(thrown)
@@ -160,23 +161,8 @@ const AUTHOR = 'user-mail'
 const SENDER_NAME = 'Postrider'
 const DAY_MS = 86_400_000
 
-const PLAIN = {
-  cc: null,
-  bcc: null,
-  replyTo: null,
-  stream: TRANSACTIONAL,
-  // Automatic replies could quote the link: RFC 3834 §5, and the header that Exchange reads.
-  headers: [
-    ['Auto-Submitted', 'auto-generated'],
-    ['X-Auto-Response-Suppress', 'All'],
-  ] as [string, string][],
-  attachments: [],
-  tags: ['user-mail'],
-  scheduledAt: null,
-  requireTls: false,
-  unsubscribe: false,
-  trackOpens: false,
-  trackClicks: false,
-  template: null,
-  mime: null,
-}
+/** Automatic replies could quote the link: RFC 3834 §5, and the header that Exchange reads. */
+const NO_REPLIES: [string, string][] = [
+  ['Auto-Submitted', 'auto-generated'],
+  ['X-Auto-Response-Suppress', 'All'],
+]

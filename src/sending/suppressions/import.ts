@@ -38,9 +38,9 @@ export interface ImportMeans {
   onLine: (number: number, message: string, isBad: boolean) => void
 }
 
-/** Imports a list: readings → suppressions, some hundred per transaction, in list order. After a crash the written ones
- *  stay; importing the same list again adds the rest and changes nothing else. `created_at` is the date of suppression
- *  elsewhere, so entries keep their order. */
+/** Imports the readings of a list as suppressions, in the order of the list, some hundred in each transaction. After a
+ *  crash the written ones stay; importing the same list again adds the rest and changes nothing else. `created_at` is the
+ *  date of suppression elsewhere, so entries keep their order. */
 export async function importReadings(readings: AsyncIterable<Reading[]>, means: ImportMeans): Promise<Imported> {
   const result: Imported = { added: 0, alreadyThere: 0, passedOver: 0, bad: 0, limit: null }
   const domains = new Map<string, boolean>()

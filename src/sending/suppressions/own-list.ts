@@ -10,7 +10,7 @@ import { parseTime } from './times.ts'
  *  A spreadsheet treats a field that starts with `=`, `+`, `-`, `@` or a tab as a formula, and an address may start
  *  that way. Such a field gets a leading `'`, which spreadsheets hide; so does one that starts with `'`. Reading
  *  removes one. */
-export const OWN_COLUMNS = ['email', 'reason', 'domain_id', 'message_id', 'created_at', 'evidence', 'stream']
+const OWN_COLUMNS = ['email', 'reason', 'domain_id', 'message_id', 'created_at', 'evidence', 'stream']
 
 export function ownHeader(): string {
   return csvLine(OWN_COLUMNS)

@@ -1,11 +1,11 @@
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../model/suppression.ts'
 import { parseTime } from './times.ts'
 
-/** A record of an export: columns or keys in lower case without blanks and punctuation (`CreatedAt` is `createdat`) →
- *  text. */
+/** A record of an export: its texts by column or key, in lower case without blanks and punctuation (`createdat` for
+ *  `CreatedAt`). */
 export type Row = Record<string, string>
 
-/** The kind of list, if its records do not state it. `block`: addresses refused temporarily. */
+/** The kind of list, for records that do not state it. `block`: addresses that were refused temporarily. */
 export type ListKind = SuppressionReason | 'block'
 export const LIST_KINDS: readonly ListKind[] = [...SUPPRESSION_REASONS, 'block']
 

@@ -188,6 +188,12 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     ['1 No column with addresses found among name, age. Name it email.'],
   ],
   [
+    'addresses alone',
+    'a@x.example\nnobody\nb@x.example\n',
+    {},
+    ['1 a@x.example manual - -', '2 has no email address', '3 b@x.example manual - -'],
+  ],
+  [
     'of an unknown service',
     'email,created\na@x.example,1\n',
     { provider: 'postmark' },

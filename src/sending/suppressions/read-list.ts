@@ -1,4 +1,5 @@
 import { parseMailbox } from '../../mail/address.ts'
+import { cutText } from '../../mail/cut-text.ts'
 import { type SuppressionReason, suppressionKey } from '../../model/suppression.ts'
 import { createCsvReader } from './csv.ts'
 import { createJsonListReader } from './json-list.ts'
@@ -65,7 +66,7 @@ export interface ListReader {
 }
 
 /** Reads lists of suppressed addresses, ours and those of other services, as CSV or JSON, detected by the first
- *  character. Piece by piece, in bounded memory; an invalid record does not stop the rest. Never throws. */
+ *  character, and plain lists with an address on each line. Piece by piece, in bounded memory; an invalid record does not stop the rest. Never throws. */
 export function createListReader(format: ListFormat): ListReader {
   let reader: { push(text: string): Reading[]; end(): Reading[] } | null = null
   let noun: ListReader['noun'] = 'line'
@@ -99,6 +100,7 @@ function csvReadings(format: ListFormat) {
     const { line: number } = record
     if (isHopeless) return []
     if ('fault' in record) return [{ number, fault: record.fault }]
+    if (columns === null && isBareAddress(record.fields)) columns = ['email']
     if (columns !== null) {
       const row: Row = Object.create(null)
       for (const [at, name] of columns.entries()) row[name] = plain(record.fields[at]!)
@@ -130,6 +132,9 @@ function jsonReadings(format: ListFormat) {
   }
   return { push: (text: string) => json.push(text).map(read), end: () => json.end().map(read) }
 }
+
+/** The first line of a list of addresses without a line of column names. */
+const isBareAddress = (fields: readonly string[]) => fields.length === 1 && parseMailbox(fields[0]!)?.name === null
 
 const plainName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
 
@@ -169,7 +174,7 @@ function readingOf(
 /** A remote server's text as one line, without characters that affect a terminal or a page. */
 function cut(evidence: string): string | null {
   const line = evidence.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
-  return line.slice(0, MAX_EVIDENCE) || null
+  return cutText(line, MAX_EVIDENCE) || null
 }
 
 const MAX_BLANKS = 65_536

@@ -44,7 +44,7 @@ export type StoredPart =
   /** Number of the attachment in the list, from 1. */
   | { part: 'attachment'; place: number }
 
-/** Versions of a template never change, so the parsed template is cached under this key. */
+/** A template to fill. Versions of a template never change, so the thread caches the parsed one under `key`. */
 export interface FilledTemplate {
   key: string
   texts: TemplateTexts

@@ -68,6 +68,13 @@ export function parsingHere(): Parsing {
   })
 }
 
+/** Raw received mail → its attachment at this position, from 1, read in the calling thread, for the command line. */
+export async function inboundAttachmentHere(raw: Uint8Array, place: number): Promise<Uint8Array | null> {
+  const { parseAttachments } = await import('../../mail/parse.ts')
+  const [content = null] = await parseAttachments(raw, new Promise(() => {}), place)
+  return content
+}
+
 /** Smaller values are copied with the message, which costs no more. */
 const SHARED_BYTES = 65_536
 

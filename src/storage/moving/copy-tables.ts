@@ -1,7 +1,23 @@
-import { addHashes, type PartHash, rowHasher } from './part-hashes.ts'
-import { columnsOf, type Source, type SourceRow } from './source.ts'
-import type { MovedTable } from './tables.ts'
-import type { Target } from './target.ts'
+import { addHashes, type PartHash, type Row } from './row-hashes.ts'
+import { type MovedTable, type Range, rangesOf } from './tables.ts'
+
+/** The database that moves. */
+export interface Source {
+  /** Hashes of the parts of a table. */
+  hashes(table: MovedTable): Promise<Map<string, PartHash>>
+  /** Rows of a table or of a range, some at once. */
+  rows(table: MovedTable, range: Range | null): AsyncIterable<Row[]>
+}
+
+/** The database that is filled. */
+export interface Target {
+  hashes(table: MovedTable): Promise<Map<string, PartHash>>
+  /** Deletes the rows of a table or of a range → their number. */
+  remove(table: MovedTable, range: Range | null): Promise<number>
+  /** Writes rows. Resolves when it takes the next ones; `written` waits for all. */
+  add(table: MovedTable, rows: readonly Row[]): Promise<void>
+  written(): Promise<void>
+}
 
 /** What is in a table on both sides. */
 export interface CopiedTable {
@@ -9,25 +25,24 @@ export interface CopiedTable {
   rows: number
   /** Of all rows, whatever their order. */
   hash: number
-  /** Parts by time that were compared. */
+  /** Parts that were compared. */
   parts: number
   /** Rows that this run wrote and deleted. */
   written: number
   removed: number
 }
 
-/** Rows of one statement. */
-const TOGETHER = 1000
-const CONTENTS_TOGETHER = 256
-/** How often what differs is written until both sides are the same. */
-const ATTEMPTS = 3
-
 /** The two databases have different contents after all rows were copied. */
 export class CopyDiffers extends Error {
   constructor(table: string, part: string) {
-    super(`table ${table} differs after it was copied${part === '' ? '' : ` (rows whose IDs begin with ${part})`}`)
+    super(`table ${table} differs after it was copied${part === '' ? '' : ` (part ${part})`}`)
     this.name = 'CopyDiffers'
   }
+}
+
+interface Sides {
+  source: Source
+  target: Target
 }
 
 /** Makes the tables of the target the same as those of the source, and compares them: number and hash of the rows of
@@ -38,7 +53,7 @@ export async function copyTables(
   { isFirst, onCopied, ...sides }: Sides & { isFirst: boolean; onCopied: (table: CopiedTable) => void },
 ): Promise<CopiedTable[]> {
   const copied: CopiedTable[] = []
-  await replaceReferred(
+  await emptyReferred(
     tables.filter(({ isReferred }) => isReferred),
     sides,
   )
@@ -50,96 +65,47 @@ export async function copyTables(
   return copied
 }
 
-interface Sides {
-  source: Source
-  target: Target
-}
-
-async function copyTable(table: MovedTable, sides: Sides, isFirst: boolean): Promise<CopiedTable> {
-  const { source, target } = sides
-  const { name } = table
-  const done = { written: 0, removed: 0 }
-  let expected: Map<string, PartHash> | null = null
-  for (let attempt = 1; ; attempt++) {
-    const [found, hashes]: [Map<string, PartHash>, Map<string, PartHash> | null] = await Promise.all([
-      target.hashes(table),
-      attempt === 1 ? null : (expected ?? source.hashes(table)),
-    ])
-    if (attempt === 1 && found.size === 0) {
-      done.written = await addAll(table, sides)
-      if (isFirst) return { name, rows: done.written, hash: 0, parts: 0, ...done }
-      continue
-    }
-    expected = hashes ?? (await source.hashes(table))
-    const differing = partsThatDiffer(expected, found)
-    const [first] = differing
-    if (first === undefined) return { name, ...sumOf(expected), ...done }
-    if (attempt > ATTEMPTS) throw new CopyDiffers(name, first)
-    // First in all parts, since another record may have taken over an address.
-    for (const part of differing) done.removed += await removeStale(table, part, sides)
-    for (const part of differing) done.written += await addMissing(table, part, sides)
-    await target.written()
-  }
-}
-
 /** Empties tables that refer to each other if one of them differs, since their rows cannot be deleted one by one. */
-async function replaceReferred(tables: readonly MovedTable[], { source, target }: Sides): Promise<void> {
+async function emptyReferred(tables: readonly MovedTable[], { source, target }: Sides): Promise<void> {
   for (const table of tables) {
     const [found, expected] = [await target.hashes(table), await source.hashes(table)]
-    if (found.size === 0 || partsThatDiffer(expected, found).length === 0) continue
-    for (const each of tables.toReversed()) await target.removeAll(each)
+    if (found.size === 0 || differing(expected, found).length === 0) continue
+    for (const each of tables.toReversed()) await target.remove(each, null)
     return
   }
 }
 
-async function addAll(table: MovedTable, { source, target }: Sides): Promise<number> {
-  // The search index is written in the order of IDs; everything else is fastest as it is stored.
-  const written = await addRows(table, source.rows(table, { isOrdered: table.name === 'messages' }), target)
-  await target.written()
-  return written
-}
-
-async function addRows(table: MovedTable, rows: Iterable<SourceRow>, target: Target): Promise<number> {
-  let written = 0
-  let some: SourceRow[] = []
-  const add = async () => {
-    if (some.length === 0) return
-    await target.add(table, some)
-    written += some.length
-    some = []
+async function copyTable(table: MovedTable, { source, target }: Sides, isFirst: boolean): Promise<CopiedTable> {
+  const { name, part } = table
+  const done = { written: 0, removed: 0 }
+  const replace = async (ranges: readonly (Range | null)[]) => {
+    // First in all of them, since another record may have taken over an address.
+    for (const range of ranges) done.removed += await target.remove(table, range)
+    for (const range of ranges) {
+      for await (const rows of source.rows(table, range)) {
+        await target.add(table, rows)
+        done.written += rows.length
+      }
+    }
+    await target.written()
   }
-  for (const row of rows) {
-    some.push(row)
-    if (some.length === (table.hasLongValues ? CONTENTS_TOGETHER : TOGETHER)) await add()
+  const found = await target.hashes(table)
+  if (isFirst && found.size === 0) {
+    await replace([null])
+    return { name, rows: done.written, hash: 0, parts: 0, ...done }
   }
-  await add()
-  return written
+  const expected = await source.hashes(table)
+  const different = differing(expected, found)
+  if (different.length > 0) {
+    await replace(part === null || found.size === 0 ? [null] : rangesOf(part, different))
+    const [left] = differing(expected, await target.hashes(table))
+    if (left !== undefined) throw new CopyDiffers(name, left)
+  }
+  return { name, ...sumOf(expected), ...done }
 }
 
-/** Deletes rows of the target that the source does not have → their number. */
-async function removeStale(table: MovedTable, part: string, { source, target }: Sides): Promise<number> {
-  const hashes = new Set<number>()
-  const hashOf = hasher(table)
-  for (const row of source.rows(table, { part })) hashes.add(hashOf(row))
-  const stale = (await target.places(table, part)).filter(({ hash }) => !hashes.has(hash))
-  await target.remove(
-    table,
-    stale.map(({ place }) => place),
-  )
-  return stale.length
-}
-
-/** Writes rows that the target does not have → their number. */
-async function addMissing(table: MovedTable, part: string, { source, target }: Sides): Promise<number> {
-  const known = new Set((await target.places(table, part)).map(({ hash }) => hash))
-  const hashOf = hasher(table)
-  const missing = Iterator.from(source.rows(table, { part, isOrdered: true })).filter((row) => !known.has(hashOf(row)))
-  return addRows(table, missing, target)
-}
-
-const hasher = (table: MovedTable) => rowHasher(columnsOf(table).map(([, type]) => type))
-
-function partsThatDiffer(expected: ReadonlyMap<string, PartHash>, found: ReadonlyMap<string, PartHash>): string[] {
+/** Parts that are not the same on both sides. */
+function differing(expected: ReadonlyMap<string, PartHash>, found: ReadonlyMap<string, PartHash>): string[] {
   const parts = new Set([...expected.keys(), ...found.keys()])
   return [...parts].filter((part) => {
     const [one, other] = [expected.get(part), found.get(part)]

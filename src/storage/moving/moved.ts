@@ -6,7 +6,7 @@ import { errorCode } from '../../os/thrown.ts'
 import { StoreMoved } from '../errors.ts'
 
 /** In a data directory whose database has moved to PostgreSQL. */
-export const MOVED_FILE = 'moved.json'
+const MOVED_FILE = 'moved.json'
 
 /** Where the data of a directory went. */
 export interface Moved {
@@ -23,7 +23,7 @@ export function markMoved(dataDir: string, moved: Moved): Promise<void> {
 }
 
 /** Null if the data is still in the directory. Throws file system errors. */
-export function movedFrom(dataDir: string): Moved | null {
+function movedFrom(dataDir: string): Moved | null {
   try {
     const content: unknown = JSON.parse(readFileSync(join(dataDir, MOVED_FILE), 'utf8'))
     const text = (name: string) => (isRecord(content) && typeof content[name] === 'string' ? content[name] : '')

@@ -3,11 +3,13 @@ import type { DatabaseAddress } from '../postgres/address.ts'
 import { type Connection, connect, Refused } from '../postgres/connection.ts'
 import { addInstance, readInstance, serveHere, setInstanceState } from '../postgres/instance.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { tablesAlike } from './alike.ts'
+import { connect as connectFile, one } from '../sqlite/driver.ts'
+import { migrate as migrateFile } from '../sqlite/migrate.ts'
 import { type CopiedTable, copyTables } from './copy-tables.ts'
-import { openSource, type Source } from './source.ts'
+import { longStatements, postgresTarget } from './postgres-side.ts'
+import { sqliteSource } from './sqlite-side.ts'
 import { type MovedTable, movedTables } from './tables.ts'
-import { openTarget } from './target.ts'
+import { writeWords } from './words.ts'
 
 /** Statements over whole tables take minutes. What is lost in a crash is written by the next run, so commits do not wait
  *  for the disk. */
@@ -29,6 +31,17 @@ const IN_USE = `select exists (select 1 from nodes) or exists (select 1 from sea
   as used`
 const COUNT_UP = `select setval(pg_get_serial_sequence($1, 'number'), coalesce(max, 0) + 1, false)
   from (select max(number) from `
+/** All other numbers come from one sequence. */
+const GO_ON = `select setval('numbers', coalesce(max(number), 0) + 1, false) from`
+// Of a database that its nodes left: what does not move is as in a new one. Events that moved come before all others.
+const LEFT = [
+  'update events set position = 0 where position <> 0',
+  'delete from claims',
+  ...['deliveries', 'webhook_deliveries', 'inbound_deliveries'].map(
+    (queue) => `update ${queue} set worker = null where worker is not null`,
+  ),
+]
+const PATIENCE_MS = 5_000
 /** Nodes read all settings again. */
 const CHANGE = 'update configuration set version = version + 1'
 
@@ -48,27 +61,32 @@ export async function moveToPostgres(options: {
   const connection = await connect({ address, name: 'postrider migrate', settings: SETTINGS })
   try {
     await migrate(connection, now)
-    const source = openSource(file, now)
+    const db = connectFile(file, { busyTimeoutMs: PATIENCE_MS })
     try {
-      await requireOwn(connection, source)
-      const tables = movedTables(await tablesAlike(source.columns(), connection))
-      const target = openTarget(connection)
+      migrateFile(db, now)
+      const instanceId = one(db.prepare<unknown[], string>('select id from instance').pluck())
+      await requireOwn(connection, instanceId)
+      const tables = await movedTables(db, connection)
       const copied = await copyTables(
-        tables.filter(({ isEarly }) => isEarly || !isFirst),
-        { source, target, isFirst, onCopied },
+        tables.filter((table) => !isFirst || isEarly(table)),
+        { source: sqliteSource(db), target: postgresTarget(connection), isFirst, onCopied },
       )
-      if (!isFirst) await finish(connection, tables, () => beforeServing(source.instanceId))
+      await writeWords(connection)
+      if (!isFirst) await finish(connection, tables, () => beforeServing(instanceId))
       return copied
     } finally {
-      source.close()
+      db.close()
     }
   } finally {
     connection.close()
   }
 }
 
+/** Tables that grow with the mail: most of their parts stay the same until the move ends. */
+const isEarly = ({ part, isReferred }: MovedTable): boolean => part !== null && !isReferred
+
 /** The database is empty, or an earlier run for the same installation began to fill it, or was left by it. */
-async function requireOwn(connection: Connection, { instanceId }: Source): Promise<void> {
+async function requireOwn(connection: Connection, instanceId: string): Promise<void> {
   await connection.query(LOCK).catch((error: unknown) => {
     const isTaken = error instanceof Refused && error.code === LOCK_NOT_AVAILABLE
     throw isTaken ? new StoreMoved('another `postrider migrate` fills this database') : error
@@ -91,9 +109,14 @@ async function finish(
   tables: readonly MovedTable[],
   beforeServing: () => Promise<void>,
 ): Promise<void> {
-  for (const { name } of tables.filter(({ isNumbered }) => isNumbered)) {
-    await connection.query(`${COUNT_UP} ${name}) numbers`, [name])
+  const { query } = longStatements(connection)
+  for (const text of LEFT) await query(text)
+  for (const { name } of tables.filter(({ isIdentity }) => isIdentity)) {
+    await query(`${COUNT_UP} ${name}) numbers`, [name])
   }
+  const numbered = tables.filter(({ part, isIdentity }) => part?.column === 'number' && !isIdentity)
+  const numbers = numbered.map(({ name }) => `select max(number) as number from ${name}`)
+  await query(`${GO_ON} (${numbers.join(' union all ')}) numbers`)
   // Everything before it is on disk then, too.
   await connection.query('set synchronous_commit = on')
   await connection.query(CHANGE)

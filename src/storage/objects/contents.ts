@@ -4,7 +4,7 @@ import type { Objects } from './objects.ts'
 import { packReference, unpackReference } from './reference.ts'
 
 /** Shorter contents stay in the database: a request for an object takes longer than they do. */
-export const MIN_OBJECT_BYTES = 16 * 1024
+const MIN_OBJECT_BYTES = 16 * 1024
 /** A key has at most 1,024 bytes, and names all owners. A content of more messages stays in the database. */
 const MAX_OWNERS = 25
 
@@ -16,7 +16,7 @@ type ObjectKind = 'content' | 'raw' | 'parsed'
  *  between by removeOrphans. Contents that are in the database stay there.
  *
  *  New objects are in `folder` ('' or with a slash at its end), and only this folder is searched for orphans: another
- *  store that uses the bucket, or a copy of this one, needs another folder, or it would remove what it does not know. */
+ *  store that uses the bucket, or a copy of this one, needs another folder, or each would remove the objects of the other. */
 export function withObjects(
   store: Store,
   objects: Objects,

@@ -12,7 +12,7 @@ const LAST_SEEN = `select extract(epoch from max(seen_at))::float8 * 1000 as at 
 const END = [
   'update nodes set ended_at = clock_timestamp() where ended_at is null',
   'update lanes set ended_at = clock_timestamp() where ended_at is null',
-  'delete from workers',
+  'delete from claims',
   'delete from sessions',
   'delete from login_links',
   'delete from sign_on_requests',
@@ -23,10 +23,13 @@ const END = [
 ]
 const NOTE = `insert into restored (one, restored_at, made_at) values (1, $1::bigint, $2::bigint)
   on conflict (one) do update set restored_at = excluded.restored_at, made_at = excluded.made_at`
-// What was leased was due.
-const hold = (queue: string) => `update ${queue} set worker = null, due_at = null,
-  held_due_at = case when worker is null then due_at else 0 end where due_at is not null`
-const QUEUES = ['delivery_queue', 'webhook_queue', 'inbound_queue']
+// What was leased was due. One that was held before waits again since somebody asked for it.
+const hold = (queue: string) => `with held as (
+    insert into held_${queue} (number, due_at)
+    select number, case when worker is null then next_attempt_at else 0 end from ${queue} where next_attempt_at is not null
+    on conflict (number) do update set due_at = excluded.due_at)
+  update ${queue} set worker = null, next_attempt_at = null where next_attempt_at is not null`
+const QUEUES = ['deliveries', 'webhook_deliveries', 'inbound_deliveries']
 const SETTINGS = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' }
 
 /** Makes a database serve that is a copy, or went back to an earlier state: what waits is on hold, since it may have been

@@ -129,6 +129,14 @@ export function driverOptions(
   }
 }
 
+/** The driver sends a text without parameters by the simple protocol, and waits for its answer before it sends the next
+ *  one. As a template it prepares it, and sends it together with others. */
+const PREPARED = new Map(['begin', 'commit', 'rollback'].map((text) => [text, templateOf(text)]))
+
+function templateOf(text: string): TemplateStringsArray {
+  return Object.defineProperty([text], 'raw', { value: [text] }) as unknown as TemplateStringsArray // what it is now
+}
+
 class OneConnection implements Connection {
   readonly #sql: SQL
   #reserved: ReservedSQL | null = null
@@ -160,7 +168,9 @@ class OneConnection implements Connection {
     if (this.#reserved === null) throw new NoAnswer('the connection is closed')
     try {
       // A query of Bun.SQL starts only with execute() or await.
-      return await withinAnswer<Answer>(this.#reserved.unsafe(text, encodeTexts(values)).execute(), deadlineMs)
+      const prepared = PREPARED.get(text)
+      const query = prepared !== undefined ? this.#reserved(prepared) : this.#reserved.unsafe(text, encodeTexts(values))
+      return await withinAnswer<Answer>(query.execute(), deadlineMs)
     } catch (error) {
       const known = errorOf(error)
       if (known instanceof NoAnswer) this.close()

@@ -1,22 +1,41 @@
-import type { Database, Step, Value, Work } from '../sql.ts'
+import type { MailInside } from '../mail/inside.ts'
+import type { MailLane } from '../mail/lane.ts'
+import { type Database, run, type Step, type Value, type Work } from '../sql.ts'
 import { valueArray } from './arrays.ts'
-import type { Additions, MailLane } from './group.ts'
+import { readEach, sendEach } from './each.ts'
 import type { Reads } from './reads.ts'
+import type { Settings } from './settings.ts'
 import type { Queries, Statements } from './transactions.ts'
-import type { SettingsStatements, Writer } from './writer.ts'
 
-/** What a native step gets. */
+/** What performs a work. */
 export interface Transaction {
-  statements: Statements & Partial<Pick<SettingsStatements, 'changed'>>
-  /** Null in works that write no events. */
-  add: Additions | null
+  statements: Statements
+  /** Null in works that write no mail. */
+  mail: MailInside | null
+  /** Statements whose answers nobody awaits before the commit. */
+  sent: Promise<unknown>[]
 }
 
 /** Waits: each group of changes holds the row of its lane until its commit (transactions.ts). */
 const GROUPS_UNDER_WAY = 'select id from lanes where ended_at is null for share'
 
 /** PostgreSQL as the roles of the store use it: a piece of work is one transaction, and each statement a round trip. */
-export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLane, 'perform'>): Database {
+export function postgresDatabase(reads: Reads, lane: MailLane, settings: Pick<Settings, 'write'>): Database {
+  return {
+    ...readingDatabase(reads),
+    run: async (statement, ...values) => {
+      await lane.perform(() => run(statement, ...values))
+    },
+    count: (statement, ...values) => lane.perform(() => run(statement, ...values)),
+    write: (work, kind) => (kind === 'settings' ? settings.write(work) : lane.perform(work)),
+    groupsSettled: async () => {
+      await reads.query(GROUPS_UNDER_WAY)
+    },
+  }
+}
+
+/** What reads. */
+function readingDatabase(reads: Queries): Pick<Database, 'row' | 'rows' | 'read'> {
   return {
     rows: ({ text }, ...values) => reads.query(text, values.map(bound)),
     row: async ({ text }, ...values) => {
@@ -24,20 +43,6 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
       return row ?? null
     },
     read: (work) => readWith(reads, work()),
-    run: ({ text }, ...values) =>
-      writer.write(async ({ run }) => {
-        await run(text, values.map(bound))
-      }),
-    count: ({ text }, ...values) => writer.write(({ run }) => run(text, values.map(bound))),
-    write: (work, kind) => {
-      if (kind === undefined) return writer.write((statements) => perform(work(), { statements, add: null }))
-      if (kind === 'events') return lane.perform((group) => perform(work(), group))
-      if (kind === 'settings') return writer.writeSettings((statements) => perform(work(), { statements, add: null }))
-      return writer.writeSettingsIn(lane, (group) => perform(work(), group))
-    },
-    groupsSettled: async () => {
-      await reads.query(GROUPS_UNDER_WAY)
-    },
   }
 }
 
@@ -45,8 +50,10 @@ export function postgresDatabase(reads: Reads, writer: Writer, lane: Pick<MailLa
 export async function readWith<T>({ query }: Queries, work: Work<T>): Promise<T> {
   let next = work.next()
   while (next.done !== true) {
-    if (next.value.wants !== 'rows') throw new Error('a read writes')
-    next = work.next(await query(next.value.statement.text, next.value.values.map(bound)))
+    const step = next.value
+    if (step.wants === 'each' && step.isRead) next = work.next(await readEach(step, query))
+    else if (step.wants === 'rows') next = work.next(await query(step.statement.text, step.values.map(bound)))
+    else throw new Error('a read writes')
   }
   return next.value
 }
@@ -62,9 +69,14 @@ async function execute(step: Step, transaction: Transaction): Promise<unknown> {
   const { statements } = transaction
   if (step.wants === 'rows') return statements.query(step.statement.text, step.values.map(bound))
   if (step.wants === 'count') return statements.run(step.statement.text, step.values.map(bound))
-  if (step.wants === 'native') return (step.perform as (transaction: Transaction) => unknown)(transaction) // of inside.ts
-  if (statements.changed === undefined) throw new Error('settings change in a work that is not declared so')
-  statements.changed(step.kind, ...step.ids)
+  if (step.wants === 'each') return sendEach(step, transaction)
+  if (step.wants === 'together')
+    return Promise.all(step.steps.map((each) => (each === null ? [] : sendEach(each, transaction))))
+  if (step.wants === 'mail') {
+    if (transaction.mail === null) throw new Error('mail in a work without any')
+    return transaction.mail
+  }
+  throw new Error('settings change in a work that is not declared so')
 }
 
 const bound = (value: Value) => (Array.isArray(value) ? valueArray(value) : value)

@@ -1,6 +1,5 @@
+import { OUTCOME_COLUMNS } from '../mail/counts.ts'
 import { COUNT_COLUMNS } from '../mail-counts.ts'
-import { SLOTS } from '../slots.ts'
-import { OUTCOMES } from './counters.ts'
 import type { Queries } from './transactions.ts'
 
 /** Rows of a table that one step folds. */
@@ -11,19 +10,19 @@ const KEPT_MS = 60 * 60_000
 /** A node that nobody replaced stays on the list for so long. */
 const LISTED_MS = 30 * 24 * 60 * 60_000
 
-/** A table of counters → what adds rows of ended lanes, which nobody writes any more, to those of lane 0. In one
+/** A table of counters → what adds rows of ended lanes, which nobody writes any more, to those of writer 0. In one
  *  statement, so that the sums of all lanes are the same before and after. */
 function foldOf(table: string, keys: readonly string[], counts: readonly string[]): string {
   const key = keys.join(', ')
   return `with gone as (
       delete from ${table} where ctid = any(array(
-        select of_ended.ctid from lanes l join ${table} of_ended on of_ended.lane_id = l.id
-        where l.ended_at is not null and of_ended.lane_id <> 0 limit $1))
+        select of_ended.ctid from lanes l join ${table} of_ended on of_ended.writer = l.id
+        where l.ended_at is not null and of_ended.writer <> 0 limit $1))
       returning ${key}, ${counts.join(', ')}),
     folded as (
-      insert into ${table} as present (${key}, lane_id, ${counts.join(', ')})
+      insert into ${table} as present (${key}, writer, ${counts.join(', ')})
       select ${key}, 0, ${counts.map((count) => `sum(${count})`).join(', ')} from gone group by ${key} order by ${key}
-      on conflict (${key}, lane_id) do update
+      on conflict (${key}, writer) do update
         set ${counts.map((count) => `${count} = present.${count} + excluded.${count}`).join(', ')})
     select count(*)::int as count from gone`
 }
@@ -31,7 +30,7 @@ function foldOf(table: string, keys: readonly string[], counts: readonly string[
 const FOLDS = [
   foldOf('usage', ['organization_id', 'name', 'period'], ['used']),
   foldOf('stats', ['organization_id', 'day', 'hour', 'tag', 'mode', 'domain_id'], COUNT_COLUMNS),
-  foldOf('quality_counts', ['width_ms', 'domain_id', 'start'], OUTCOMES),
+  foldOf('quality_counts', ['width_ms', 'domain_id', 'start'], OUTCOME_COLUMNS),
 ]
 // Every live node has them in memory, and a new one reads all settings.
 const PRUNE_CHANGES = `with gone as (
@@ -42,23 +41,15 @@ const PRUNE_CHANGES = `with gone as (
     returning 1)
   select count(*)::int as count from gone`
 const isLong = (forMs: string) => `ended_at < clock_timestamp() - ${forMs}::float8 * interval '1 millisecond'`
-const without = (table: string) => `not exists (select from ${table} c where c.lane_id = l.id and c.lane_id <> 0)`
-// The highest place stays known: later lanes begin behind it.
+const without = (table: string) => `not exists (select from ${table} c where c.writer = l.id and c.writer <> 0)`
 const PRUNE_LANES = `delete from lanes l where ${isLong('$1')}
-  and written_to < (select max(written_to) from lanes)
-  and ${['usage', 'stats', 'quality_counts', 'coming_contents'].map(without).join(' and ')}`
+  and ${['usage', 'stats', 'quality_counts', 'claims'].map(without).join(' and ')}`
 const PRUNE_NODES = `with gone as (
     select id from nodes n where ${isLong('$1')} and (not handles_mail or is_forgotten or ${isLong('$2')})
-      and passed < (select max(passed) from nodes)
-      and not exists (select from lanes l where l.node_id = n.id)
-      and not exists (select from workers w where w.node_id = n.id)
-      and not exists (select from slots s where s.node_id = n.id)),
+      and not exists (select from lanes l where l.node_id = n.id)),
   leases as (delete from leases where node_id in (select id from gone))
   delete from nodes where id in (select id from gone)`
 
-// Of groups of nodes that there are no longer; other slots of an ended node are taken by another one at once.
-const FREE_SLOTS = `update slots set node_id = null
-  where slot >= ${SLOTS} and node_id in (select id from nodes where ended_at is not null)`
 const PRUNE_RATES = `delete from rates r
   where exists (select from nodes where id = r.node_id and ended_at is not null)`
 // Nodes write these times by their own clocks.
@@ -74,7 +65,6 @@ export async function tidyUp(queries: Queries, now: number): Promise<boolean> {
     const [row] = await queries.query<{ count: number }>(text, [most])
     isMore ||= row?.count === most
   }
-  await queries.query(FREE_SLOTS)
   await queries.query(PRUNE_RATES)
   await queries.query(PRUNE_DUE_RATES, [now])
   await queries.query(PRUNE_CHALLENGES)

@@ -18,6 +18,10 @@ const OLDEST = `extract(epoch from clock_timestamp() - least(
 const ACTIVITY = `select (select sum(numbackends) from pg_stat_database)::int as connections,
     (select age(datfrozenxid) from pg_database where datname = current_database())::float8 as "frozenAge", ${OLDEST}`
 const OLDEST_ONLY = `select ${OLDEST}`
+// Readers of events stop before it.
+const OLDEST_WRITE = `select coalesce(extract(epoch from clock_timestamp() - least(
+      (select min(xact_start) from pg_stat_activity where backend_xid is not null and pid <> pg_backend_pid()),
+      (select min(prepared) from pg_prepared_xacts)))::float8 * 1000, 0) as ms`
 const STANDBYS = `select application_name as name, sync_state in ('sync', 'quorum') as "isSynchronous",
     (extract(epoch from replay_lag) * 1000)::float8 as "lagMs" from pg_stat_replication order by application_name`
 // A server that is not recovering has a current position.
@@ -49,6 +53,12 @@ export async function readFacts(reads: Reads, open: Open, now: () => number): Pr
 export async function oldestTransactionMs(reads: Reads): Promise<number | null> {
   const [row] = await reads.query<Pick<DatabaseFacts, 'oldestTransactionMs'>>(OLDEST_ONLY)
   return row?.oldestTransactionMs ?? null
+}
+
+/** As Nodes.feedBehindMs. */
+export async function oldestWriteMs(reads: Reads): Promise<number> {
+  const [row] = await reads.query<{ ms: number }>(OLDEST_WRITE)
+  return row?.ms ?? 0
 }
 
 /** By the shortest of some round trips, in the middle of which the database looked at its clock. */

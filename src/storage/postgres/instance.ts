@@ -13,6 +13,13 @@ const SET_STATE = 'update instance set state = $1'
 const SERVE = `update instance set state = 'serving', adoptions = adoptions + $1, system_identifier = "systemIdentifier",
   database_oid = "databaseOid"::bigint from (select ${PLACE}) here`
 
+// Events are read in the order of the transactions that wrote them. Those of another server may begin lower.
+const MOVE_ON = `update instance set position_offset = needed.value
+  from (select max(position) - pg_current_xact_id()::text::bigint as value from events) needed
+  where needed.value > position_offset returning position_offset::text as offset`
+/** It reads all events. */
+const MOVE_ON_MS = 60 * 60_000
+
 /** `filling`: a move writes into the database. `moved`: its data is in a data directory. `went_back`: a node found commits
  *  missing that it knows of. */
 export type InstanceState = 'serving' | 'filling' | 'moved' | 'went_back'
@@ -43,13 +50,19 @@ export async function setInstanceState(connection: Pick<Connection, 'run'>, stat
   await connection.run(SET_STATE, [state])
 }
 
-/** Nodes may serve it, here. `isAdopted`: the operator accepted what was lost. */
+/** Nodes may serve it, here. `isAdopted`: the operator accepted what was lost. In a transaction. */
 export async function serveHere(connection: Connection, { isAdopted }: { isAdopted: boolean }): Promise<void> {
   await connection.run(SERVE, [isAdopted ? 1 : 0])
+  const [row] = await connection.query<{ offset: string }>(MOVE_ON, [], MOVE_ON_MS)
+  // A default has no parameters; the offset is a number that this database computed.
+  if (row !== undefined) {
+    const text = `pg_current_xact_id()::text::bigint + ${BigInt(row.offset)}`
+    await connection.query(`alter table events alter column position set default ${text}`)
+  }
 }
 
-/** Before a node or a command uses the database → the instance, which is added at the first start. Throws StoreMoved if
- *  its data is not complete, is elsewhere, or is a copy. */
+/** Reads the instance before a node or a command uses the database, and adds it at the first start. Throws StoreMoved if
+ *  the data is incomplete, has moved to another database, or is a copy. */
 export async function requireServing(connection: Connection): Promise<Instance> {
   const known = await readInstance(connection)
   if (known === null) {

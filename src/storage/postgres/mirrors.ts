@@ -1,16 +1,18 @@
 import type { ApiKey } from '../../model/api-key.ts'
 import type { BlockedLink } from '../../model/blocked-link.ts'
 import type { Domain } from '../../model/domain.ts'
+import type { SigningRoute } from '../../model/inbound-route.ts'
 import type { Organization } from '../../model/organization.ts'
 import type { QualityAlert } from '../../model/quality.ts'
+import type { SigningWebhook } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { API_KEYS, type ApiKeyRow, toApiKey } from '../records/api-keys.ts'
 import { BLOCKED_LINKS } from '../records/blocked-links.ts'
 import { DOMAINS, type DomainRow, withKeys } from '../records/domains.ts'
-import { ROUTE_COLUMNS, type SigningRoute, type SigningRouteRow, toSigningRoute } from '../records/inbound-routes.ts'
+import { ROUTE_COLUMNS, type SigningRouteRow, toSigningRoute } from '../records/inbound-routes.ts'
 import { ORGANIZATIONS } from '../records/organizations.ts'
 import { FIRING_ALERTS } from '../records/quality.ts'
-import { SIGNING_COLUMNS, type SigningWebhook, type SigningWebhookRow, toSigningWebhook } from '../records/webhooks.ts'
+import { SIGNING_COLUMNS, type SigningWebhookRow, toSigningWebhook } from '../records/webhooks.ts'
 import { readWith } from './database.ts'
 import { createMirror, type Mirror, readerOf } from './mirror.ts'
 import type { Reads } from './reads.ts'
@@ -18,24 +20,15 @@ import type { Reads } from './reads.ts'
 const ERASED_ORGANIZATIONS = 'select distinct organization_id as id from erasures'
 
 /** The settings of the installation in memory. */
-export interface Mirrors {
-  organization: Mirror<Organization>
-  apiKey: Mirror<MirroredKey>
-  domain: Mirror<Domain>
-  blockedLink: Mirror<BlockedLink>
-  /** Organizations that have erased a recipient. */
-  erasure: Mirror<{ id: string }>
-  webhook: Mirror<SigningWebhook>
-  inboundRoute: Mirror<SigningRoute>
-  qualityAlert: Mirror<QualityAlert>
-}
+export type Mirrors = ReturnType<typeof createMirrors>
 
-export function createMirrors(encryption: Encryption): Mirrors {
+export function createMirrors(encryption: Encryption) {
   return {
     organization: createMirror(readerOf<Organization>(ORGANIZATIONS.text)),
     apiKey: apiKeyMirror(),
     domain: domainMirror(encryption),
     blockedLink: createMirror(readerOf<BlockedLink>(BLOCKED_LINKS.text)),
+    /** Organizations that have erased a recipient. */
     erasure: createMirror(readerOf<{ id: string }>(ERASED_ORGANIZATIONS)),
     webhook: webhookMirror(encryption),
     inboundRoute: inboundRouteMirror(encryption),
@@ -80,14 +73,5 @@ function inboundRouteMirror(encryption: Encryption): Mirror<SigningRoute> {
 
 /** Reads all of them. */
 export async function loadMirrors(mirrors: Mirrors, reads: Reads): Promise<void> {
-  await Promise.all([
-    mirrors.organization.load(reads),
-    mirrors.apiKey.load(reads),
-    mirrors.domain.load(reads),
-    mirrors.blockedLink.load(reads),
-    mirrors.erasure.load(reads),
-    mirrors.webhook.load(reads),
-    mirrors.inboundRoute.load(reads),
-    mirrors.qualityAlert.load(reads),
-  ])
+  await Promise.all(Object.values(mirrors).map((mirror) => mirror.load(reads)))
 }

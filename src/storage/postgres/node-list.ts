@@ -1,19 +1,17 @@
-import { SLOTS } from '../slots.ts'
+import type { Encryption } from '../encryption.ts'
 import type { NodeRecord, Nodes } from '../store.ts'
 import type { Distribution } from './distribution.ts'
-import { oldestTransactionMs, readFacts } from './facts.ts'
-import { timeOf } from './places.ts'
+import { oldestTransactionMs, oldestWriteMs, readFacts } from './facts.ts'
 import type { Reads } from './reads.ts'
-import type { Open } from './start.ts'
+import { digestsOf, type Open } from './start.ts'
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-const LIST = `select id, name, hostname, version, key_name as "keyName", ${ms('started_at')} as "startedAt",
+const LIST = `select id, name, hostname, version, key_name as "keyName", settings, ${ms('started_at')} as "startedAt",
     ${ms('seen_at')} as "seenAt", under_way as "underWay", ${ms('ended_at')} as "endedAt",
     case when ended_at is not null then 'ended'
       when seen_at < clock_timestamp() - interval '2 seconds' then 'silent'
-      when draining_at is not null then 'draining' else 'active' end as state,
-    (select count(*) from slots s where s.node_id = n.id and s.slot < ${SLOTS})::int as slots
-  from nodes n where handles_mail and not is_forgotten order by name, id`
+      when draining_at is not null then 'draining' else 'active' end as state, handed_over as "isHandedOver"
+  from nodes where handles_mail and not is_forgotten order by name, id`
 const RUNNING = `select count(*)::int as running, count(draining_at)::int as draining from nodes
   where name = $1 and handles_mail and not is_forgotten and ended_at is null`
 const DRAIN = `update nodes set draining_at = clock_timestamp()
@@ -29,18 +27,23 @@ export function postgresNodes(
     nodeId,
     distribution,
     open,
-  }: { nodeId: number; distribution: Pick<Distribution, 'hand' | 'look' | 'passed'>; open: Open },
+    encryption,
+  }: {
+    nodeId: number
+    distribution: Pick<Distribution, 'handOver' | 'whyNotReady' | 'share' | 'elsewhere' | 'placementChanged'>
+    open: Open
+    encryption: Encryption
+  },
 ): Nodes {
-  const { hand, passed } = distribution
-  const { over, whyNotReady } = hand
   const running = async (name: string) => {
     const [row] = await reads.query<{ running: number; draining: number }>(RUNNING, [name])
     return row ?? { running: 0, draining: 0 }
   }
   return {
     list: async () => {
-      const rows = await reads.query<NodeRecord>(LIST)
-      return rows.filter(({ id, name, endedAt }) => {
+      const rows = await reads.query<Omit<NodeRecord, 'settings'> & { settings: string | null }>(LIST)
+      const records = rows.map((row): NodeRecord => ({ ...row, settings: row.settings && JSON.parse(row.settings) }))
+      return records.filter(({ id, name, endedAt }) => {
         const isReplaced = rows.some((other) => other.name === name && (other.endedAt === null || other.id > id))
         return endedAt === null || !isReplaced
       })
@@ -57,13 +60,16 @@ export function postgresNodes(
       return (await reads.query(FORGET, [name])).length > 0 ? 'forgotten' : 'unknown'
     },
     oldestTransactionMs: () => oldestTransactionMs(reads),
-    feedBehindMs: (now) => Math.max(0, now - timeOf(passed())),
+    feedBehindMs: () => oldestWriteMs(reads),
+    share: () => distribution.share(),
+    elsewhere: (queue) => distribution.elsewhere(queue),
     database: (now) => readFacts(reads, open, now),
-    placementChanged: distribution.look,
+    placementChanged: () => distribution.placementChanged(),
     leave: async () => {
-      over()
+      distribution.handOver()
       await reads.query(LEAVE, [nodeId])
     },
-    whyNotReady,
+    whyNotReady: () => distribution.whyNotReady(),
+    digestsOf: (settings) => digestsOf(settings, encryption),
   }
 }

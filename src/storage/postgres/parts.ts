@@ -1,54 +1,28 @@
-import type { Plan } from '../../model/organization.ts'
-import type { CommitListener } from '../commit-listener.ts'
+import { type Plan, planFor } from '../../model/organization.ts'
+import type { CommitListener } from '../commit-reports.ts'
 import type { Encryption } from '../encryption.ts'
-import { createMailCounts } from '../mail-counts.ts'
-import { type AuditedAction, auditedAction } from '../records/audit-log.ts'
-import type { NodeObserver } from '../store.ts'
-import { accompanying } from './accompany.ts'
-import { createCollector } from './additions.ts'
+import { auditedAction } from '../records/audit-log.ts'
 import type { DatabaseAddress } from './address.ts'
+import { TAKEOVER_MS } from './cluster.ts'
 import { type Connection, NoAnswer, Refused } from './connection.ts'
-import { createLargeContents, type LargeContents } from './contents.ts'
-import { createDestinations, type Destinations } from './destinations.ts'
-import { createDistribution, type Distribution, type NodeOptions } from './distribution.ts'
-import { createEventKinds } from './event-kinds.ts'
-import { createFanOut, type FanOut } from './fan-out.ts'
-import type { MailLane } from './group.ts'
+import { Distribution } from './distribution.ts'
+import { DueKeys } from './due-keys.ts'
+import { HeldClaims } from './held-claims.ts'
 import type { History } from './history.ts'
-import { createLeases, type NodeLeases } from './leases.ts'
-import { createMailLane } from './mail-lane.ts'
-import { createMirrors, loadMirrors, type Mirrors } from './mirrors.ts'
+import { createLanes } from './lanes.ts'
+import { createLeases } from './leases.ts'
+import { createMirrors, loadMirrors } from './mirrors.ts'
+import type { NodeOptions } from './node-options.ts'
 import type { Registered } from './nodes.ts'
-import { createReads, type Reads } from './reads.ts'
-import { createSearchRanges } from './search-ranges.ts'
+import { createReads } from './reads.ts'
+import { createSettings } from './settings.ts'
 import type { Open } from './start.ts'
-import { createStorageCount, type StorageCount } from './stored-bytes.ts'
-import { createTransactions } from './transactions.ts'
-import { createUsage, type Usage } from './usage.ts'
 import { postgresWorkers } from './workers.ts'
-import { createWriter, type Writer } from './writer.ts'
 
 /** What the roles of the store share. */
-export interface Parts {
-  reads: Reads
-  /** For mail and its events. */
-  lane: MailLane
-  /** For everything else. */
-  writer: Writer
-  mirrors: Mirrors
-  action: AuditedAction
-  usage: Usage
-  large: LargeContents
-  fanOut: FanOut
-  destinations: Destinations
-  distribution: Distribution
-  storageCount: StorageCount
-  workers: ReturnType<typeof postgresWorkers>
-  leases: NodeLeases
-  close(): Promise<void>
-}
+export type Parts = Awaited<ReturnType<typeof openParts>>
 
-/** Reads and the statements of the mail lane walk indexes in their order, with plans that are made once. Otherwise a
+/** Reads and the statements of mail walk indexes in their order, with plans that are made once. Otherwise a
  *  plan made while a table was small stays, and reads and sorts all of it. */
 const INDEXES_ONLY = {
   plan_cache_mode: 'force_generic_plan',
@@ -60,8 +34,8 @@ const INDEXES_ONLY = {
   jit: 'off',
 }
 
-/** Opens connections, reads the settings into memory, and joins the other nodes. */
-export async function openParts(options: {
+/** What a store is opened with. */
+interface Opening {
   address: DatabaseAddress
   open: Open
   encryption: Encryption
@@ -72,119 +46,85 @@ export async function openParts(options: {
   plans: (name: string) => Plan
   commitListener: CommitListener | undefined
   node: NodeOptions
-}): Promise<Parts> {
-  const { address, open, encryption, registered, history, clock, plans, commitListener } = options
-  const { node, settingsLane, contentsLane, mailLane } = registered
-  const connectTo = (name: string) => () => open(name)
+}
+
+/** Opens connections, reads the settings into memory, and joins the other nodes. */
+export async function openParts(options: Opening) {
+  const { address, open, encryption, registered, history, clock, plans } = options
+  const { node } = registered
   const reads = createReads(() => open('reads', INDEXES_ONLY))
   const mirrors = createMirrors(encryption)
   await loadMirrors(mirrors, reads).catch((error) => {
     reads.close()
     throw error
   })
-  const unplaced = { writtenTo: () => 0 }
-  const onGroup = (lane: Parameters<NodeObserver['wroteGroup']>[0]) => (ms: number, changes: number) =>
-    options.node.observer?.wroteGroup(lane, ms, changes)
-  const transactions = createTransactions({
-    connect: connectTo('settings'),
-    laneId: settingsLane,
-    ...unplaced,
-    onGroup: onGroup('settings'),
-  })
-  const largeContents = createTransactions({
-    connect: connectTo('contents'),
-    laneId: contentsLane,
-    ...unplaced,
-    onGroup: onGroup('contents'),
-  })
   const action = auditedAction()
-  const accompany = accompanying(action)
-  const writer = createWriter(transactions, {
+  const keys = new DueKeys(reads)
+  const lanes = createLanes({
+    connect: async () => whole(await open('mail', INDEXES_ONLY), history),
+    laneIds: registered.lanes,
+    mirrors,
+    planOf: (organizationId) => planFor(organizationId, mirrors.organization.get(organizationId), plans),
+    settings: () => settings,
+    action,
+    listener: alsoShown(options.commitListener, () => distribution),
+    observer: options.node.observer,
+    due: keys.indexes,
+    offered: (offers) => distribution.offered(offers),
+  })
+  const settings = createSettings(lanes.settings, {
     reads,
     mirrors,
-    accompany,
     version: node.configurationVersion,
-    mailSettled: () => lane.settled(),
+    mailSettled: lanes.settled,
     announce: (version) => distribution.announce(version),
   })
-  const usage = createUsage(mirrors.organization, plans)
-  const workers = postgresWorkers(reads, node.id)
-  const distribution = createDistribution({
+  const distribution = new Distribution({
     address,
-    connect: connectTo('beats'),
+    connect: () => open('beats'),
     reads,
     node,
-    places: mailLane.places,
     options: options.node,
     clock,
-    settings: () => writer,
-    lane: () => lane,
-    fanOut: () => fanOut,
-    destinations: () => destinations,
-    workers,
+    settings: () => settings,
+    keys,
+    held: new HeldClaims(),
     history,
   })
-  const destinations = createDestinations({
-    reads,
-    writer,
-    limits: options.node.limits ?? { ofAll: null, areOfNode: false },
-    announce: distribution.announceDestinations,
-    placement: distribution.placement,
-  })
-  const { due } = distribution
-  const fanOut = createFanOut(mirrors.webhook, due.webhookDeliveries)
-  const lane = createMailLane({
-    connect: async () => whole(await open('mail', INDEXES_ONLY), history),
-    ...mailLane,
-    onGroup: onGroup('mail'),
-    settled: writer.settled,
-    accompany,
-    collect: createCollector({
-      places: mailLane.places,
-      counts: createMailCounts(),
-      fanOut,
-      usage,
-      dueIndex: due.deliveries,
-      queueOf: destinations.queueOf,
-      searchRanges: createSearchRanges(),
-      eventKinds: createEventKinds(),
-      commitListener,
-      happened: distribution.happened,
-    }),
-  })
-  const large = createLargeContents(largeContents)
-  await fanOut.load(reads)
-  const storageCount = createStorageCount(connectTo('count'), writer, { organizations: mirrors.organization, usage })
-  await large.removeLeft()
-  await destinations.load()
-  await distribution.start()
   const leases = createLeases(reads, node.id, () => performance.now())
   if (options.node.isCommand !== true) leases.start()
   return {
     reads,
-    lane,
-    writer,
+    lanes,
+    settings,
     mirrors,
     action,
-    usage,
-    large,
-    fanOut,
-    destinations,
     distribution,
-    storageCount,
-    workers,
+    workers: postgresWorkers(reads, node.id, options.node.takeoverMs ?? TAKEOVER_MS),
     leases,
     close: async () => {
       await leases.close()
-      await lane.close()
-      await largeContents.close()
-      await transactions.close()
+      await lanes.close()
       await distribution.close()
     },
   }
 }
 
-/** A new connection of the lane that claims: nothing is claimed from a database that went back. */
+/** What is told of commits, and of events also the followers at all nodes. `distribution` is used once something is
+ *  committed. */
+function alsoShown(listener: CommitListener | undefined, distribution: () => Distribution): CommitListener {
+  return {
+    committed: (ms) => listener?.committed(ms),
+    suppressed: (reason) => listener?.suppressed(reason),
+    onDemand: () => listener?.onDemand?.(),
+    happened: (organizationIds) => {
+      listener?.happened?.(organizationIds)
+      distribution().happened(organizationIds)
+    },
+  }
+}
+
+/** A new connection of a lane: nothing is claimed from a database that went back. */
 async function whole(connection: Connection, history: History): Promise<Connection> {
   try {
     const fault = await history.check(connection)

@@ -10,13 +10,12 @@ export async function reEncryptDatabase(address: DatabaseAddress, dataDir: strin
   const statements = {
     query: connection.query.bind(connection),
     run: connection.run.bind(connection),
-    laneId: 0, // it counts nothing
   }
   try {
     await requireNoNodes(connection)
     await connection.query('begin')
     try {
-      const renewed = await perform(reEncryptAll(dataDir), { statements, add: null })
+      const renewed = await perform(reEncryptAll(dataDir), { statements, mail: null, sent: [] })
       await connection.query('commit')
       return renewed
     } catch (error) {

@@ -4,7 +4,7 @@ import { Refused } from './connection.ts'
 /** SQLSTATEs (manual, appendix A): serialization failure, deadlock, lock timeout, statement timeout. */
 export const COLLISION = new Set(['40001', '40P01', '55P03', '57014'])
 /** Disk full, out of memory, too many connections. */
-const NO_RESOURCES = new Set(['53100', '53200', '53300'])
+export const NO_RESOURCES = new Set(['53100', '53200', '53300'])
 
 /** Error → StoreUnavailable if waiting may help; any other error is returned unchanged. */
 export function storeError(error: unknown): unknown {

@@ -4,7 +4,8 @@ import { StoreUnavailable } from '../errors.ts'
 import type { Snapshot } from '../store.ts'
 import type { Mirrors } from './mirrors.ts'
 
-/** Mirrors → the Snapshot. `isCurrent`: false once other nodes may have ended this one and revoked keys since. */
+/** Mirrors → the Snapshot. `isCurrent` returns false once other nodes may count this one as dead, since keys may have
+ *  been revoked meanwhile. */
 export function postgresSnapshot(
   { organization, apiKey, domain, blockedLink, webhook, inboundRoute, qualityAlert }: Mirrors,
   isCurrent: () => boolean,

@@ -5,10 +5,10 @@ import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
 import { StoreMoved } from '../errors.ts'
 import type { DatabaseAddress } from './address.ts'
 import type { Connection } from './connection.ts'
-import type { NodeOptions } from './distribution.ts'
 import { createHistory, type History } from './history.ts'
 import { requireServing } from './instance.ts'
 import { migrate } from './migrate.ts'
+import type { NodeOptions } from './node-options.ts'
 import { type Registered, registerNode } from './nodes.ts'
 import { checkRequirements, connectOnce } from './requirements.ts'
 
@@ -26,13 +26,11 @@ export async function startNode(
   options: {
     dataDir: string
     now: number
-    /** Clock in ms UTC. */
-    clock: () => number
     onUpgrade: ((steps: readonly string[]) => void) | undefined
     node: NodeOptions
   },
 ): Promise<Registered & { encryption: Encryption; history: History }> {
-  const { dataDir, now, clock, onUpgrade, node } = options
+  const { dataDir, now, onUpgrade, node } = options
   const { name = '', hostname = '', version = '', isCommand = false } = node
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const connection = await connectOnce(address)
@@ -51,12 +49,17 @@ export async function startNode(
       version,
       keyName: encryption.keyName,
       placement: node.placement?.published ?? null,
-      now: clock,
+      settings: node.settings === undefined ? null : digestsOf(node.settings, encryption),
     })
     return { ...registered, encryption, history }
   } finally {
     connection.close()
   }
+}
+
+/** Settings by their dotted path → keyed digests of them. */
+export function digestsOf(settings: ReadonlyMap<string, string>, encryption: Encryption): Record<string, string> {
+  return Object.fromEntries([...settings].map(([path, value]) => [path, encryption.digest(value, `settings ${path}`)]))
 }
 
 /** Throws StoreMoved if the database must not be served. */

@@ -1,9 +1,9 @@
+import type { Inside } from '../inside.ts'
+import type { MailLane } from '../mail/lane.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import type { Connection } from './connection.ts'
 import type { Mirror } from './mirror.ts'
 import { createReads } from './reads.ts'
-import type { Usage } from './usage.ts'
-import type { Writer } from './writer.ts'
 
 // One snapshot: a change that it does not see is missing in the records and in the counters alike. So the difference
 // is the error of the counters, whatever is written meanwhile.
@@ -27,8 +27,8 @@ export interface StorageCount {
 /** `connect` opens a connection for a step: other reads must not wait for it. */
 export function createStorageCount(
   connect: () => Promise<Connection>,
-  writer: Writer,
-  { organizations, usage }: { organizations: Mirror<{ id: string }>; usage: Usage },
+  lane: MailLane,
+  { organizations, usage }: { organizations: Mirror<{ id: string }>; usage: Inside['usage'] },
 ): StorageCount {
   /** Organizations that are still to be counted; null = no recount is in progress. */
   let left: string[] | null = null
@@ -50,7 +50,7 @@ export function createStorageCount(
       if (left?.length === 0) left = null
       if (next === undefined) return false
       const error = await errorOf(next)
-      if (error !== 0) await writer.write((statements) => usage.add(statements, next, 'stored_bytes', error))
+      if (error !== 0) await lane.perform(() => usage.add(next, 'stored_bytes', error))
       return left !== null
     },
   }

@@ -11,7 +11,7 @@ export function encodeText(text: string): string {
 }
 
 /** The reverse of encodeText. */
-export function decodeText(text: string): string {
+function decodeText(text: string): string {
   return text.includes(ESCAPE) ? text.replaceAll(NUL, '\0').replaceAll(ESCAPED, ESCAPE) : text
 }
 

@@ -1,28 +1,11 @@
 import { SQL } from 'bun'
 import { isRecord } from '../../os/records.ts'
+import { isQueueName, type QueueName } from '../mail/queue-tables.ts'
 import { type ConnectionOptions, driverOptions, withinAnswer } from './connection.ts'
-import type { DomainAndDestination } from './destinations.ts'
-
-/** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
-export interface WakeUps {
-  /** Keys of a queue have something due; the time is ms UTC. `home`: the slot whose
-   *  owner it is for, as far as this node knows. Calls are collected. */
-  offer(queue: string, key: string, at: number, home: number): void
-  /** Domains share the limits of these destinations. */
-  destinations(noted: readonly DomainAndDestination[]): void
-  /** Events of an organization were written, the last one at this place. Calls are collected. */
-  happened(organizationId: string, place: number): void
-  /** The settings reached this version. */
-  changed(version: number): void
-  /** Connects, also again after the connection broke or the server became a standby. */
-  check(): Promise<void>
-  close(): Promise<void>
-}
 
 export interface WakeUpListener {
-  offered(queue: string, key: string, at: number, home: number): void
-  destinations(noted: readonly DomainAndDestination[]): void
-  happened(organizationId: string, place: number): void
+  offered(offer: Offer): void
+  happened(organizationId: string): void
   changed(version: number): void
   /** Wake-ups may have been missed. */
   missed(): void
@@ -31,36 +14,92 @@ export interface WakeUpListener {
 const CHANNEL = 'postrider'
 /** PostgreSQL refuses payloads of 8,000 bytes. */
 const PAYLOAD_MAX = 7_900
+/** Part of it for keys, and of each key the quotes, commas and time. */
+const OFFERS_MAX = 6_000
+const OFFER_BYTES = 24
+/** With more keys, the others are asked to read. */
+const OFFERED_MAX = 5_000
 const ASK_AGAIN = '*'
 const IS_STANDBY = 'select pg_is_in_recovery() as standby'
 /** Longest wait for that answer. */
 const CHECK_MS = 3_000
 const NOTIFY = 'select pg_notify($1, $2)'
 
-/** Listens and notifies over connections of its own, with `options` as for other connections. Connects with `check`. */
-export function createWakeUps(options: ConnectionOptions, listener: WakeUpListener): WakeUps {
-  let line: SQL | null = null
-  let waiting = new Map<string, Offer>()
-  let destinations: DomainAndDestination[] = []
-  let events = new Map<string, number>()
-  let version: number | null = null
-  let sending: Promise<void> | null = null
+/** Wake-ups between nodes, sent after a commit. They may be lost: every node also looks by itself from time to time. */
+export class WakeUps {
+  readonly #options: ConnectionOptions
+  readonly #listener: WakeUpListener
+  /** To a server that accepts writes. */
+  #line: SQL | null = null
+  #waiting = new Map<string, Offer>()
+  #events = new Set<string>()
+  #version: number | null = null
+  #sending: Promise<void> | null = null
   /** What was to be sent is lost: the others are asked to look. */
-  let isLost = false
-  let isClosed = false
+  #isLost = false
+  #isClosed = false
+
+  /** It connects with `check`, with `options` as for other connections. */
+  constructor(options: ConnectionOptions, listener: WakeUpListener) {
+    this.#options = options
+    this.#listener = listener
+  }
+
+  /** A key of a queue has something due. Calls are collected. */
+  offer(offer: Offer): void {
+    const [queue, key, at] = offer
+    const id = `${queue} ${key}`
+    const known = this.#waiting.get(id)
+    if (known === undefined || at < known[2]) this.#waiting.set(id, offer)
+    this.#begin()
+  }
+
+  /** Events of an organization were written. Calls are collected. */
+  happened(organizationId: string): void {
+    this.#events.add(organizationId)
+    this.#begin()
+  }
+
+  /** The settings reached this version. */
+  changed(version: number): void {
+    this.#version = Math.max(this.#version ?? 0, version)
+    this.#begin()
+  }
+
+  /** Connects, also again after the connection broke or the server became a standby. */
+  async check(): Promise<void> {
+    if (this.#line !== null && (await isPrimary(this.#line).catch(() => false))) {
+      if (this.#isLost) this.#begin()
+      return
+    }
+    if (this.#line !== null) end(this.#line)
+    this.#line = null
+    const opened = await this.#open()
+    if (this.#isClosed && opened !== null) end(opened)
+    else this.#line = opened
+    if (this.#line !== null) this.#begin()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#sending
+    if (this.#line !== null) end(this.#line)
+    this.#line = null
+  }
 
   /** Opens a line to the first host that accepts writes; null if there is none. */
-  const open = async (): Promise<SQL | null> => {
-    for (const host of options.address.hosts) {
+  async #open(): Promise<SQL | null> {
+    for (const host of this.#options.address.hosts) {
       // Not reserved: a lost wake-up is harmless, and the driver subscribes again.
-      const sql = new SQL({ ...driverOptions(options, host), max: 2 })
+      const sql = new SQL({ ...driverOptions(this.#options, host), max: 2 })
       try {
         if (!(await isPrimary(sql))) throw new Error(`${host.host} is a standby`)
-        await sql.listen(
+        const listening = sql.listen(
           CHANNEL,
-          (payload: string) => receive(payload, listener),
-          () => listener.missed(),
+          (payload: string) => receive(payload, this.#listener),
+          () => this.#listener.missed(),
         )
+        await withinAnswer(listening, CHECK_MS) // the driver tries again without end
         return sql
       } catch {
         end(sql)
@@ -68,63 +107,28 @@ export function createWakeUps(options: ConnectionOptions, listener: WakeUpListen
     }
     return null
   }
-  const send = async () => {
-    const isAny = () => waiting.size > 0 || destinations.length > 0 || events.size > 0 || version !== null
-    while (line !== null && (isLost || isAny())) {
-      const content = { offers: [...waiting.values()], destinations, events: [...events], version }
-      const payload = isLost ? ASK_AGAIN : payloadOf(content)
-      waiting = new Map()
-      destinations = []
-      events = new Map()
-      version = null
-      isLost = await line.unsafe(NOTIFY, [CHANNEL, payload]).then(
+
+  /** What is collected in one turn of the event loop is sent together. */
+  #begin(): void {
+    this.#sending ??= Promise.resolve().then(() => this.#send())
+  }
+
+  async #send(): Promise<void> {
+    const isAny = () => this.#waiting.size > 0 || this.#events.size > 0 || this.#version !== null
+    while (this.#line !== null && (this.#isLost || isAny())) {
+      this.#isLost ||= this.#waiting.size > OFFERED_MAX
+      const content = { offers: takeFirst(this.#waiting), events: [...this.#events], version: this.#version }
+      const payload = this.#isLost ? ASK_AGAIN : payloadOf(content)
+      if (this.#isLost) this.#waiting.clear()
+      this.#events.clear()
+      this.#version = null
+      this.#isLost = await this.#line.unsafe(NOTIFY, [CHANNEL, payload]).then(
         () => false,
         () => true,
       )
-      if (isLost) break // until the next check
+      if (this.#isLost) break // until the next check
     }
-    sending = null
-  }
-  const begin = () => {
-    sending ??= Promise.resolve().then(send)
-  }
-  return {
-    offer: (queue, key, at, home) => {
-      const id = `${queue} ${key}`
-      const known = waiting.get(id)
-      if (known === undefined || at < known[2]) waiting.set(id, [queue, key, at, home])
-      begin()
-    },
-    destinations: (noted) => {
-      destinations.push(...noted)
-      begin()
-    },
-    happened: (organizationId, place) => {
-      events.set(organizationId, Math.max(place, events.get(organizationId) ?? 0))
-      begin()
-    },
-    changed: (to) => {
-      version = Math.max(version ?? 0, to)
-      begin()
-    },
-    check: async () => {
-      if (line !== null && (await isPrimary(line).catch(() => false))) {
-        if (isLost) begin()
-        return
-      }
-      if (line !== null) end(line)
-      line = null
-      const opened = await open()
-      if (isClosed && opened !== null) end(opened)
-      else line = opened
-      if (line !== null) begin()
-    },
-    close: async () => {
-      isClosed = true
-      await sending
-      if (line !== null) end(line)
-      line = null
-    },
+    this.#sending = null
   }
 }
 
@@ -144,9 +148,8 @@ function receive(payload: string, listener: WakeUpListener): void {
     listener.missed()
     return
   }
-  listener.destinations(content.destinations)
-  for (const [queue, key, at, home] of content.offers) listener.offered(queue, key, at, home)
-  for (const [organizationId, place] of content.events) listener.happened(organizationId, place)
+  for (const [queue, key, at] of content.offers) if (isQueueName(queue)) listener.offered([queue, key, at])
+  for (const organizationId of content.events) listener.happened(organizationId)
   if (content.version !== null) listener.changed(content.version)
 }
 
@@ -156,23 +159,33 @@ function payloadOf(content: Payload): string {
   return texts.find((text) => Buffer.byteLength(text) <= PAYLOAD_MAX) ?? ASK_AGAIN
 }
 
-/** What WakeUps.offer is called with. */
-export type Offer = [queue: string, key: string, at: number, home: number]
+/** A key of a queue has something due at a time, ms UTC. */
+export type Offer = readonly [queue: QueueName, key: string, at: number]
 
-interface Payload {
-  offers: Offer[]
-  destinations: DomainAndDestination[]
-  events: [organizationId: string, place: number][]
-  version: number | null
+/** Takes as many offers as one notification has room for beside the rest. */
+function takeFirst(waiting: Map<string, Offer>): Offer[] {
+  const taken: Offer[] = []
+  let bytes = 0
+  for (const [id, offer] of waiting) {
+    bytes += Buffer.byteLength(id) + OFFER_BYTES
+    if (taken.length > 0 && bytes > OFFERS_MAX) break
+    waiting.delete(id)
+    taken.push(offer)
+  }
+  return taken
 }
 
-const isListOfLists = (value: unknown) => Array.isArray(value) && value.every(Array.isArray)
+interface Payload {
+  offers: (readonly [queue: string, key: string, at: number])[]
+  events: string[]
+  version: number | null
+}
 
 function parsed(payload: string): Payload | null {
   try {
     const content: unknown = JSON.parse(payload)
-    const { offers, destinations, events } = isRecord(content) ? content : {}
-    const isOurs = [offers, destinations, events].every(isListOfLists)
+    const { offers, events } = isRecord(content) ? content : {}
+    const isOurs = Array.isArray(offers) && offers.every(Array.isArray) && Array.isArray(events)
     return isOurs ? (content as unknown as Payload) : null
   } catch {
     return null

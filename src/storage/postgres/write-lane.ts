@@ -1,21 +1,6 @@
 import { StoreUnavailable } from '../errors.ts'
 import { type Connection, NoAnswer, Refused } from './connection.ts'
-import { COLLISION, storeError } from './refusals.ts'
-
-/** Writes changes of one kind over one connection. Changes that wait share one statement, one round trip and one
- *  commit (group commit). Every group raises the lane's number in `lanes`, only if the lane was not ended: so the
- *  lane finds out whether a group without an answer was committed, and a lane that another node ended cannot write. */
-export interface WriteLane<Change, Result> {
-  /** Writes the change in the next group → its result, once that is committed. Rejects with
-   *
-   *  - what PostgreSQL refused of the change itself (Refused); nothing was written;
-   *  - StoreUnavailable if the database does not accept writes or does not answer in time. With `isUncertain` the
-   *    change may still be committed; without, nothing was written;
-   *  - LaneEnded if another node ended this one; nothing was written. */
-  write(change: Change): Promise<Result>
-  /** Writes what waits, then closes the connection. */
-  close(): Promise<void>
-}
+import { COLLISION, NO_RESOURCES, storeError } from './refusals.ts'
 
 /** How changes are written in one transaction, which also raises the lane's number. */
 export interface GroupWriter<Change, Result> {
@@ -31,8 +16,6 @@ export interface Fence {
   /** Row of the lane in `lanes`. */
   laneId: number
   number: number
-  /** No event of this lane will have an ID at or before this time (ms UTC). */
-  writtenTo: number
 }
 
 /** Another node ended this one: its deliveries are no longer its own, and nothing was written. The process must stop. */
@@ -43,16 +26,12 @@ export class LaneEnded extends StoreUnavailable {
   }
 }
 
-export interface WriteLaneOptions<Change, Result> {
+interface WriteLaneOptions<Change, Result> {
   /** Connects to the server that accepts writes. */
   connect: () => Promise<Connection>
   /** Row of the lane in `lanes`. */
   laneId: number
   writer: GroupWriter<Change, Result>
-  /** No event of this lane will have an ID at or before this time (ms UTC). */
-  writtenTo: () => number
-  /** How long a change waits for others, ms; 0 = one turn of the event loop. */
-  gatherMs: number
   /** Most changes in a group. */
   most: number
   /** How long a caller waits, ms. */
@@ -64,7 +43,7 @@ export interface WriteLaneOptions<Change, Result> {
 }
 
 /** As long as the SQLite store waits for another process. */
-const PATIENCE_MS = 5_000
+export const PATIENCE_MS = 5_000
 /** Pauses between attempts to connect. */
 const RECONNECT_MS = [50, 100, 250, 500, 1_000]
 /** Attempts of a group that collides with others. */
@@ -72,12 +51,6 @@ const COLLISIONS = 3
 
 /** Waits for a statement that still runs in the old session. */
 const STATE = 'select group_no, ended_at is not null as ended from lanes where id = $1::int for update'
-
-/** Returns a lane that continues from the group number in its row. */
-export function createWriteLane<Change, Result>(options: WriteLaneOptions<Change, Result>): WriteLane<Change, Result> {
-  const lane = new Lane(options)
-  return { write: (change) => lane.write(change), close: () => lane.close() }
-}
 
 interface Pending<Change, Result> {
   change: Change
@@ -91,7 +64,11 @@ interface Pending<Change, Result> {
   isAnswered: boolean
 }
 
-class Lane<Change, Result> {
+/** Writes changes of one kind over one connection. Changes that wait share one statement, one round trip and one
+ *  commit (group commit). Every group raises the lane's number in `lanes`, only if the lane was not ended: so the
+ *  lane finds out whether a group without an answer was committed, and a lane that another node ended cannot write. A new lane
+ *  continues from the group number in its row. */
+export class WriteLane<Change, Result> {
   readonly #options: WriteLaneOptions<Change, Result>
   readonly #queue: Pending<Change, Result>[] = []
   #connection: Connection | null = null
@@ -103,11 +80,21 @@ class Lane<Change, Result> {
   #isUnrecordedCommit = false
   #ended: LaneEnded | null = null
   #running: Promise<void> | null = null
+  /** The group under way. */
+  #deciding: Promise<void> | null = null
+  #isClosing = false
 
   constructor(options: WriteLaneOptions<Change, Result>) {
     this.#options = options
   }
 
+  /** Writes the change in the next group, with what comes in the same turn of the event loop → its result, once that is
+   *  committed. Rejects with
+   *
+   *  - what PostgreSQL refused of the change itself (Refused); nothing was written;
+   *  - StoreUnavailable if the database does not accept writes or does not answer in time. With `isUncertain` the
+   *    change may still be committed; without, nothing was written;
+   *  - LaneEnded if another node ended this one; nothing was written. */
   write(change: Change): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const after = this.#options.after?.(change) ?? null
@@ -124,7 +111,15 @@ class Lane<Change, Result> {
     })
   }
 
+  /** Resolves when the group under way is decided: committed, or never to be. Callers may have left before, and it may still
+   *  be committed. Null if there is none. */
+  decided(): Promise<void> | null {
+    return this.#deciding
+  }
+
+  /** Writes what waits, then closes the connection. */
   async close(): Promise<void> {
+    this.#isClosing = true
     await this.#running
     this.#close()
   }
@@ -137,13 +132,14 @@ class Lane<Change, Result> {
   }
 
   async #run(): Promise<void> {
-    const { gatherMs, most } = this.#options
-    await sleep(gatherMs)
+    const { most } = this.#options
+    await turn()
     while (this.#queue.length > 0) {
       await this.#queue[0]?.after
-      const group = this.#takeGroup(most)
-      await this.#settle(group)
-      if (this.#queue.length < most) await sleep(gatherMs)
+      this.#deciding = this.#settle(this.#takeGroup(most))
+      await this.#deciding
+      this.#deciding = null
+      if (this.#queue.length < most) await turn()
     }
     this.#running = null
   }
@@ -160,23 +156,23 @@ class Lane<Change, Result> {
       const results = await this.#commit(group)
       for (const [{ resolve }, result] of results) resolve(result)
     } catch (error) {
-      const isCollision = error instanceof Refused && COLLISION.has(error.code)
-      const isOfSome = isCollision || !(storeError(error) instanceof StoreUnavailable)
       const half = Math.ceil(group.length / 2)
-      if (group.length > 1 && isOfSome) for (const at of [0, half]) await this.#settle(group.slice(at, at + half))
+      if (group.length > 1 && !isOfAll(error))
+        for (const at of [0, half]) await this.#settle(group.slice(at, at + half))
       else for (const { reject } of group) reject(storeError(error))
     }
   }
 
   /** Repeats until the group is committed, or nothing of it can be → the results of the written changes. A change
-   *  whose caller left before it was written is dropped. */
+   *  whose caller left before it was written is dropped. If all have left and a group is in doubt, an empty one follows: then
+   *  that one was committed or never will be, because its number is taken. */
   async #commit(group: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
     let sent: readonly Pending<Change, Result>[] = []
     let collisions = 0
     for (let attempt = 0; ; attempt++) {
       if (this.#ended !== null) throw this.#ended
-      const waiting = group.filter(({ isAnswered }) => !isAnswered)
-      if (waiting.length === 0) return []
+      const hasWaiting = group.some(({ isAnswered }) => !isAnswered)
+      if (!hasWaiting && (!this.#isInDoubt || this.#isClosing)) return []
       try {
         const connection = this.#connection ?? (await this.#open())
         if (this.#isUnrecordedCommit) {
@@ -185,14 +181,14 @@ class Lane<Change, Result> {
           // Without `sent`, it was an earlier group whose callers have all left.
           if (sent.length > 0) return sent.map((pending, at) => [pending, results[at]!])
         }
-        sent = waiting
+        sent = group.filter(({ isAnswered }) => !isAnswered)
         return await this.#send(connection, sent)
       } catch (error) {
         if (error instanceof NoAnswer) this.#close()
         else if (!(error instanceof Refused)) throw error
         else if (ELSEWHERE.has(error.code)) this.#close()
         else if (!COLLISION.has(error.code) || ++collisions === COLLISIONS) throw error
-        if (this.#connection === null) await sleep(RECONNECT_MS[Math.min(attempt, RECONNECT_MS.length - 1)] ?? 0)
+        if (this.#connection === null) await Bun.sleep(RECONNECT_MS[Math.min(attempt, RECONNECT_MS.length - 1)]!)
       }
     }
   }
@@ -220,11 +216,11 @@ class Lane<Change, Result> {
 
   /** Writes the changes → their results. Throws LaneEnded if the lane was ended. */
   async #send(connection: Connection, sent: readonly Pending<Change, Result>[]): Promise<Results<Change, Result>> {
-    const { writer, laneId, writtenTo, onGroup } = this.#options
+    const { writer, laneId, onGroup } = this.#options
     const sentAt = performance.now()
     for (const pending of sent) pending.isSent = true
     this.#isInDoubt = true
-    const fence = { laneId, number: (this.#committed ?? 0) + 1, writtenTo: writtenTo() }
+    const fence = { laneId, number: (this.#committed ?? 0) + 1 }
     const results = await writer.write(connection, fence, changesOf(sent)).catch((error) => {
       if (!(error instanceof NoAnswer)) this.#isInDoubt = false
       throw error
@@ -258,11 +254,13 @@ function changesOf<Change>(group: readonly { change: Change }[]): Change[] {
   return group.map(({ change }) => change)
 }
 
-const sleep = (ms: number) =>
-  new Promise<void>((resolve) => {
-    if (ms === 0) setImmediate(resolve)
-    else setTimeout(resolve, ms)
-  })
+/** What comes in this turn of the event loop joins the group. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Another error is that of a change, or of several that collide. */
+function isOfAll(error: unknown): boolean {
+  return error instanceof LaneEnded || (error instanceof Refused && NO_RESOURCES.has(error.code))
+}
 
 /** Read-only transaction: this server became a standby, and another one accepts writes. */
 const ELSEWHERE = new Set(['25006'])

@@ -1,6 +1,5 @@
 import type { StoredRest } from '../../model/address-rest.ts'
 import { type Database, run, sql } from '../sql.ts'
-import type { AddressRests } from '../store.ts'
 
 const ENDING = sql<StoredRest>(`select address, destination, rule, times, since, until from address_rests
   where until > $1 order by until desc limit $2`)
@@ -11,16 +10,23 @@ const PUT = sql(`insert into address_rests (address, destination, rule, times, s
 const REMOVE = sql('delete from address_rests where address = $1 and destination = $2')
 const REMOVE_BEFORE = sql('delete from address_rests where until < $1')
 
-export function addressRestRecords(database: Database): AddressRests {
+/** Which sending addresses rest for which destinations, so that a restart does not forget it. */
+export function addressRestRecords(database: Database) {
   return {
-    endingAfter: (time, limit) => database.rows(ENDING, time, limit),
-    change: (begun, ended) =>
+    /** Those that end after `time` (ms UTC), the last to end first, up to `limit`. */
+    endingAfter: (time: number, limit: number): Promise<StoredRest[]> => database.rows(ENDING, time, limit),
+    /** In one transaction: adds or replaces `begun`, and removes `ended`. */
+    change: (
+      begun: readonly StoredRest[],
+      ended: readonly Pick<StoredRest, 'address' | 'destination'>[],
+    ): Promise<void> =>
       database.write(function* () {
         for (const { address, destination, rule, times, since, until } of inLockOrder(begun))
           yield* run(PUT, address, destination, rule, times, since, until)
         for (const { address, destination } of inLockOrder(ended)) yield* run(REMOVE, address, destination)
       }),
-    removeBefore: (time) => database.run(REMOVE_BEFORE, time),
+    /** Removes those that ended before `time` (ms UTC). */
+    removeBefore: (time: number): Promise<void> => database.run(REMOVE_BEFORE, time),
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ApiKey } from '../../model/api-key.ts'
+import type { Remember } from '../../model/idempotency.ts'
 import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
 import { type Inside, limitReached } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
-import type { ApiKeys } from '../store.ts'
 
 /** A row of api_keys, without the hash of the secret. */
 export type ApiKeyRow = Omit<ApiKey, 'permissions' | 'allowedNetworks'> & {
@@ -49,13 +49,14 @@ const RECORD_USE = sql(
 /** Inactive keys that are deleted when a key is created: more than one, so that an old store shrinks to the limit. */
 const REMOVE_MAX = 20
 
-export function apiKeyRecords(database: Database, { remember, usage }: Inside): ApiKeys {
+export function apiKeyRecords(database: Database, { remember, usage }: Inside) {
   /** Null, or the limit that one more key would exceed, or one more in its grace period. */
   const reached = (organizationId: string, isRotated: boolean, now: number): Work<LimitReached | null> =>
     limitReached(usage.planOf(organizationId), 'api_keys', () => working(organizationId, now, isRotated))
 
   return {
-    create: (key, secretHash, record) =>
+    /** Also deletes the oldest inactive keys beyond FIXED_LIMITS.inactiveKeys. */
+    create: (key: ApiKey, secretHash: Uint8Array, record?: Remember): Promise<'created' | LimitReached> =>
       database.write(function* () {
         const limit = yield* reached(key.organizationId, false, key.createdAt)
         if (limit !== null) return limit
@@ -64,14 +65,17 @@ export function apiKeyRecords(database: Database, { remember, usage }: Inside): 
         yield* remember(record)
         return 'created'
       }, 'settings'),
-    count: async (organizationId, now) => (await database.row(WORKING, organizationId, now, false))?.count ?? 0,
-    get: async (id) => {
+    /** Number of keys that are valid at `now`, without those in the grace period of a rotation. */
+    count: async (organizationId: string, now: number): Promise<number> =>
+      (await database.row(WORKING, organizationId, now, false))?.count ?? 0,
+    get: async (id: string): Promise<ApiKey | null> => {
       const found = await database.row(GET, id)
       return found === null ? null : toApiKey(found)
     },
-    list: async (organizationId, page) =>
+    list: async (organizationId: string, page: RecordsRequest): Promise<Page<ApiKey>> =>
       toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toApiKey),
-    update: (id, change) =>
+    /** Changes the given fields; null if there is no such key. */
+    update: (id: string, change: Partial<Pick<ApiKey, 'name' | 'allowedNetworks'>>): Promise<ApiKey | null> =>
       database.write(function* () {
         const present = yield* row(GET, id)
         if (present === null) return null
@@ -80,23 +84,37 @@ export function apiKeyRecords(database: Database, { remember, usage }: Inside): 
         yield* changed('apiKey', id)
         return key
       }, 'settings'),
-    revoke: (id, at) =>
+    /** Revokes at `at`; a repeated call keeps the first time. */
+    revoke: (id: string, at: number): Promise<void> =>
       database.write(function* () {
         yield* run(REVOKE, id, at)
         yield* changed('apiKey', id)
       }, 'settings'),
-    revokeOf: (userId, organizationId, at) =>
+    /** Revokes at `at` all keys that a user made, in an organization or all (null) → how many that were valid. */
+    revokeOf: (userId: string, organizationId: string | null, at: number): Promise<number> =>
       database.write(function* () {
         const ids = (yield* rows(REVOKE_OF, userId, organizationId, at)).map(({ id }) => id)
         if (ids.length > 0) yield* changed('apiKey', ...ids)
         return ids.length
       }, 'settings'),
-    disown: (userId, organizationId) =>
+    /** The keys that a user made, in an organization or all (null), belong to the organization alone from now on, with at most
+     *  the rights of the user's last role (`makerRole`, which removing the user notes). */
+    disown: (userId: string, organizationId: string | null): Promise<void> =>
       database.write(function* () {
         const ids = (yield* rows(DISOWN, userId, organizationId)).map(({ id }) => id)
         if (ids.length > 0) yield* changed('apiKey', ...ids)
       }, 'settings'),
-    rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
+    /** Adds the new key, and sets the expiry of the old one to `oldExpiresAt`. `invalid_state` if the old one was
+     *  already rotated or revoked, or has expired at `now`. Keys in their grace period count separately against the
+     *  plan's limit, so that a rotation is possible when all keys are in use. */
+    rotate: (
+      oldId: string,
+      fresh: ApiKey,
+      secretHash: Uint8Array,
+      oldExpiresAt: number,
+      now: number,
+      record?: Remember,
+    ): Promise<'rotated' | 'invalid_state' | LimitReached> =>
       database.write(function* () {
         const { organizationId } = fresh
         const limit = oldExpiresAt > now ? yield* reached(organizationId, true, now) : null
@@ -108,7 +126,8 @@ export function apiKeyRecords(database: Database, { remember, usage }: Inside): 
         yield* changed('apiKey', oldId)
         return 'rotated'
       }, 'settings'),
-    recordUse: (uses) =>
+    /** Stores when keys were last used; callers collect these in memory. */
+    recordUse: (uses: { id: string; at: number }[]): Promise<void> =>
       database.write(function* () {
         for (const { id, at } of uses) yield* run(RECORD_USE, id, at)
       }),

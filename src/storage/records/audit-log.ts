@@ -1,9 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditEntry } from '../../model/audit-entry.ts'
-import { where } from '../conditions.ts'
-import { toPage } from '../page.ts'
-import { composed, type Database, run, sql, type Work } from '../sql.ts'
-import type { AuditLog, AuditNote } from '../store.ts'
+import { type Page, type PageRequest, type TimeRange, toPage } from '../page.ts'
+import { composed, type Database, run, sql, type Value, type Work } from '../sql.ts'
+
+/** The audit entry of an action, and whether it is written. */
+export interface AuditNote {
+  /** The entry as far as it is known when the change is made. */
+  entry(): AuditEntry
+  isKept: boolean
+}
+
+interface AuditFilter extends TimeRange {
+  /** Null = entries of all organizations and of the installation, for the operator only. */
+  organizationId: string | null
+  actorId: string | null
+  action: string | null
+  resourceId: string | null
+}
 
 type Row = Omit<AuditEntry, 'actor' | 'fields'> & {
   actorType: AuditEntry['actor']['type']
@@ -43,11 +56,18 @@ export function* accompany(note: AuditNote): Work<void> {
   note.isKept = true
 }
 
-export function auditRecords(database: Database, action: AuditedAction): AuditLog {
+/** Audit log of management actions. */
+export function auditRecords(database: Database, action: AuditedAction) {
   return {
-    during: (note, work) => action.run(note, work),
-    put: (entry) => database.write(() => audit(entry)),
-    list: async ({ organizationId, actorId, action, resourceId, createdAfter, createdBefore }, page) => {
+    /** Runs `work`. Its first change of this store writes `note.entry()` in the same transaction, so that nothing
+     *  changes without an entry. Afterwards `note.isKept` says whether anything changed. */
+    during: <T>(note: AuditNote, work: () => Promise<T>): Promise<T> => action.run(note, work),
+    /** Writes an entry, or updates the outcome of an existing one. */
+    put: (entry: AuditEntry): Promise<void> => database.write(() => audit(entry)),
+    list: async (
+      { organizationId, actorId, action, resourceId, createdAfter, createdBefore }: AuditFilter,
+      page: PageRequest,
+    ): Promise<Page<AuditEntry>> => {
       const { sql, values } = where([
         // After a deleted entry there is nothing, since all before it were deleted too.
         ['number < (select number from audit_log where id = ?)', page.after],
@@ -63,10 +83,23 @@ export function auditRecords(database: Database, action: AuditedAction): AuditLo
         order by number desc limit $${values.length + 1}`
       return toPage(await database.rows(composed<Row>(text), ...values, page.limit + 1), page, toEntry)
     },
-    prune: (before, limit) => database.count(PRUNE, before, limit),
+    /** Deletes at most `limit` entries older than `before`; returns the number deleted. */
+    prune: (before: number, limit: number): Promise<number> => database.count(PRUNE, before, limit),
   }
 }
 
 function toEntry({ actorType, actorId, actorName, fields, ...rest }: Row): AuditEntry {
   return { ...rest, actor: { type: actorType, id: actorId, name: actorName }, fields: JSON.parse(fields) }
+}
+
+/** Condition with `?` for its value. A null or missing value leaves it out. */
+type Condition = readonly [sql: string, value: Value | undefined]
+
+/** Conditions → the text after `where` and its parameters, numbered from $1. */
+function where(conditions: readonly Condition[]): { sql: string; values: Value[] } {
+  const given = conditions.flatMap(([sql, value]) => (value === null || value === undefined ? [] : [{ sql, value }]))
+  return {
+    sql: given.map(({ sql }, at) => sql.replace('?', `$${at + 1}`)).join(' and '),
+    values: given.map(({ value }) => value),
+  }
 }

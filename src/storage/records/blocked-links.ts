@@ -1,7 +1,6 @@
 import { type BlockedLink, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, run, sql } from '../sql.ts'
-import type { BlockedLinks } from '../store.ts'
 
 const COLUMNS = 'id, kind, value, reason, created_at as "createdAt"'
 const ADD = sql('insert into blocked_links (id, kind, value, reason, created_at) values ($1, $2, $3, $4, $5)')
@@ -15,9 +14,11 @@ const LIST = sql<BlockedLink>(`select ${COLUMNS} from blocked_links
 export const BLOCKED_LINKS = sql<BlockedLink>(`select ${COLUMNS} from blocked_links`)
 const REMOVE = sql('delete from blocked_links where id = $1')
 
-export function blockedLinkRecords(database: Database): BlockedLinks {
+/** Click targets that the operator has blocked. */
+export function blockedLinkRecords(database: Database) {
   return {
-    add: ({ id, kind, value, reason, createdAt }) =>
+    /** `conflict`: already blocked; `limit`: MOST_BLOCKED_LINKS is reached. */
+    add: ({ id, kind, value, reason, createdAt }: BlockedLink): Promise<'added' | 'conflict' | 'limit'> =>
       database.write(function* () {
         const present = yield* row(PRESENT, value)
         if (present?.isKnown) return 'conflict'
@@ -26,9 +27,10 @@ export function blockedLinkRecords(database: Database): BlockedLinks {
         yield* changed('blockedLink', id)
         return 'added'
       }, 'settings'),
-    get: (id) => database.row(GET, id),
-    list: async (page) => toPage(await database.rows(LIST, ...rangeOf(page)), page, (row) => row),
-    remove: (id) =>
+    get: (id: string): Promise<BlockedLink | null> => database.row(GET, id),
+    list: async (page: RecordsRequest): Promise<Page<BlockedLink>> =>
+      toPage(await database.rows(LIST, ...rangeOf(page)), page, (row) => row),
+    remove: (id: string): Promise<void> =>
       database.write(function* () {
         yield* run(REMOVE, id)
         yield* changed('blockedLink', id)

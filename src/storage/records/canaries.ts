@@ -1,6 +1,5 @@
-import type { Canary } from '../../model/canary.ts'
+import type { Canary, CanaryEnd } from '../../model/canary.ts'
 import { type Database, sql } from '../sql.ts'
-import type { Canaries } from '../store.ts'
 
 const COLUMNS = 'id, mailbox, due_at as "dueAt", sent_at as "sentAt", result, arrived_at as "arrivedAt", detail'
 const ADD = sql(`insert into canaries (id, mailbox, due_at, sent_at, result, arrived_at, detail)
@@ -14,15 +13,22 @@ const LATEST_ENDED = sql<Canary>(`select ${COLUMNS} from canaries
 const PRUNE = sql(`delete from canaries where id = any(array(
   select id from canaries where sent_at < $1 order by sent_at limit $2))`)
 
-export function canaryRecords(database: Database): Canaries {
+/** Canary mails and whether they arrived. */
+export function canaryRecords(database: Database) {
   return {
-    add: async ({ id, mailbox, dueAt, sentAt, result, arrivedAt, detail }) =>
+    /** Writes a mail before it is queued. False, without a change, if its mailbox has one for that time. */
+    add: async ({ id, mailbox, dueAt, sentAt, result, arrivedAt, detail }: Canary): Promise<boolean> =>
       (await database.count(ADD, id, mailbox, dueAt, sentAt, result, arrivedAt, detail)) === 1,
-    get: (id) => database.row(GET, id),
-    record: async (id, { result, arrivedAt, detail }) =>
+    get: (id: string): Promise<Canary | null> => database.row(GET, id),
+    /** Stores a result. False, without a change, if the mail has arrived already, or if it has ended and the new one does not say
+     *  that it arrived after all. */
+    record: async (id: string, { result, arrivedAt, detail }: CanaryEnd): Promise<boolean> =>
       (await database.count(RECORD, id, result, arrivedAt, detail)) === 1,
-    latest: (mailbox, limit) => database.rows(LATEST, mailbox, limit),
-    latestEnded: (mailbox, limit) => database.rows(LATEST_ENDED, mailbox, limit),
-    prune: (before, limit) => database.count(PRUNE, before, limit),
+    /** Mails to a mailbox, the last one first. */
+    latest: (mailbox: string, limit: number): Promise<Canary[]> => database.rows(LATEST, mailbox, limit),
+    /** The same, without those on their way. */
+    latestEnded: (mailbox: string, limit: number): Promise<Canary[]> => database.rows(LATEST_ENDED, mailbox, limit),
+    /** Deletes at most `limit` mails sent before `before`; returns the number deleted. */
+    prune: (before: number, limit: number): Promise<number> => database.count(PRUNE, before, limit),
   }
 }

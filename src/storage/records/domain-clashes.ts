@@ -1,7 +1,7 @@
 import { derivedHosts, domainOfMtaStsHost, selfAndParents } from '../../model/domain-names.ts'
 import { row, sql, type Work } from '../sql.ts'
 
-/** Names that two domains cannot both have (Domains.clashes). */
+/** Names that two domains cannot both have (domains.clashes). */
 
 /** The names of a domain. */
 export interface Names {

@@ -1,11 +1,36 @@
-import type { Domain, DomainStatus } from '../../model/domain.ts'
+import type { AuditEntry } from '../../model/audit-entry.ts'
+import type { Domain, DomainStatus, FailureReason, Finding, Proof } from '../../model/domain.ts'
 import { domainEvent } from '../../model/on-demand-event.ts'
-import { CLAIMED, stateOf } from '../domain-state.ts'
 import type { Inside } from '../inside.ts'
 import { changed, row, rows, run, sql, type Work } from '../sql.ts'
-import type { DomainChange, DomainCheck } from '../store.ts'
 import { audit } from './audit-log.ts'
 import { clashes, type Names } from './domain-clashes.ts'
+
+export interface DomainCheck {
+  status: DomainStatus
+  verifiedAt: number | null
+  checkedAt: number
+  findings: Finding[]
+  /** Default: `dkim` for a verified domain, otherwise null. */
+  provedBy?: Proof | null
+  /** Default: null. */
+  missingSince?: number | null
+  /** Default: null. */
+  reason?: FailureReason | null
+  /** Default: unchanged. */
+  nextCheckAt?: number | null
+  /** `lastCheckedAt` of the domain that was checked. By default nothing is compared. */
+  since?: number | null
+  /** Audit entry, written with the change if the domain becomes verified (`domains_proved`) or an owned one fails
+   *  (`domains_lost`). */
+  audit?: Omit<AuditEntry, 'action'>
+}
+
+export interface DomainChange {
+  before: DomainStatus
+  after: DomainStatus
+  reason: FailureReason | null
+}
 
 interface Present extends Omit<Names, 'tracking'> {
   status: DomainStatus
@@ -13,6 +38,24 @@ interface Present extends Omit<Names, 'tracking'> {
   lastCheckedAt: number | null
   trackingHost: string | null
   nextCheckAt: number | null
+}
+
+/** What a check changes of a domain. */
+interface DomainState {
+  status: DomainStatus
+  provedBy: Proof | null
+  missingSince: number | null
+  reason: FailureReason | null
+  nextCheckAt: number | null
+}
+
+/** Another organization owns the name. */
+const CLAIMED: DomainState = {
+  status: 'failed',
+  provedBy: null,
+  missingSince: null,
+  reason: 'claimed',
+  nextCheckAt: null,
 }
 
 /** A claim of a name as it was before the change. */
@@ -40,7 +83,7 @@ const FREE = sql(`update domains set status = case when verified_at is null then
   where name = $1 and reason = 'claimed'`)
 
 /** Decides who owns a name, inside a change: at most one claim of a name is verified at any time. As
- *  Domains.recordCheck. */
+ *  domains.recordCheck. */
 export function* recordOwnership(
   { offer }: Pick<Inside, 'offer'>,
   id: string,
@@ -88,4 +131,18 @@ function* isOutrun({ trackingHost, ...domain }: Present, check: DomainCheck): Wo
   if (owner !== null) return owner.id !== domain.id
   if (check.status !== 'verified') return false
   return yield* clashes({ ...domain, tracking: { host: trackingHost } }, 'foreign')
+}
+
+/** Check, and when the next one was due → the state of a domain whose name nobody else owns. */
+function stateOf(
+  { status, provedBy, missingSince, reason, nextCheckAt }: DomainCheck,
+  before: number | null,
+): DomainState {
+  return {
+    status,
+    provedBy: provedBy === undefined ? (status === 'verified' ? 'dkim' : null) : provedBy,
+    missingSince: missingSince ?? null,
+    reason: reason ?? null,
+    nextCheckAt: nextCheckAt === undefined ? before : nextCheckAt,
+  }
 }

@@ -2,16 +2,14 @@ import { suppressionKey } from '../../model/suppression.ts'
 import { addressOfHash, naming } from '../erased-address.ts'
 import {
   ERASED_AT_ONCE,
-  type ErasureJob,
+  type ErasureWork,
   ROUTES_MAX,
   type RouteTexts,
   remainingPlaces,
   routesNaming,
 } from '../erasure-rows.ts'
-import type { Inside } from '../inside.ts'
-import type { ErasureStep } from '../roles/erasures.ts'
-import { row, rows, run, sql, type Work } from '../sql.ts'
-import { removeRecord } from './idempotency.ts'
+import { forgetAll } from '../mail/remember.ts'
+import { row, rows, run, sql } from '../sql.ts'
 
 const RESPONSES = sql<{ keyHash: Uint8Array; body: Uint8Array }>(`select key_hash as "keyHash", body from idempotency
   where organization_id = $1 and key_hash > $2::bytea order by key_hash limit ${ERASED_AT_ONCE.responses}`)
@@ -39,33 +37,20 @@ const TARGET = sql<{ found: number }>(
   'select 1 as found from forward_targets where organization_id = $1 and address = $2',
 )
 
-/** One kind of record: erases some. `after` is where the last step ended, '' at the beginning; the result says where this
- *  one ended. */
-export type ErasureWork = (job: ErasureJob, after: string) => Work<ErasureStep>
-
-/** Erases what does not belong to mail, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
-export const erasureWorks = (inside: Pick<Inside, 'stored' | 'usage'>): readonly ErasureWork[] => [
-  responses(inside),
-  unsubscribables,
-  suppressions(inside),
-  places,
-]
-
-const responses = ({ stored }: Pick<Inside, 'stored'>): ErasureWork =>
-  function* ({ organizationId, address, timeIsUp }, after) {
-    const names = naming(address)
-    const found = yield* rows(RESPONSES, organizationId, Buffer.from(after, 'hex'))
-    const step = { after, removed: { responses: 0 } }
-    for (const { keyHash, body } of found) {
-      const isNaming = names(Buffer.from(body).toString())
-      if (isNaming && (yield* removeRecord({ organizationId, keyHash }, stored))) step.removed.responses++
-      step.after = Buffer.from(keyHash).toString('hex')
-      if (timeIsUp()) return step
-    }
-    return found.length < ERASED_AT_ONCE.responses ? { ...step, after: null } : step
+const responses: ErasureWork = function* (inside, { organizationId, address, timeIsUp }, after) {
+  const names = naming(address)
+  const found = yield* rows(RESPONSES, organizationId, Buffer.from(after, 'hex'))
+  const step = { after, removed: { responses: 0 } }
+  for (const { keyHash, body } of found) {
+    if (names(Buffer.from(body).toString()))
+      step.removed.responses += yield* forgetAll(inside, [{ organizationId, keyHash }])
+    step.after = Buffer.from(keyHash).toString('hex')
+    if (timeIsUp()) return step
   }
+  return found.length < ERASED_AT_ONCE.responses ? { ...step, after: null } : step
+}
 
-const unsubscribables: ErasureWork = function* ({ organizationId, address }, after) {
+const unsubscribables: ErasureWork = function* (_, { organizationId, address }, after) {
   const found = yield* rows(UNSUBSCRIBABLES, after)
   const own = found.filter((each) => each.organizationId === organizationId && suppressionKey(each.email) === address)
   if (own.length > 0) {
@@ -77,21 +62,20 @@ const unsubscribables: ErasureWork = function* ({ organizationId, address }, aft
   return { after: found.length < ERASED_AT_ONCE.unsubscribables ? null : (found.at(-1)?.id ?? null) }
 }
 
-const suppressions = ({ usage }: Pick<Inside, 'usage'>): ErasureWork =>
-  function* ({ organizationId, address, addressHash }) {
-    const found = yield* rows(SUPPRESSIONS, organizationId, address)
-    for (const { id } of found) {
-      if ((yield* run(HASH_SUPPRESSION, id, addressOfHash(addressHash))) > 0) continue
-      // An earlier erasure left one of the same scope.
-      yield* run(REMOVE_SUPPRESSION, id)
-      yield* usage.add(organizationId, 'suppressions', -1)
-    }
-    return { after: null, removed: { suppressions: found.length } }
+const suppressions: ErasureWork = function* (inside, { organizationId, address, addressHash }) {
+  const found = yield* rows(SUPPRESSIONS, organizationId, address)
+  for (const { id } of found) {
+    if ((yield* run(HASH_SUPPRESSION, id, addressOfHash(addressHash))) > 0) continue
+    // An earlier erasure left one of the same scope.
+    yield* run(REMOVE_SUPPRESSION, id)
+    inside.use(organizationId, 'suppressions', -1, '')
   }
+  return { after: null, removed: { suppressions: found.length } }
+}
 
 /** Records that only people decide about. A forward target that no route names is removed, unless its owner stopped the
  *  mail: that must hold for the next route too. */
-const places: ErasureWork = function* ({ organizationId, address }) {
+const places: ErasureWork = function* (_, { organizationId, address }) {
   const routes = yield* rows(ROUTES, organizationId)
   const named = routesNaming(routes, naming(address))
   if (named.length === 0 && routes.length < ROUTES_MAX) yield* run(REMOVE_TARGET, organizationId, address)
@@ -104,3 +88,6 @@ const places: ErasureWork = function* ({ organizationId, address }) {
   })
   return { after: null, remaining }
 }
+
+/** Erases what does not belong to mail, in order. Suppressions come late: an attempt that ends meanwhile may add one. */
+export const ERASE_RECORDS: readonly ErasureWork[] = [responses, unsubscribables, suppressions, places]

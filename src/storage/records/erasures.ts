@@ -1,21 +1,22 @@
-import { ERASURES_TOGETHER, NOTHING_ERASED } from '../../model/erasure.ts'
+import { ERASURES_TOGETHER, type Erasure, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
 import {
   type ErasureJob,
   type ErasureJobRow,
   type ErasureRow,
+  type ErasureWork,
   placeOfAddress,
   placeOfStep,
   progressOf,
   toErasure,
   toJob,
 } from '../erasure-rows.ts'
-import type { Inside } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { ERASE_MAIL } from '../mail/erase.ts'
+import { insideMail } from '../mail/inside.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, run, sql, type Work } from '../sql.ts'
-import type { Erasures } from '../store.ts'
-import { type ErasureWork, erasureWorks } from './erasure-works.ts'
+import { ERASE_RECORDS } from './erasure-works.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash", created_at as "createdAt",
   finished_at as "finishedAt", removed, remaining`
@@ -28,7 +29,7 @@ const RUNNING = sql<{ count: number }>(
   'select count(*) as count from erasures where finished_at is null and organization_id = $1',
 )
 const IS_DUE = sql<{ due: number }>('select 1 as due from erasures where finished_at is null and next_at <= $1 limit 1')
-// Another node may perform the same step while this one takes over: that one has the row.
+// When this node takes over, another one may still be performing the step. It has locked the row, so this node skips it.
 const DUE =
   sql<ErasureJobRow>(`select ${COLUMNS}, address, step, after, is_waiting::boolean as "isWaiting" from erasures
   where finished_at is null and next_at <= $1 order by next_at limit 1 for update skip locked`)
@@ -39,23 +40,38 @@ const CONTINUE =
   sql(`update erasures set step = $2, after = $3, is_waiting = $4, next_at = $5, finished_at = $6::bigint,
     removed = $7, remaining = $8, address = case when $6::bigint is null then address end where id = $1`)
 
-/** `mail` erases messages, events and inbound mail, `space` the bytes that removed records leave. `afterStep` runs once a
- *  step is written. */
+/** Erases what names a recipient in an organization, in small steps that survive a restart. Twice is harmless.
+ *
+ *  Messages to nobody else are removed with everything that belongs to them, and so are inbound messages from or to the
+ *  address with the messages that forwarded them. Messages with other recipients lose the address, its attempts and their
+ *  content. Events and stored responses that contain the address are removed. Suppressions keep a keyed hash. Counts and
+ *  statistics stay. Users, invitations, routes and forward targets stay, and the erasure lists them.
+ *
+ *  Open deliveries to the address are cancelled first. While an attempt is in progress, or other recipients of a message
+ *  still wait for its content, the erasure waits. Messages accepted after it began stay.
+ *
+ *  `space` overwrites the bytes that removed records left in the file. `afterStep` runs once a step is written. */
 export function erasureRecords(
   database: Database,
-  inside: Inside,
   options: {
-    mail: readonly ErasureWork[]
-    space?: ErasureWork
+    space?: ErasureWork | undefined
     encryption: Encryption
     key: () => Promise<Uint8Array>
-    afterStep?: (isLast: boolean) => Promise<void>
+    afterStep?: ((isLast: boolean) => Promise<void>) | undefined
   },
-): Erasures {
-  const { mail, space, encryption, key, afterStep } = options
-  const works = [...mail, ...erasureWorks(inside), ...(space === undefined ? [] : [space])]
+) {
+  const { space, encryption, key, afterStep } = options
+  const works = [...ERASE_MAIL, ...ERASE_RECORDS, ...(space === undefined ? [] : [space])]
   return {
-    begin: async ({ id, organizationId, email, now }) => {
+    /** Begins an erasure at `now`; if one of the same address runs, returns that one. Null if the organization has
+     *  ERASURES_TOGETHER running. `email` is folded. */
+    begin: async (asked: {
+      id: string
+      organizationId: string
+      email: string
+      now: number
+    }): Promise<Erasure | null> => {
+      const { id, organizationId, email, now } = asked
       const hash = hashOfAddress(await key(), organizationId, email)
       return database.write(function* () {
         const running = yield* row(RUNNING_OF, hash, organizationId)
@@ -70,13 +86,16 @@ export function erasureRecords(
         }
       }, 'settings')
     },
-    get: async (id) => {
+    get: async (id: string): Promise<Erasure | null> => {
       const found = await database.row(GET, id)
       return found === null ? null : toErasure(found)
     },
-    list: async (organizationId, page) =>
+    /** Running and finished ones of the organization. */
+    list: async (organizationId: string, page: RecordsRequest): Promise<Page<Erasure>> =>
       toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toErasure),
-    step: async (now, timeIsUp) => {
+    /** Performs one step of an erasure that is due; false if none is. It asks `timeIsUp` when the step begins and after each
+     *  record. */
+    step: async (now: number, timeIsUp: () => boolean): Promise<boolean> => {
       if ((await database.row(IS_DUE, now)) === null) return false
       const done = await database.write(function* () {
         timeIsUp() // the time begins here, after the wait for the writer
@@ -85,7 +104,7 @@ export function erasureRecords(
         const address = encryption.decrypt(next.address, placeOfAddress(next.id)).toString()
         const job = toJob(next, address, now, timeIsUp)
         return yield* proceed(next, works, job)
-      }, 'events')
+      })
       if (done === null) return false
       await afterStep?.(done === 'finished')
       return true
@@ -96,7 +115,7 @@ export function erasureRecords(
 /** Performs the next step of an erasure, and notes where it continues. */
 function* proceed(of: ErasureJobRow, works: readonly ErasureWork[], job: ErasureJob): Work<'finished' | 'more'> {
   const work = works[placeOfStep(of.step)]
-  const done = work === undefined ? null : yield* work(job, of.after)
+  const done = work === undefined ? null : yield* work(yield* insideMail(), job, of.after)
   const next = progressOf(of, done, { steps: works.length, now: job.now })
   const { step, after, isWaiting, nextAt, finishedAt, removed, remaining } = next
   yield* run(CONTINUE, of.id, step, after, isWaiting, nextAt, finishedAt, removed, remaining)

@@ -1,9 +1,8 @@
-import type { ForwardTargetStatus } from '../../model/forward-target.ts'
+import type { AskResult, ForwardTargetStatus } from '../../model/forward-target.ts'
 import { dayOf, FIXED_LIMITS } from '../../model/limits.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { Inside } from '../inside.ts'
-import { type Database, row, run, sql } from '../sql.ts'
-import type { ForwardTargets } from '../store.ts'
+import { type Database, row, run, sql, type Work } from '../sql.ts'
 
 const STATUS = sql<{ status: ForwardTargetStatus }>(
   'select status from forward_targets where organization_id = $1 and address = $2',
@@ -14,7 +13,8 @@ const ASK = sql(`insert into forward_targets as present
     (organization_id, address, status, changed_at, asked_at, asked_day, asked_count)
   values ($1, $2, 'pending', $3, $3, $4, 1)
   on conflict (organization_id, address) do update set asked_at = excluded.asked_at, asked_day = excluded.asked_day,
-    asked_count = case when present.asked_day = excluded.asked_day then present.asked_count + 1 else 1 end`)
+    asked_count = case when present.asked_day = excluded.asked_day then present.asked_count + 1 else 1 end
+    where present.status = 'pending'`)
 const SET = sql(`insert into forward_targets as present (organization_id, address, status, changed_at)
   values ($1, $2, $3, $4)
   on conflict (organization_id, address) do update set status = excluded.status, changed_at = excluded.changed_at
@@ -28,24 +28,40 @@ const PRUNE = sql(
     where status = 'pending' and asked_at < $1 order by asked_at limit $2)`,
 )
 
-export function forwardTargetRecords(database: Database, { usage }: Inside): ForwardTargets {
+/** External addresses in forward routes. A confirmation applies to the organization and all its routes. Addresses
+ *  are compared without case. */
+export function forwardTargetRecords(database: Database, { usage }: Inside) {
   return {
-    status: async (organizationId, email) =>
+    /** `pending` for an address that was never asked. */
+    status: async (organizationId: string, email: string): Promise<ForwardTargetStatus> =>
       (await database.row(STATUS, organizationId, suppressionKey(email)))?.status ?? 'pending',
-    ask: (organizationId, email, now) =>
+    /** Counts a confirmation mail that is about to be sent, unless none is needed or a daily limit is reached: for the
+     *  address over all organizations, or for this organization (FIXED_LIMITS). */
+    ask: (organizationId: string, email: string, now: number): Promise<AskResult> =>
       database.write(function* () {
         const [day, address] = [dayOf(now), suppressionKey(email)]
-        const present = (yield* row(STATUS, organizationId, address))?.status
-        if (present === 'confirmed' || present === 'stopped') return present
+        const present = yield* answerOf(organizationId, address)
+        if (present !== null) return present
         const { confirmationsPerTarget, confirmationsPerDay } = FIXED_LIMITS
         const ofTarget = (yield* row(ASKED, address, day))?.count ?? 0
         const ofOrganization = yield* usage.used(organizationId, 'confirmation_mails', day)
         if (ofTarget >= confirmationsPerTarget || ofOrganization >= confirmationsPerDay) return 'too_many'
+        // The answer to an earlier mail may come meanwhile.
+        if ((yield* run(ASK, organizationId, address, now, day)) === 0)
+          return (yield* answerOf(organizationId, address)) ?? 'too_many'
         yield* usage.add(organizationId, 'confirmation_mails', 1, day)
-        yield* run(ASK, organizationId, address, now, day)
         return 'asked'
       }, 'settings'),
-    set: (organizationId, email, status, now) => database.run(SET, organizationId, suppressionKey(email), status, now),
-    prune: (before, limit) => database.count(PRUNE, before, limit),
+    set: (organizationId: string, email: string, status: ForwardTargetStatus, now: number): Promise<void> =>
+      database.run(SET, organizationId, suppressionKey(email), status, now),
+    /** Deletes at most `limit` targets whose last request is older than `before` and unanswered; returns the number
+     *  deleted. */
+    prune: (before: number, limit: number): Promise<number> => database.count(PRUNE, before, limit),
   }
+}
+
+/** What the owner of the address answered; null if nothing yet. */
+function* answerOf(organizationId: string, address: string): Work<Exclude<ForwardTargetStatus, 'pending'> | null> {
+  const status = (yield* row(STATUS, organizationId, address))?.status ?? 'pending'
+  return status === 'pending' ? null : status
 }

@@ -1,17 +1,21 @@
+import type { Remember } from '../../model/idempotency.ts'
 import type {
   GivenAction,
   InboundRoute,
   RouteAction,
   RouteAuthentication,
   RouteMatch,
+  SigningRoute,
 } from '../../model/inbound-route.ts'
+import type { LimitReached } from '../../model/limits.ts'
 import type { Encryption } from '../encryption.ts'
 import { changedHeaders, type HeaderColumns, NO_HEADERS, toHeaderNames } from '../endpoint-headers.ts'
 import { type Inside, limitReached } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
-import type { GivenRoute } from '../roles/inbound-routes.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Value, type Work } from '../sql.ts'
-import type { InboundRoutes } from '../store.ts'
+
+/** A route as a request gives it. */
+type GivenRoute = Omit<InboundRoute, 'action'> & { action: GivenAction }
 
 /** A row of inbound_routes. */
 export interface RouteRow {
@@ -29,14 +33,7 @@ export interface RouteRow {
   createdAt: number
 }
 
-/** A route, and the secret that signs its posts. */
-export interface SigningRoute {
-  id: string
-  route: InboundRoute
-  secret: string
-}
-
-/** The same as a row, encrypted. */
+/** A SigningRoute as a row, encrypted. */
 export type SigningRouteRow = RouteRow & { secret: Uint8Array }
 
 export const ROUTE_COLUMNS = `id, organization_id as "organizationId", name, match_type as "matchType",
@@ -55,37 +52,26 @@ const UPDATE = sql(`update inbound_routes set name = $2, match_type = $3, match_
 const SET_HEADERS = sql('update inbound_routes set header_names = $2, headers = $3 where id = $1')
 // No new delivery waits for it from then on: PostgreSQL drops it from memory. SQLite ends what is accepted until the
 // route is deleted together with it.
-const DISABLE = sql(
-  'update inbound_routes set enabled = false, removing = true where id = $1',
-  'update inbound_routes set enabled = false where id = $1',
-)
-// Step by step: PostgreSQL in the order of its index, past what earlier steps have ended but not yet vacuumed.
-const NEXT_OPEN = sql<{ id: string }>(
-  `select id from inbound_deliveries where route_id = $1 and status = 'pending' and id > $2 order by id limit $3`,
-  'select id from inbound_deliveries where route_id = $1 and next_attempt_at is not null limit $3',
-)
-// In SQLite the queue is columns of the delivery, and messages have numbers.
-const FAIL = sql(
-  `with queued as (delete from inbound_queue where id = any($1::text[]))
-    update inbound_deliveries set status = 'failed' where id = any($1::text[])`,
-  `update inbound_deliveries set status = 'failed', worker = null, next_attempt_at = null where id = any($1::text[])`,
-)
-const FAIL_MESSAGES = sql(
-  `update inbound_messages set delivery_status = 'failed' where id = any(array(
-    select message_id from inbound_deliveries where id = any($1::text[])))`,
-  `update inbound_messages set delivery_status = 'failed' where number in (
-    select message_number from inbound_deliveries where id = any($1::text[]))`,
-)
+const DISABLE = sql('update inbound_routes set enabled = false, removing = true where id = $1')
+// In the order of their index, past what earlier steps have ended and PostgreSQL has not vacuumed yet.
+const NEXT_OPEN = sql<{ number: number; at: number }>(`select number::float8 as number, next_attempt_at::float8 as at
+  from inbound_deliveries where route_id = $1 and next_attempt_at >= $2::bigint order by next_attempt_at limit $3::int`)
+// On hold after a restore, in the order of their numbers.
+const NEXT_HELD = sql<{ number: number; routeId: string }>(`select h.number::float8 as number, d.route_id as "routeId"
+  from held_inbound_deliveries h join inbound_deliveries d on d.number = h.number
+  where h.number > $1::bigint order by h.number limit $2::int`)
+const FORGET_HELD = sql('delete from held_inbound_deliveries where number = any($1::bigint[])')
+// Only while they are open: the result of one may have been written since it was found.
+const FAIL = sql<{ messageNumber: number }>(`update inbound_deliveries
+  set status = 'failed', worker = null, next_attempt_at = null where number = any($1::bigint[]) and status = 'pending'
+  returning message_number::float8 as "messageNumber"`)
+const FAIL_MESSAGES = sql(`update inbound_messages set delivery_status = 'failed' where number = any($1::bigint[])`)
 const REMOVE = sql('delete from inbound_routes where id = $1')
 
 /** Open deliveries of a removed route that end in one transaction: some ten milliseconds. */
 const FAIL_MAX = 500
 
-export function inboundRouteRecords(
-  database: Database,
-  { remember, usage }: Inside,
-  encryption: Encryption,
-): InboundRoutes {
+export function inboundRouteRecords(database: Database, { remember, usage }: Inside, encryption: Encryption) {
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
     database.write(function* () {
       const value = yield* work()
@@ -94,7 +80,7 @@ export function inboundRouteRecords(
     }, 'settings')
 
   return {
-    create: (route, secret, record) =>
+    create: (route: GivenRoute, secret: string, record?: Remember): Promise<'created' | LimitReached> =>
       change(route.id, function* () {
         const { id, organizationId, action, createdAt } = route
         const limit = yield* limitReached(usage.planOf(organizationId), 'inbound_routes', () => count(organizationId))
@@ -105,11 +91,15 @@ export function inboundRouteRecords(
         yield* remember(record)
         return 'created'
       }),
-    count: (organizationId) => database.read(() => count(organizationId)),
-    get: (id) => database.read(() => find(id)),
-    list: async (organizationId, page) =>
+    count: (organizationId: string): Promise<number> => database.read(() => count(organizationId)),
+    get: (id: string): Promise<InboundRoute | null> => database.read(() => find(id)),
+    list: async (organizationId: string, page: RecordsRequest): Promise<Page<InboundRoute>> =>
       toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toRoute),
-    update: (id, fields) =>
+    /** An action with a URL of another origin, or with none, removes the headers that are not given again. */
+    update: (
+      id: string,
+      fields: Partial<Pick<GivenRoute, 'name' | 'match' | 'action' | 'authentication' | 'enabled' | 'priority'>>,
+    ): Promise<InboundRoute | null> =>
       change(id, function* () {
         const present = yield* find(id)
         if (present === null) return null
@@ -118,13 +108,17 @@ export function inboundRouteRecords(
         if (columns) yield* run(SET_HEADERS, id, columns.headerNames, columns.headers)
         return yield* find(id)
       }),
-    // A route may have a day's mail waiting: it is disabled first, and deleted with the last of its deliveries.
-    remove: async (id) => {
+    /** Removes a route. Its open deliveries fail; messages stay. Since there may be many, it uses several
+     *  transactions: the route is disabled in the first and deleted in the last, and can be removed again after a
+     *  crash in between. */
+    remove: async (id: string): Promise<void> => {
       await change(id, () => run(DISABLE, id))
       await database.groupsSettled()
-      for (let last: string | null = ''; last !== null; ) {
-        const after: string = last
-        last = await database.write(() => failSome(id, after), 'settings and events')
+      for (const failing of [failHeld, failOpen]) {
+        for (let last: number | null = 0; last !== null; ) {
+          const after: number = last
+          last = await database.write(() => failing(id, after), 'settings')
+        }
       }
     },
   }
@@ -139,19 +133,39 @@ function* find(id: string): Work<InboundRoute | null> {
   return found === null ? null : toRoute(found)
 }
 
-/** Ends the next open deliveries of a route → the last of them; null once the route is deleted with the last ones. */
-function* failSome(routeId: string, after: string): Work<string | null> {
-  const open = (yield* rows(NEXT_OPEN, routeId, after, FAIL_MAX)).map(({ id }) => id)
-  yield* run(FAIL, open)
-  yield* run(FAIL_MESSAGES, open)
-  if (open.length === FAIL_MAX) return open.at(-1) ?? null
+/** Ends the next open deliveries of a route, due from a time on → when the last of them was due; null once the route is
+ *  deleted with the last ones. */
+function* failOpen(routeId: string, since: number): Work<number | null> {
+  const open = yield* rows(NEXT_OPEN, routeId, since, FAIL_MAX)
+  yield* failAll(open.map(({ number }) => number))
+  if (open.length === FAIL_MAX) return open.at(-1)?.at ?? null
   yield* run(REMOVE, routeId)
   yield* changed('inboundRoute', routeId)
   return null
 }
 
+/** Looks at the next deliveries on hold behind a number, and ends those of a route → the number of the last one; null if
+ *  there are no more. */
+function* failHeld(routeId: string, after: number): Work<number | null> {
+  const held = yield* rows(NEXT_HELD, after, FAIL_MAX)
+  const own = held.filter((each) => each.routeId === routeId).map(({ number }) => number)
+  if (own.length > 0) {
+    yield* failAll(own)
+    yield* run(FORGET_HELD, own)
+  }
+  return held.length < FAIL_MAX ? null : (held.at(-1)?.number ?? null)
+}
+
+function* failAll(numbers: readonly number[]): Work<void> {
+  const failed = yield* rows(FAIL, numbers)
+  yield* run(
+    FAIL_MESSAGES,
+    failed.map(({ messageNumber }) => messageNumber),
+  )
+}
+
 /** Encryption place of its secret and its headers. */
-export const placeOfRoute = (id: string) => `inbound_routes ${id}`
+const placeOfRoute = (id: string) => `inbound_routes ${id}`
 
 /** Throws EncryptionKeyUnusable if the secret was encrypted with another key. */
 export function toSigningRoute({ secret, ...row }: SigningRouteRow, encryption: Encryption): SigningRoute {
@@ -180,7 +194,13 @@ function fieldsOf({ name, match, action, authentication, enabled, priority }: Gi
 /** Column `config`: an action without its headers and their names, which have their own columns. */
 function packConfig({ type, config }: GivenAction): string {
   return JSON.stringify(
-    type === 'webhook' ? { url: config.url, includeAttachments: config.includeAttachments } : config,
+    type === 'webhook'
+      ? {
+          url: config.url,
+          includeAttachments: config.includeAttachments,
+          ...(config.replies === false && { replies: false }),
+        }
+      : config,
   )
 }
 

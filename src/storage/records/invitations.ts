@@ -1,10 +1,16 @@
 import { type Invitation, MAX_INVITATIONS } from '../../model/invitation.ts'
-import { grantsOf, NO_GRANTS } from '../../model/user.ts'
+import { grantsOf, NO_GRANTS, type User } from '../../model/user.ts'
 import { lockOrganization } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, run, sql } from '../sql.ts'
-import type { Invitations } from '../store.ts'
 import { addUser, endSessionsIfMore, isFull, lockedUser } from './user-rows.ts'
+
+interface InvitationLinks {
+  /** Of the link that whoever invited sees. */
+  shown: Uint8Array
+  /** Of the link that only the address gets. */
+  mailed: Uint8Array
+}
 
 const COLUMNS = `id, organization_id as "organizationId", email, role, invited_by as "invitedBy",
   created_at as "createdAt", expires_at as "expiresAt"`
@@ -27,9 +33,15 @@ const LOCK = sql<Invitation>(`select ${COLUMNS} ${OF_LINK} for update`)
 const ADD_ROLE = sql(`insert into user_roles (user_id, organization_id, role) values ($1, $2, $3)
   on conflict (user_id, organization_id) do update set role = excluded.role where user_roles.role <> 'owner'`)
 
-export function invitationRecords(database: Database): Invitations {
+/** Invitations to organizations. Tokens are passed as SHA-256. */
+export function invitationRecords(database: Database) {
   return {
-    create: ({ id, organizationId, email, role, invitedBy, createdAt, expiresAt }, { shown, mailed }) =>
+    /** Adds an invitation with two links, of which one can be used, and replaces an earlier one of the same address.
+     *  `too_many` beyond MAX_INVITATIONS. */
+    create: (
+      { id, organizationId, email, role, invitedBy, createdAt, expiresAt }: Invitation,
+      { shown, mailed }: InvitationLinks,
+    ): Promise<'created' | 'too_many'> =>
       database.write(function* () {
         yield* lockOrganization(organizationId)
         yield* run(REPLACE, organizationId, createdAt, email)
@@ -37,17 +49,25 @@ export function invitationRecords(database: Database): Invitations {
         yield* run(CREATE, id, shown, mailed, organizationId, email, role, invitedBy, createdAt, expiresAt)
         return 'created'
       }),
-    get: (id) => database.row(GET, id),
-    list: async (organizationId, now, page) =>
+    get: (id: string): Promise<Invitation | null> => database.row(GET, id),
+    /** Invitations that have not expired, newest first. */
+    list: async (organizationId: string, now: number, page: RecordsRequest): Promise<Page<Invitation>> =>
       toPage(await database.rows(LIST, organizationId, now, ...rangeOf(page)), page, (invitation) => invitation),
-    remove: (id) => database.run(REMOVE, id),
-    find: async (tokenHash, now) => {
+    remove: (id: string): Promise<void> => database.run(REMOVE, id),
+    /** `isProof`: it is the link that was sent. Null for a link that does not exist or has expired. */
+    find: async (tokenHash: Uint8Array, now: number): Promise<{ invitation: Invitation; isProof: boolean } | null> => {
       const found = await database.row(FIND, tokenHash, now)
       if (found === null) return null
       const { isProof, ...invitation } = found
       return { invitation, isProof }
     },
-    accept: (tokenHash, user, passwordHash) =>
+    /** Uses the link, in one transaction: creates the user with the role. `unknown` if the link is not valid any more,
+     *  `email_taken` if the account exists meanwhile, `too_many` beyond MAX_ROLES; then nothing changes. */
+    accept: (
+      tokenHash: Uint8Array,
+      user: User,
+      passwordHash: string,
+    ): Promise<'accepted' | 'unknown' | 'email_taken' | 'too_many'> =>
       database.write(function* () {
         const invitation = yield* row(LOCK, tokenHash, user.createdAt)
         if (invitation === null) return 'unknown'
@@ -58,7 +78,9 @@ export function invitationRecords(database: Database): Invitations {
         yield* run(REMOVE, id)
         return 'accepted'
       }),
-    join: (tokenHash, userId, now) =>
+    /** Uses the link for an existing user: adds the role, but never lowers `owner`. More rights than before end the user's
+     *  sessions. `too_many` beyond MAX_ROLES. */
+    join: (tokenHash: Uint8Array, userId: string, now: number): Promise<'accepted' | 'unknown' | 'too_many'> =>
       database.write(function* () {
         const before = yield* lockedUser(userId)
         const invitation = yield* row(LOCK, tokenHash, now)

@@ -1,6 +1,5 @@
 import type { KeptMtaSts } from '../../model/mta-sts.ts'
 import { type Database, sql } from '../sql.ts'
-import type { MtaStsPolicies } from '../store.ts'
 
 type Row = Omit<KeptMtaSts, 'policy'> & { policy: string }
 
@@ -14,16 +13,20 @@ const KEEP = sql(`insert into mta_sts_policies (domain, policy_id, policy, expir
 const REMOVE = sql('delete from mta_sts_policies where domain = $1')
 const DUE = sql<Row>(`select ${COLUMNS} from mta_sts_policies where refresh_at <= $1 order by refresh_at limit $2`)
 
-export function mtaStsRecords(database: Database): MtaStsPolicies {
+/** MTA-STS policies of recipient domains. They are stored, because a policy must stay in force after a restart. */
+export function mtaStsRecords(database: Database) {
   return {
-    get: async (domain) => {
+    get: async (domain: string): Promise<KeptMtaSts | null> => {
       const row = await database.row(GET, domain)
       return row === null ? null : toKept(row)
     },
-    keep: ({ domain, policyId, policy, expiresAt, refreshAt, usedAt }) =>
+    /** Replaces the stored policy of the domain. */
+    keep: ({ domain, policyId, policy, expiresAt, refreshAt, usedAt }: KeptMtaSts): Promise<void> =>
       database.run(KEEP, domain, policyId, JSON.stringify(policy), expiresAt, refreshAt, usedAt),
-    remove: (domain) => database.run(REMOVE, domain),
-    due: async (now, limit) => (await database.rows(DUE, now, limit)).map(toKept),
+    remove: (domain: string): Promise<void> => database.run(REMOVE, domain),
+    /** Policies with a `refreshAt` up to `now`, longest due first. */
+    due: async (now: number, limit: number): Promise<KeptMtaSts[]> =>
+      (await database.rows(DUE, now, limit)).map(toKept),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Organization } from '../../model/organization.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, run, sql } from '../sql.ts'
-import type { Organizations } from '../store.ts'
 
 const COLUMNS = 'id, name, plan, created_at as "createdAt"'
 const CREATE = sql(`insert into organizations (id, name, plan, created_at) values ($1, $2, $3, $4)
@@ -17,23 +16,28 @@ const RENAME = sql(`update organizations set name = $2
   where id = $1 and not exists (select 1 from organizations where name = $2 and id <> $1)`)
 
 /** `get` returns what is in memory. */
-export function organizationRecords(database: Database, get: (id: string) => Organization | null): Organizations {
+export function organizationRecords(database: Database, get: (id: string) => Organization | null) {
   return {
-    create: ({ id, name, plan, createdAt }) =>
+    /** `conflict` if another one has that name; then nothing is written. */
+    create: ({ id, name, plan, createdAt }: Organization): Promise<'created' | 'conflict'> =>
       database.write(function* () {
         yield* changed('organization', id)
         return (yield* run(CREATE, id, name, plan, createdAt)) > 0 ? 'created' : 'conflict'
       }, 'settings'),
-    get: async (id) => get(id),
-    find: (idOrName) => database.row(FIND, idOrName),
-    list: () => database.rows(LIST),
-    page: async (page) => toPage(await database.rows(PAGE, ...rangeOf(page)), page, (row) => row),
-    setPlan: (id, plan) =>
+    get: async (id: string): Promise<Organization | null> => get(id),
+    /** Finds by ID or name. */
+    find: (idOrName: string): Promise<Organization | null> => database.row(FIND, idOrName),
+    list: (): Promise<Organization[]> => database.rows(LIST),
+    /** Newest first. */
+    page: async (page: RecordsRequest): Promise<Page<Organization>> =>
+      toPage(await database.rows(PAGE, ...rangeOf(page)), page, (row) => row),
+    setPlan: (id: string, plan: string): Promise<void> =>
       database.write(function* () {
         yield* run(SET_PLAN, id, plan)
         yield* changed('organization', id)
       }, 'settings'),
-    rename: (id, name) =>
+    /** `conflict` when another organization has that name. */
+    rename: (id: string, name: string): Promise<'renamed' | 'conflict'> =>
       database.write(function* () {
         yield* changed('organization', id)
         return (yield* run(RENAME, id, name)) > 0 ? 'renamed' : 'conflict'

@@ -1,6 +1,15 @@
 import { type Database, row, run, sql, type Work } from '../sql.ts'
-import type { PasswordReset, Users } from '../store.ts'
 import { END_RESETS, endSessionsIfMore, endSignIns, LOCK_USER, lockedUser } from './user-rows.ts'
+
+/** A link that sets a password once. */
+interface PasswordReset {
+  tokenHash: Uint8Array
+  userId: string
+  /** Whoever uses it reads the mail of the address, or was given the link by the operator at the console. */
+  isProof: boolean
+  createdAt: number
+  expiresAt: number
+}
 
 type ResetRow = Pick<PasswordReset, 'userId' | 'isProof'>
 
@@ -30,34 +39,46 @@ const REMOVE_FACTORS = [
 ]
 
 /** What a user signs in with first: the password, and proofs of the address that replace it. */
-export function passwordRecords(
-  database: Database,
-): Pick<
-  Users,
-  'passwordHash' | 'setPassword' | 'changePassword' | 'addResets' | 'reset' | 'useReset' | 'verify' | 'clear'
-> {
+export function passwordRecords(database: Database) {
   return {
-    passwordHash: async (id) => (await database.row(PASSWORD, id))?.hash ?? null,
-    setPassword: (id, hash, keep) =>
+    /** Null if there is none, or no such user. */
+    passwordHash: async (id: string): Promise<string | null> => (await database.row(PASSWORD, id))?.hash ?? null,
+    /** Sets the password hash (null: removes it), deletes password resets, and ends every session of the user except
+     *  `keep`. */
+    setPassword: (id: string, hash: string | null, keep: string | null): Promise<void> =>
       database.write(function* () {
         yield* run(SET_PASSWORD, id, hash)
         yield* endAccess(id, keep)
       }),
-    changePassword: (id, { from, to, sessionId }) =>
+    /** Replaces the password that a session was confirmed with, as setPassword does. False, without a change, if it is not
+     *  the password any more or the session has ended: between the two, the account may have got another owner. */
+    changePassword: (
+      id: string,
+      { from, to, sessionId }: { from: string | null; to: string; sessionId: string },
+    ): Promise<boolean> =>
       database.write(function* () {
         yield* row(LOCK_USER, id)
         if ((yield* run(CHANGE_PASSWORD, id, from, to, sessionId)) === 0) return false
         yield* endAccess(id, sessionId)
         return true
       }),
-    addResets: (resets) =>
+    /** Adds links that set the password, and deletes earlier ones of the user. Of several, one can be used. */
+    addResets: (resets: readonly PasswordReset[]): Promise<void> =>
       database.write(function* () {
         for (const { userId } of resets) yield* run(END_RESETS, userId)
         for (const { tokenHash, userId, createdAt, expiresAt, isProof } of resets)
           yield* run(ADD_RESET, tokenHash, userId, createdAt, expiresAt, isProof)
       }),
-    reset: (tokenHash, now) => database.row(FIND_RESET, tokenHash, now),
-    useReset: (tokenHash, { hash, removesSince, now }) =>
+    /** The link; null if it does not exist, has expired, or the user is disabled. */
+    reset: (tokenHash: Uint8Array, now: number): Promise<Pick<PasswordReset, 'userId' | 'isProof'> | null> =>
+      database.row(FIND_RESET, tokenHash, now),
+    /** Uses the link: sets the password hash, ends every session of its user, and removes passkeys and second factors that
+     *  were added at `removesSince` or later (null: none). A proof verifies the address. One transaction. Resolves with the
+     *  user's ID; null for a link that is not valid. */
+    useReset: (
+      tokenHash: Uint8Array,
+      { hash, removesSince, now }: { hash: string; removesSince: number | null; now: number },
+    ): Promise<string | null> =>
       database.write(function* () {
         const found = yield* row(LOCK_RESET, tokenHash, now)
         if (found === null) return null
@@ -68,13 +89,22 @@ export function passwordRecords(
         yield* endAccess(userId, null)
         return userId
       }),
-    verify: (id, now) =>
+    /** Marks the address as verified, unless it is. */
+    verify: (id: string, now: number): Promise<void> =>
       database.write(function* () {
         const user = yield* lockedUser(id)
         yield* run(VERIFY, id, now)
         if (user !== null) yield* endSessionsIfMore(user)
       }),
-    clear: (id, { proved, now }) =>
+    /** Before an account whose address nobody has verified gets rights beyond the organization that invited it: ends
+     *  everything that somebody else may have set up to sign in with, which is password, links, second factors, passkeys and
+     *  sessions. In the same transaction, `proved` marks the address as verified and sets the password of the person who
+     *  proved it (null: none); without it, the rights wait. Keys stay: they belong to the organization that invited, whose
+     *  owners see them. Operators get an alert (events/alerts/sources.ts). Twice is harmless. */
+    clear: (
+      id: string,
+      { proved, now }: { proved: { passwordHash: string | null } | null; now: number },
+    ): Promise<void> =>
       database.write(function* () {
         yield* row(LOCK_USER, id)
         yield* run(CLEAR, id, now, proved?.passwordHash ?? null)

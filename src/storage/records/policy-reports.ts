@@ -1,11 +1,24 @@
 import { FIXED_LIMITS } from '../../model/limits.ts'
-import { dayStart, MAX_REPORTERS, type ReceivedReport, type TlsResultSum } from '../../model/policy-report.ts'
+import {
+  type DmarcSource,
+  type DmarcTotals,
+  dayStart,
+  MAX_REPORTERS,
+  type ReceivedReport,
+  type TlsResultSum,
+  type UnknownReporter,
+} from '../../model/policy-report.ts'
 import { HISTORY_MS, type ReportsOfDay } from '../../model/reporter.ts'
 import { DAY_MS } from '../mail-counts.ts'
 import { byStanding, countedOf, messagesOf, resultsWithinDay, withinDay } from '../report-rows.ts'
 import { createSourceSums, type SourceOfDay } from '../source-sums.ts'
 import { type Database, row, rows, run, sql, type Work } from '../sql.ts'
-import type { PolicyReports, ReportPeriod } from '../store.ts'
+
+/** Days of the reports, by their start in ms UTC: from the first to the last, both included. */
+export interface ReportPeriod {
+  from: number
+  to: number
+}
 
 // One report of a domain after the other, whichever nodes received them: limits hold, and no two wait for each other in a
 // circle. SQLite has one writer.
@@ -76,9 +89,14 @@ const REPORTED = sql<{ id: string }>(`with recursive reported (id) as (
 
 type ResultRow = Omit<TlsResultSum, 'reporters'> & { reporters: string }
 
-export function policyReportRecords(database: Database): PolicyReports {
+/** Reports of other servers about mail that names a domain as its author (DMARC), and about TLS to its hosts. */
+export function policyReportRecords(database: Database) {
   return {
-    add: (report) =>
+    /** Stores a report. `repeated`: one of this kind with the same domain, reporter and ID is stored. `limit`: the domain or
+     *  the reporter has as many reports of that UTC day as its standing allows (model/reporter.ts). Both change nothing. A report
+     *  with more messages than count is stored in proportion. Sources beyond the limit of a day are stored as one sum, TLS
+     *  results as one of successes and one of failures. */
+    add: (report: ReceivedReport): Promise<'stored' | 'repeated' | 'limit'> =>
       database.write(function* () {
         const { organizationId, domainId, reporter, reportId, receivedAt, content } = report
         const key = [domainId, content.kind, reporter, reportId] as const
@@ -93,21 +111,35 @@ export function policyReportRecords(database: Database): PolicyReports {
         yield* addContent({ ...report, content: counted.content }, counted.isKnown)
         return 'stored'
       }),
-    // Day by day: those of a month together may be tens of thousands.
-    dmarc: (domainId, { from, to }, limit) =>
+    /** The sources with the most messages, at most `limit`, and the totals of all. Unknown reporters count in neither;
+     *  `unknown` has those with the most messages, at most MAX_REPORTERS. Who is known follows from
+     *  the reports since 31 days before the end of the period. */
+    dmarc: (
+      domainId: string,
+      { from, to }: ReportPeriod,
+      limit: number,
+    ): Promise<{ sources: DmarcSource[]; totals: DmarcTotals; unknown: UnknownReporter[] }> =>
       database.read(function* () {
         const { known, reports, claimed, unknown } = yield* reportersOf(domainId, 'dmarc', { from, to })
         const names = new Set(known)
         const sums = createSourceSums()
+        // Day by day: those of a month together may be tens of thousands.
         for (let next = yield* rows(SOURCES, domainId, from, to); next[0] !== undefined; ) {
           sums.addDay(next.filter(({ reporter }) => names.has(reporter)))
           next = yield* rows(SOURCES, domainId, next[0].day + 1, to)
         }
         return { sources: sums.largest(limit), totals: { ...sums.totals(), reports, claimed }, unknown }
       }),
-    reportedDomains: async (since, after, limit) =>
+    /** Domains with a report received on that UTC day or later, in order, at most `limit`, after `after`. */
+    reportedDomains: async (since: number, after: string, limit: number): Promise<string[]> =>
       (await database.rows(REPORTED, after, since, limit)).map(({ id }) => id),
-    tls: (domainId, { from, to }, limit) =>
+    /** TLS results, most sessions first, at most `limit`, and the number of reports received, both without unknown
+     *  reporters. */
+    tls: (
+      domainId: string,
+      { from, to }: ReportPeriod,
+      limit: number,
+    ): Promise<{ results: TlsResultSum[]; reports: number }> =>
       database.read(function* () {
         const { known, reports } = yield* reportersOf(domainId, 'tls', { from, to })
         const sums = yield* rows(RESULTS, domainId, from, to, known, limit)

@@ -1,8 +1,8 @@
-import { type OutcomeCounts, type QualityAlert, qualityFigures } from '../../model/quality.ts'
+import type { Event } from '../../model/event.ts'
+import { type OutcomeCounts, type QualityAlert, type QualityFigures, qualityFigures } from '../../model/quality.ts'
 import type { Inside } from '../inside.ts'
 import { OUTCOMES_KEPT_MS, widthFor } from '../outcome-widths.ts'
 import { changed, type Database, run, sql } from '../sql.ts'
-import type { Quality } from '../store.ts'
 
 const COLUMNS = `id, organization_id as "organizationId", domain_id as "domainId", domain, metric, value, threshold,
   window_hours as "windowHours", sent, affected, state, triggered_at as "triggeredAt", resolved_at as "resolvedAt"`
@@ -40,21 +40,27 @@ const RESOLVE = sql(`update quality_alerts set state = 'resolved', value = $2, t
     sent = $5, affected = $6, resolved_at = $7
   where id = $1 and state = 'firing'`)
 
-export function qualityRecords(database: Database, { append }: Pick<Inside, 'append'>): Quality {
+/** Bounce and complaint counts of domains, and alerts. Windows end at `now`; they begin slightly early (5 s, or a
+ *  quarter of an hour for windows of more than two hours). */
+export function qualityRecords(database: Database, { append }: Pick<Inside, 'append'>) {
   return {
-    domainsWithOutcomes: async (windowMs, now) => {
+    /** Ids of domains whose live mail had an outcome in the window. */
+    domainsWithOutcomes: async (windowMs: number, now: number): Promise<string[]> => {
       const width = widthFor(windowMs)
       return (await database.rows(DOMAINS_SINCE, width, now - windowMs - width)).map(({ id }) => id)
     },
-    figures: async (domainId, windowMs, now) => {
+    figures: async (domainId: string, windowMs: number, now: number): Promise<QualityFigures> => {
       const width = widthFor(windowMs)
       const counts = await database.row(FIGURES, width, domainId, now - windowMs - width)
       if (counts === null) throw new Error('a sum without a row')
       return qualityFigures(counts)
     },
-    firing: () => database.rows(FIRING_ALERTS),
-    alerts: (domainId, limit) => database.rows(ALERTS, domainId, limit),
-    raise: (alert, event) =>
+    /** All active alerts. */
+    firing: (): Promise<QualityAlert[]> => database.rows(FIRING_ALERTS),
+    /** Newest first. */
+    alerts: (domainId: string, limit: number): Promise<QualityAlert[]> => database.rows(ALERTS, domainId, limit),
+    /** Writes a new alert with its event; `exists` while an alert of that domain and metric is active. */
+    raise: (alert: QualityAlert, event: Event): Promise<'raised' | 'exists'> =>
       database.write(function* () {
         const { id, organizationId, domainId, domain, metric, value, threshold, windowHours, sent, affected } = alert
         const values = [value, threshold, windowHours, sent, affected, alert.triggeredAt]
@@ -62,16 +68,21 @@ export function qualityRecords(database: Database, { append }: Pick<Inside, 'app
         yield* changed('qualityAlert', id)
         yield* append(event)
         return 'raised'
-      }, 'settings and events'),
-    resolve: ({ id, value, threshold, windowHours, sent, affected, resolvedAt }, event) =>
+      }, 'settings'),
+    /** Ends an active alert, with its last figures; `gone` if it is not active. */
+    resolve: (
+      { id, value, threshold, windowHours, sent, affected, resolvedAt }: QualityAlert,
+      event: Event,
+    ): Promise<'resolved' | 'gone'> =>
       database.write(function* () {
         const values = [value, threshold, windowHours, sent, affected, resolvedAt]
         if ((yield* run(RESOLVE, id, ...values)) === 0) return 'gone'
         yield* changed('qualityAlert', id)
         yield* append(event)
         return 'resolved'
-      }, 'settings and events'),
-    pruneOutcomes: (now, limit) =>
+      }, 'settings'),
+    /** Deletes at most `limit` counts that are older than any window; returns the number deleted. */
+    pruneOutcomes: (now: number, limit: number): Promise<number> =>
       database.write(function* () {
         let pruned = 0
         for (const [width, keptMs] of OUTCOMES_KEPT_MS)

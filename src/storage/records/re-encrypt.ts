@@ -22,9 +22,9 @@ const EXISTS = sql<{ found: number }>(
   'select 1 as found from pragma_table_info($1) where name = $2',
 )
 
-/** Inside a transaction: creates a new key and encrypts everything with it → the number of secrets. The old key stays in
- *  the file, below: after an interruption at any point all secrets can be decrypted, and it can be repeated. Throws
- *  EncryptionKeyUnusable. */
+/** Creates a new key and encrypts everything with it, inside a transaction. Returns the number of secrets. The old key
+ *  stays below the new one in the file, so that all secrets can be decrypted after an interruption at any point, and the
+ *  rotation can be repeated. Throws EncryptionKeyUnusable. */
 export function* reEncryptAll(dataDir: string): Work<number> {
   const seal = yield* row(PROOF)
   if (seal === null) throw new Error('the database has no proof of its key')

@@ -1,6 +1,11 @@
 import type { RelayCount } from '../../model/relay.ts'
 import { type Database, run, sql } from '../sql.ts'
-import type { BegunRelay, Relays } from '../store.ts'
+
+/** The latest attempt of a delivery that began as fail-over through a relay. */
+interface BegunRelay {
+  attempt: number
+  relay: string
+}
 
 type CountRow = Omit<RelayCount, 'lastError'> & { failedAt: number | null; error: string | null }
 
@@ -16,17 +21,23 @@ const COUNT = sql(`insert into relay_counts as known (relay, month, sent, failed
 const COUNTS = sql<CountRow>(`select relay, month, sent, failed, failed_at as "failedAt", error from relay_counts
   where month = $1 order by relay`)
 
-export function relayRecords(database: Database): Relays {
+export function relayRecords(database: Database) {
   return {
-    begin: (deliveryId, { attempt, relay, now }) => database.run(BEGIN, deliveryId, attempt, relay, now),
-    begun: (deliveryId) => database.row(BEGUN, deliveryId),
-    pruneBegun: (before, limit) => database.count(PRUNE, before, limit),
-    count: (counts) =>
+    /** Records, before the attempt is made, that it uses the relay. */
+    begin: (deliveryId: string, { attempt, relay, now }: BegunRelay & { now: number }): Promise<void> =>
+      database.run(BEGIN, deliveryId, attempt, relay, now),
+    /** Null: none of its attempts used a relay as fail-over. */
+    begun: (deliveryId: string): Promise<BegunRelay | null> => database.row(BEGUN, deliveryId),
+    /** Removes up to `limit` records of attempts that began before `before` (ms UTC) → their number. */
+    pruneBegun: (before: number, limit: number): Promise<number> => database.count(PRUNE, before, limit),
+    /** Adds to the counts of each relay and month. A given `lastError` replaces an older one. */
+    count: (counts: readonly RelayCount[]): Promise<void> =>
       database.write(function* () {
         for (const { relay, month, sent, failed, lastError } of counts)
           yield* run(COUNT, relay, month, sent, failed, lastError?.at ?? null, lastError?.message ?? null)
       }),
-    counts: async (month) => (await database.rows(COUNTS, month)).map(toRelayCount),
+    /** Counts of a month, such as `2026-11`. */
+    counts: async (month: string): Promise<RelayCount[]> => (await database.rows(COUNTS, month)).map(toRelayCount),
   }
 }
 

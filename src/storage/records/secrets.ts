@@ -1,12 +1,12 @@
 import type { Encryption } from '../encryption.ts'
 import { type Database, row, run, sql } from '../sql.ts'
-import type { Store } from '../store.ts'
 
 const KEEP = sql('insert into secrets (name, value) values ($1, $2) on conflict do nothing')
 const GET = sql<{ value: Uint8Array }>('select value from secrets where name = $1')
 
-export function secretRecords(database: Database, encryption: Encryption): Store['secret'] {
-  return (name, fresh) =>
+export function secretRecords(database: Database, encryption: Encryption) {
+  /** A named secret of this installation, created from `fresh` on first use. */
+  return (name: string, fresh: Uint8Array): Promise<Uint8Array> =>
     database.write(function* () {
       const place = `secrets ${name}`
       yield* run(KEEP, name, encryption.encrypt(fresh, place))

@@ -1,7 +1,7 @@
+import type { SignInProof } from '../../model/factors.ts'
 import type { Session } from '../../model/session.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, run, sql, type Work } from '../sql.ts'
-import type { Sessions } from '../store.ts'
 import { useProof } from './sign-in-proofs.ts'
 import { END_SESSIONS, IS_OPERATOR } from './user-rows.ts'
 
@@ -39,43 +39,58 @@ const PRUNE = [
     select token_hash from sign_in_challenges where expires_at < $1 order by expires_at limit $2))`),
 ]
 
-/** Without a cache: what ended on one node, or by the command line beside a server, has ended everywhere. */
-export function sessionRecords(database: Database): Sessions {
+/** Sign-in: sessions of users, and links of operators that work once. Tokens are passed as SHA-256. There is
+ *  no cache: what ended on one node, or by the command line beside a server, has ended everywhere. */
+export function sessionRecords(database: Database) {
   return {
-    addLink: ({ tokenHash, userId, createdAt, expiresAt }) =>
-      database.run(ADD_LINK, tokenHash, userId, createdAt, expiresAt),
-    userOfLink: async (linkHash, now) => (await database.row(USER_OF_LINK, linkHash, now))?.id ?? null,
-    openByLink: (linkHash, session, tokenHash) =>
+    addLink: (of: { tokenHash: Uint8Array; userId: string; createdAt: number; expiresAt: number }): Promise<void> =>
+      database.run(ADD_LINK, of.tokenHash, of.userId, of.createdAt, of.expiresAt),
+    /** ID of the operator of a link: the oldest one for a link of an earlier version. Null if the link does not exist or has
+     *  expired, or if its user is no enabled operator any more. */
+    userOfLink: async (linkHash: Uint8Array, now: number): Promise<string | null> =>
+      (await database.row(USER_OF_LINK, linkHash, now))?.id ?? null,
+    /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used, has
+     *  expired, or belongs to another user. */
+    openByLink: (linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'> =>
       database.write(function* () {
         if ((yield* run(USE_LINK, linkHash, session.createdAt, session.userId)) === 0) return 'unknown'
         yield* open(session, tokenHash)
         return 'opened'
       }),
-    open: (session, tokenHash) => database.write(() => open(session, tokenHash)),
-    openByProof: (proof, session, tokenHash) =>
+    open: (session: Session, tokenHash: Uint8Array): Promise<void> => database.write(() => open(session, tokenHash)),
+    /** Uses up the proof and opens the session in one transaction. False, without a change, if the proof is not valid any
+     *  more: it was used, the challenge has expired, the password was changed, or the user is disabled. */
+    openByProof: (proof: SignInProof, session: Session, tokenHash: Uint8Array): Promise<boolean> =>
       database.write(function* () {
         if (!(yield* useProof(proof, session.userId, session.createdAt))) return false
         yield* open(session, tokenHash)
         return true
       }),
-    findByToken: (tokenHash) => database.row(FIND_BY_TOKEN, tokenHash),
-    get: (id) => database.row(GET, id),
-    list: async (now, page, userId) => {
+    /** Also one that has ended. */
+    findByToken: (tokenHash: Uint8Array): Promise<Session | null> => database.row(FIND_BY_TOKEN, tokenHash),
+    get: (id: string): Promise<Session | null> => database.row(GET, id),
+    /** Sessions that have not ended, newest first; `userId`: only those of that user. */
+    list: async (now: number, page: RecordsRequest, userId?: string): Promise<Page<Session>> => {
       const range = [now, ...rangeOf(page)]
       const rows =
         userId === undefined ? await database.rows(LIST, ...range) : await database.rows(LIST_OF_USER, ...range, userId)
       return toPage(rows, page, (session) => session)
     },
-    recordSeen: (seen) =>
+    /** Stores when sessions and their users were last seen, and the new expiry; sessions that have ended stay ended. */
+    recordSeen: (seen: { id: string; at: number; endsAt: number }[]): Promise<void> =>
       database.write(function* () {
         for (const { id, at, endsAt } of seen) {
           yield* run(USER_SEEN, id, at)
           yield* run(RECORD_SEEN, id, at, endsAt)
         }
       }),
-    end: (id) => database.run(END, id),
-    endOf: (userId, keep) => database.run(END_SESSIONS, userId, keep),
-    prune: (before, limit) =>
+    /** Ends a session permanently. */
+    end: (id: string): Promise<void> => database.run(END, id),
+    /** Ends every session of a user except `keep`. */
+    endOf: (userId: string, keep: string | null): Promise<void> => database.run(END_SESSIONS, userId, keep),
+    /** Deletes at most `limit` links, as many sessions that ended before `before`, and as many sign-ins that were not
+     *  completed; returns the number deleted. */
+    prune: (before: number, limit: number): Promise<number> =>
       database.write(function* () {
         let pruned = 0
         for (const statement of PRUNE) pruned += yield* run(statement, before, limit)

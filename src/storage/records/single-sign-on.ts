@@ -1,6 +1,5 @@
-import { gains, MAX_ROLES, userWith } from '../../model/user.ts'
+import { gains, MAX_ROLES, type Role, type User, userWith } from '../../model/user.ts'
 import { type Database, row, run, sql, type Work } from '../sql.ts'
-import type { Access, Identity, SingleSignOn } from '../store.ts'
 import {
   addUser,
   END_RESETS,
@@ -13,6 +12,25 @@ import {
   USER_COLUMNS,
   type UserRow,
 } from './user-rows.ts'
+
+interface SignOnRequest {
+  stateHash: Uint8Array
+  browserHash: Uint8Array
+  expiresAt: number
+}
+
+/** An account of a provider, by what its ID tokens say. */
+interface Identity {
+  issuer: string
+  subject: string
+  createdAt: number
+}
+
+export interface Access {
+  isOperator: boolean
+  /** By organization ID. */
+  roles: Readonly<Record<string, Role>>
+}
 
 const ADD_REQUEST = sql('insert into sign_on_requests (state_hash, browser_hash, expires_at) values ($1, $2, $3)')
 const TAKE_REQUEST = sql(`delete from sign_on_requests
@@ -27,21 +45,30 @@ const FULL = sql<object>(`select 1 from user_roles where organization_id = any($
 const SET_OPERATOR = sql('update users set operator = $2 where id = $1')
 const REMOVE_ROLES = sql('delete from user_roles where user_id = $1')
 
-export function singleSignOnRecords(database: Database): SingleSignOn {
+/** Sign-in with accounts of an OpenID Connect provider. */
+export function singleSignOnRecords(database: Database) {
   return {
-    addRequest: ({ stateHash, browserHash, expiresAt }) => database.run(ADD_REQUEST, stateHash, browserHash, expiresAt),
-    takeRequest: async (stateHash, browserHash, now) =>
+    /** Adds a sign-in that was sent to the provider; hashes are SHA-256. */
+    addRequest: ({ stateHash, browserHash, expiresAt }: SignOnRequest): Promise<void> =>
+      database.run(ADD_REQUEST, stateHash, browserHash, expiresAt),
+    /** Uses the request up. False if it does not exist, has expired, was used, or belongs to another browser; then it stays
+     *  as it is. */
+    takeRequest: async (stateHash: Uint8Array, browserHash: Uint8Array, now: number): Promise<boolean> =>
       (await database.count(TAKE_REQUEST, stateHash, browserHash, now)) > 0,
-    userOf: async (issuer, subject) => {
+    /** The user of an account; null for one that never signed in. */
+    userOf: async (issuer: string, subject: string): Promise<User | null> => {
       const found = await database.row(USER_OF, issuer, subject)
       return found === null ? null : toUser(found)
     },
-    link: (identity, userId) =>
+    /** Lets the account sign in as an existing user. False if it belongs to a user already, if another account of the
+     *  provider does so, or if the user does not exist. */
+    link: (identity: Identity, userId: string): Promise<boolean> =>
       database.write(function* () {
         yield* row(LOCK_USER, userId)
         return yield* link(identity, userId)
       }),
-    create: (user, identity) =>
+    /** Creates the user and the link to the account. */
+    create: (user: User, identity: Identity): Promise<'created' | 'taken' | 'too_many'> =>
       database.write(function* () {
         if ((yield* row(USER_OF, identity.issuer, identity.subject)) !== null) return 'taken'
         if (yield* isFull(user.id, user)) return 'too_many'
@@ -49,7 +76,11 @@ export function singleSignOnRecords(database: Database): SingleSignOn {
         yield* link(identity, user.id)
         return 'created'
       }),
-    setAccess: (userId, access) => database.write(() => setAccess(userId, access)),
+    /** Replaces all roles of the user. More rights in effect than before end the sessions. `last_operator`: the user is the
+     *  last enabled operator and would not be one any more. Ends the sessions of a user who is no operator any more, or has
+     *  no role left. Nothing changes but for `updated`. */
+    setAccess: (userId: string, access: Access): Promise<'updated' | 'unknown' | 'last_operator' | 'too_many'> =>
+      database.write(() => setAccess(userId, access)),
   }
 }
 

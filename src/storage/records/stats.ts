@@ -1,27 +1,36 @@
 import { TRANSACTIONAL } from '../../model/message.ts'
 import { addCounts, COUNTED, type Counts, noCounts, type StatsGrouping } from '../../model/stats.ts'
 import {
-  BEHIND_STREAMS,
   COUNT_COLUMNS,
   countedTag,
   DAY_MS,
+  FIRST_TAG,
   HOUR_MS,
   isTransactionalOnly,
+  PROVIDER_TAG,
   STREAM_TAG,
+  TEMPLATE_TAG,
   WHOLE_DAY,
 } from '../mail-counts.ts'
-import { type Database, rows, type Statement, sql, type Work } from '../sql.ts'
-import type { Stats, StatsFilter, StatsSpan } from '../store.ts'
+import { rows, type Statement, sql, type Work } from '../sql.ts'
+import type { StatsFilter, StatsSpan } from '../store.ts'
 
-/** Which rows of the counters: those of the filter's tag, of all streams but the transactional one, or of all tags. */
-type TagRange = 'counted' | 'streams' | 'tags'
+/** Which rows of the counters: those of the filter's tag, of all tags, of all streams but the transactional one, of all
+ *  templates, or of all providers. */
+type TagRange = 'counted' | 'tags' | 'streams' | 'templates' | 'providers'
 
 const SUMS = COUNTED.map((name, at) => `sum(${COUNT_COLUMNS[at]})::float8 as "${name}"`).join(', ')
 const TOTALS = COUNTED.map((name) => `sum("${name}") as "${name}"`).join(', ')
 const TAGS: Record<TagRange, { text: string; sqlite: string }> = {
   counted: { text: 'tag = $3', sqlite: 'tag = $3' },
-  streams: { text: 'starts_with(tag, $3)', sqlite: `tag > '${STREAM_TAG}' and tag < '${BEHIND_STREAMS}'` },
-  tags: { text: `tag <> '' and not starts_with(tag, $3)`, sqlite: `tag >= '${BEHIND_STREAMS}'` },
+  tags: { text: `ascii(tag) >= ascii($3)`, sqlite: `tag >= $3` },
+  streams: behind(STREAM_TAG, FIRST_TAG),
+  templates: behind(TEMPLATE_TAG, STREAM_TAG),
+  providers: behind(PROVIDER_TAG, TEMPLATE_TAG),
+}
+/** Tags of one kind. */
+function behind(prefix: string, next: string): { text: string; sqlite: string } {
+  return { text: 'starts_with(tag, $3)', sqlite: `tag >= '${prefix}' and tag < '${next}'` }
 }
 /** Hours of a day, with the row for the whole day: a place in the counters is a day times this, and an hour. */
 const HOURS = WHOLE_DAY + 1
@@ -60,16 +69,14 @@ function sumsBy(column: 'tag' | 'domain_id', tags: TagRange): Statement<Counts &
       group by 1`,
   )
 }
-const BY_TAG = { counted: sumsBy('tag', 'counted'), streams: sumsBy('tag', 'streams'), tags: sumsBy('tag', 'tags') }
-const BY_DOMAIN = { counted: sumsBy('domain_id', 'counted'), streams: sumsBy('domain_id', 'streams') }
-
-export function statsRecords(database: Pick<Database, 'read'>): Stats {
-  return {
-    hours: (filter, starts) => database.read(() => hourCounts(filter, starts)),
-    days: (filter, spans) => database.read(() => dayCounts(filter, spans)),
-    groups: (filter, by, span) => database.read(() => groupCounts(filter, by, span)),
-  }
+const BY_TAG = {
+  counted: sumsBy('tag', 'counted'),
+  tags: sumsBy('tag', 'tags'),
+  streams: sumsBy('tag', 'streams'),
+  templates: sumsBy('tag', 'templates'),
+  providers: sumsBy('tag', 'providers'),
 }
+const BY_DOMAIN = { counted: sumsBy('domain_id', 'counted'), streams: sumsBy('domain_id', 'streams') }
 
 /** Stats.hours. */
 export function hourCounts(filter: StatsFilter, starts: readonly number[]): Work<Counts[]> {
@@ -106,7 +113,9 @@ function* periodCounts(filter: StatsFilter, spans: readonly StatsSpan[]): Work<C
 
 /** Stats.groups. */
 export function* groupCounts(filter: StatsFilter, by: StatsGrouping, span: StatsSpan): Work<Map<string, Counts>> {
-  if (by === 'tag') return yield* sums(BY_TAG.tags, filter, STREAM_TAG, span)
+  if (by === 'tag') return yield* sums(BY_TAG.tags, filter, FIRST_TAG, span)
+  if (by === 'template') return withoutPrefix(yield* sums(BY_TAG.templates, filter, TEMPLATE_TAG, span))
+  if (by === 'provider') return withoutPrefix(yield* sums(BY_TAG.providers, filter, PROVIDER_TAG, span))
   if (by === 'domain') {
     const counted = yield* sums(BY_DOMAIN.counted, filter, countedTag(filter), span)
     if (isTransactionalOnly(filter)) {
@@ -145,6 +154,10 @@ function placesOf({ from, before, unit }: StatsSpan): number[] {
     return Math.floor(start / DAY_MS) * HOURS + hour
   })
 }
+
+/** All prefixes have one character. */
+const withoutPrefix = (groups: Map<string, Counts>) =>
+  withoutZeros(new Map([...groups].map(([tag, counts]) => [tag.slice(1), counts])))
 
 function withoutZeros(groups: Map<string, Counts>): Map<string, Counts> {
   return new Map([...groups].filter(([, counts]) => COUNTED.some((name) => counts[name] !== 0)))

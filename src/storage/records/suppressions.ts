@@ -3,8 +3,8 @@ import { suppressionEvent } from '../../model/on-demand-event.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { reachOf, type Suppression } from '../../model/suppression.ts'
 import { type Inside, lockOrganization } from '../inside.ts'
-import { type Database, rows, run, sql, type Work, type WriteKind } from '../sql.ts'
-import type { Suppressions } from '../store.ts'
+import type { Suppressions } from '../roles/suppressions.ts'
+import { type Database, rows, run, sql, type Work } from '../sql.ts'
 
 export const SUPPRESSION_COLUMNS = `id, organization_id as "organizationId", nullif(domain_id, '') as "domainId",
   nullif(stream, '') as stream, email, reason, message_id as "messageId", created_at as "createdAt", evidence, mode`
@@ -20,13 +20,8 @@ const REMOVE = sql('delete from suppressions where id = any($1::text[])')
 /** All but what lists and mails read, which each database reads in its own way. */
 export function suppressionRecords(
   database: Database,
-  { suppress, isNamed, usage, offer, remember }: Inside,
+  { suppress, usage, offer, remember }: Inside,
 ): Omit<Suppressions, 'among' | 'list'> {
-  /** On PostgreSQL, only what has events is written with mail, so that an import without them lets no mail wait. A webhook
-   *  that is created meanwhile may miss it, as if it were created after it. */
-  const kindOf = ({ organizationId }: Suppression): WriteKind =>
-    isNamed(organizationId, 'suppression.added') ? 'settings and events' : 'settings'
-
   return {
     add: (suppression, record) =>
       database.write(function* () {
@@ -41,7 +36,7 @@ export function suppressionRecords(
         }
         yield* remember(record)
         return { kind: 'added' as const }
-      }, kindOf(suppression)),
+      }),
     addAll: async (suppressions, now) => {
       const [first] = suppressions
       if (first === undefined) return { added: 0, limit: null }
@@ -59,7 +54,7 @@ export function suppressionRecords(
           chosen.push(suppression)
         }
         return { added: yield* suppress(chosen, now), limit: null }
-      }, kindOf(first))
+      })
     },
     get: (id) => database.row(GET, id),
     find: async (organizationId, email) =>
@@ -72,7 +67,7 @@ export function suppressionRecords(
         }
         for (const each of removed) yield* offer(suppressionEvent('removed', each, now))
         return yield* run(REMOVE, ids)
-      }, 'settings and events'),
+      }),
   }
 }
 

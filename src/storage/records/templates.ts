@@ -1,17 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Remember } from '../../model/idempotency.ts'
+import type { LimitReached } from '../../model/limits.ts'
 import type { Mode } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
 import { bytesReached, type Inside, limitReached } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
-import {
-  type ListedTemplate,
-  type ListedTemplateVersion,
-  type TemplateRef,
-  type Templates,
-  type TemplateUserRef,
-  USERS_SHOWN,
-} from '../roles/templates.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import {
@@ -24,6 +19,28 @@ import {
   toTemplate,
   usesPattern,
 } from '../template-rows.ts'
+
+export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode' | 'kind'>
+
+/** A template that uses another. */
+export type TemplateUserRef = Pick<Template, 'id' | 'alias' | 'name'>
+
+export const USERS_SHOWN = 20
+
+export type ListedTemplate = Omit<Template, Unlisted | 'sample'>
+export type ListedTemplateVersion = Omit<TemplateVersion, Unlisted>
+type Unlisted = 'html' | 'mjml' | 'text' | 'layout' | 'uses' | 'locales'
+
+interface TemplateChange {
+  alias?: string | null
+  name?: string
+  sample?: Template['sample']
+  content?: TemplateContent
+}
+type UpdatedTemplate =
+  | { kind: 'updated'; template: Template }
+  | { kind: 'changed' | 'conflict' | 'unknown' }
+  | LimitReached
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
 
@@ -66,13 +83,14 @@ const NEWEST = 2 ** 31 - 1
  *  the texts of one may have megabytes. */
 const REMOVE_MAX = 4
 
-export function templateRecords(database: Database, inside: Inside): Templates {
+export function templateRecords(database: Database, inside: Inside) {
   const whole = async (statement: Statement<TemplateRow>, ...values: Value[]) => {
     const found = await database.row(statement, ...values)
     return found === null ? null : toTemplate(found)
   }
   return {
-    create: (template, record) =>
+    /** Also stores its first version. `conflict` if another template of the organization has that alias. */
+    create: (template: Template, record?: Remember): Promise<'created' | 'conflict' | LimitReached> =>
       database.write(function* () {
         const { id, organizationId, alias, name, version, createdAt, updatedAt, mode, kind } = template
         if (yield* isTaken(template, alias)) return 'conflict'
@@ -86,24 +104,40 @@ export function templateRecords(database: Database, inside: Inside): Templates {
         yield* inside.remember(record)
         return 'created'
       }, 'settings'),
-    count: async (organizationId) => (await database.row(COUNT, organizationId))?.count ?? 0,
-    get: (id) => whole(GET, id),
-    findByAlias: (organizationId, alias, mode = 'live') => whole(FIND_BY_ALIAS, organizationId, alias, mode),
-    current: (organizationId, idOrAlias, mode = 'live') =>
+    count: async (organizationId: string): Promise<number> => (await database.row(COUNT, organizationId))?.count ?? 0,
+    get: (id: string): Promise<Template | null> => whole(GET, id),
+    /** Live and test templates have separate aliases; `live` by default. */
+    findByAlias: (organizationId: string, alias: string, mode: Mode = 'live'): Promise<Template | null> =>
+      whole(FIND_BY_ALIAS, organizationId, alias, mode),
+    /** ID of any template, or alias of the organization → the template and its current version; null if there is none.
+     *  An alias refers to a live template, for test mail to a test one if there is one. */
+    current: (organizationId: string, idOrAlias: string, mode: Mode = 'live'): Promise<TemplateRef | null> =>
       database.read(() => current(organizationId, idOrAlias, mode)),
-    list: async (organizationId, page) =>
+    /** Without texts and `sample`: a page of complete templates could be fifty megabytes. */
+    list: async (organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>> =>
       toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toRecord),
-    update: (id, expected, change, now) => database.write(() => update(inside, id, expected, change, now), 'settings'),
-    version: async (id, number) => {
+    /** Changes the given fields; `sample` as a whole. Content is given as a whole and becomes a new version if one of its
+     *  texts differs from the current one; the oldest versions beyond the plan's limit are deleted. `changed` if version
+     *  `expected` is no longer current, `conflict` if the alias is in use; then nothing is written. */
+    update: (id: string, expected: number, change: TemplateChange, now: number): Promise<UpdatedTemplate> =>
+      database.write(() => update(inside, id, expected, change, now), 'settings'),
+    version: async (id: string, number: number): Promise<TemplateVersion | null> => {
       const found = await database.row(VERSION, id, number)
       return found === null ? null : toContent(found)
     },
-    versions: async (id, { limit, before }) =>
+    /** Newest first, those before version `before` (null = from the newest), without the texts. */
+    versions: async (
+      id: string,
+      { limit, before }: { limit: number; before: number | null },
+    ): Promise<Page<ListedTemplateVersion>> =>
       toPage(await database.rows(VERSIONS, id, before ?? NEWEST, limit + 1), { limit, after: null }, toRecord),
-    usersOf: (organizationId, alias, mode) =>
+    /** Templates of the organization whose current version has this alias as layout or partial, the oldest first: live
+     *  and test ones for a live alias, test ones for a test alias. At most USERS_SHOWN. */
+    usersOf: (organizationId: string, alias: string, mode: Mode): Promise<TemplateUserRef[]> =>
       database.rows(USERS, organizationId, usesPattern(alias), mode, USERS_SHOWN),
-    // An interruption leaves a template with its newest versions, which can be removed again.
-    remove: async (id) => {
+    /** Removes it with its versions, in several transactions. An interruption leaves a template with its newest versions,
+     *  which can be removed again. Messages made from it stay. */
+    remove: async (id: string): Promise<void> => {
       while (!(await database.write(() => remove(inside, id), 'settings')));
     },
   }
@@ -113,9 +147,9 @@ function* update(
   inside: Inside,
   id: string,
   expected: number,
-  { content, ...change }: Parameters<Templates['update']>[2],
+  { content, ...change }: TemplateChange,
   now: number,
-): Work<Awaited<ReturnType<Templates['update']>>> {
+): Work<UpdatedTemplate> {
   const found = yield* row(GET, id)
   if (found === null) return { kind: 'unknown' }
   const present = toTemplate(found)
@@ -123,6 +157,8 @@ function* update(
   const { alias, name, sample } = { ...present, ...change }
   if (yield* isTaken(present, alias)) return { kind: 'conflict' }
   const fresh = content === undefined || isSameContent(content, present) ? null : content
+  const isSame = alias === present.alias && name === present.name && isDeepStrictEqual(sample, present.sample)
+  if (fresh === null && isSame) return { kind: 'updated', template: present }
   const version = fresh === null ? present.version : present.version + 1
   if (fresh !== null) {
     const limit = yield* bytesReached(inside.usage, present.organizationId, bytesOf(fresh))

@@ -1,6 +1,5 @@
 import type { TlsCount } from '../../model/tls-session.ts'
 import { type Database, run, sql } from '../sql.ts'
-import type { TlsSessions } from '../store.ts'
 
 // A primary key cannot contain null, so null is stored as an empty text.
 const ADD = sql(`insert into tls_sessions as present (domain, day, policy, host, address, source, failure, sessions)
@@ -14,15 +13,21 @@ const OF_DAY = sql<TlsCount>(`select domain, day, policy, nullif(host, '') as ho
   from tls_sessions where day = $1 and domain = $2`)
 const REMOVE = sql('delete from tls_sessions where day = $1 and domain = $2')
 
-export function tlsSessionRecords(database: Database): TlsSessions {
+/** TLS sessions with recipient domains, counted for the reports that these request. */
+export function tlsSessionRecords(database: Database) {
   return {
-    add: (counts) =>
+    /** Adds to the existing counts. */
+    add: (counts: readonly TlsCount[]): Promise<void> =>
       database.write(function* () {
         for (const { domain, day, policy, host, address, source, failure, sessions } of counts)
           yield* run(ADD, domain, day, policy, host ?? '', address ?? '', source ?? '', failure ?? '', sessions)
       }),
-    next: ({ day, domain }, before) => database.row(NEXT, day, domain, before),
-    of: (domain, day) => database.rows(OF_DAY, day, domain),
-    remove: (domain, day) => database.run(REMOVE, day, domain),
+    /** The first domain and day after the given ones, of days before `before`; null at the end. */
+    next: (
+      { day, domain }: { domain: string; day: number },
+      before: number,
+    ): Promise<{ domain: string; day: number } | null> => database.row(NEXT, day, domain, before),
+    of: (domain: string, day: number): Promise<TlsCount[]> => database.rows(OF_DAY, day, domain),
+    remove: (domain: string, day: number): Promise<void> => database.run(REMOVE, day, domain),
   }
 }

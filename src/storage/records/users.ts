@@ -5,12 +5,12 @@ import {
   grantsOf,
   ROLES,
   type Role,
+  type User,
   type UserChange,
   userAfter,
 } from '../../model/user.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, rows, run, type Statement, sql, type Work } from '../sql.ts'
-import type { Users } from '../store.ts'
 import { endAccess, passwordRecords } from './passwords.ts'
 import {
   addUser,
@@ -67,23 +67,27 @@ const WAITING = sql<UserRow>(`select ${USER_COLUMNS} from users u
 const CLEARED = sql<UserRow & { clearedAt: number }>(`select ${USER_COLUMNS}, u.cleared_at as "clearedAt" from users u
   where u.cleared_at > $1 order by u.cleared_at desc limit 100`)
 
-/** Without a cache: a change holds on every node at once, also one by the command line beside a server. */
-export function userRecords(database: Database): Users {
+/** People who sign in, with their roles and passwords. Passwords are passed as slow hashes, addresses folded. There is
+ *  no cache: a change holds for the next request on every node, also one by the command line beside a server. At least one enabled operator always remains. */
+export function userRecords(database: Database) {
   const one = async (statement: Statement<UserRow>, value: string) => {
     const found = await database.row(statement, value)
     return found === null ? null : toUser(found)
   }
   return {
-    create: async (user, passwordHash) =>
+    create: async (user: User, passwordHash: string | null): Promise<'created' | 'email_taken'> =>
       (await database.write(() => addUser(user, passwordHash))) ? 'created' : 'email_taken',
-    get: (id) => one(GET_USER, id),
-    findByEmail: (email) => one(FIND_BY_EMAIL, email),
-    operators: async () => (await database.rows(OPERATORS)).map(toUser),
-    only: async () => {
+    get: (id: string): Promise<User | null> => one(GET_USER, id),
+    findByEmail: (email: string): Promise<User | null> => one(FIND_BY_EMAIL, email),
+    /** Enabled operators, oldest first, at most 100. There is always one. */
+    operators: async (): Promise<User[]> => (await database.rows(OPERATORS)).map(toUser),
+    /** The only user of the installation; null if there are several. */
+    only: async (): Promise<User | null> => {
       const [first, second] = await database.rows(FIRST_TWO)
       return first === undefined || second !== undefined ? null : toUser(first)
     },
-    list: async (organizationId, page) => {
+    /** Newest first; `organizationId`: only those with a role in it. */
+    list: async (organizationId: string | null, page: RecordsRequest): Promise<Page<User>> => {
       const range = rangeOf(page)
       const found =
         organizationId === null
@@ -91,10 +95,23 @@ export function userRecords(database: Database): Users {
           : await database.rows(LIST_OF_ORGANIZATION, ...range, organizationId)
       return toPage(found, page, toUser)
     },
-    update: (id, change) => database.write(() => update(id, change)),
-    setRole: (id, organizationId, role, mayRemoveLastOwner) =>
+    /** Changes the given fields. A changed address is not verified. Disabling ends the user's sessions and deletes password
+     *  resets; the role of operator, once in effect, ends the sessions too. */
+    update: (id: string, change: UserChange): Promise<'updated' | 'unknown' | 'email_taken' | 'last_operator'> =>
+      database.write(() => update(id, change)),
+    /** Sets the role in an organization; null removes it, and the user if no role is left. The user's keys note the role that
+     *  was removed (ApiKey.makerRole). `mayRemoveLastOwner`: else the
+     *  last enabled owner of the organization stays owner. `too_many` beyond MAX_ROLES. More rights in effect than before
+     *  end the user's sessions. */
+    setRole: (
+      id: string,
+      organizationId: string,
+      role: Role | null,
+      mayRemoveLastOwner: boolean,
+    ): Promise<'updated' | 'unknown' | 'last_owner' | 'too_many'> =>
       database.write(() => setRole(id, organizationId, role, mayRemoveLastOwner)),
-    remove: (id) =>
+    /** Deletes the user with roles, sessions and password resets. The user's keys note the last role (ApiKey.makerRole). */
+    remove: (id: string): Promise<'removed' | 'unknown' | 'last_operator'> =>
       database.write(function* () {
         if (yield* isLastOperator(id)) return 'last_operator'
         if ((yield* lockedUser(id)) === null) return 'unknown'
@@ -102,8 +119,10 @@ export function userRecords(database: Database): Users {
         return 'removed'
       }),
     ...passwordRecords(database),
-    waiting: async () => (await database.rows(WAITING)).map(toUser),
-    cleared: async (since) =>
+    /** Users with rights that wait for a verified address, oldest first, at most 100. */
+    waiting: async (): Promise<User[]> => (await database.rows(WAITING)).map(toUser),
+    /** Users who had something to sign in with that was cleared after that, newest first, at most 100. */
+    cleared: async (since: number): Promise<{ user: User; at: number }[]> =>
       (await database.rows(CLEARED, since)).map(({ clearedAt, ...user }) => ({ user: toUser(user), at: clearedAt })),
   }
 }

@@ -1,6 +1,5 @@
-import type { WarmupDay, WarmupKey } from '../../model/warmup.ts'
+import type { WarmupCounts, WarmupDay, WarmupKey } from '../../model/warmup.ts'
 import { type Database, row, run, sql, type Work } from '../sql.ts'
-import type { Warmups } from '../store.ts'
 
 const DAYS = sql<WarmupDay>(`select address, destination_group as "group", day, sent, delivered, deferred, blocked,
     complaints
@@ -14,16 +13,28 @@ const ADD = sql(`update warmup_days set sent = greatest(0, sent + $4::bigint), d
     deferred = deferred + $6::bigint, blocked = blocked + $7::bigint, complaints = complaints + $8::bigint
   where ${KEY}`)
 
-export function warmupRecords(database: Database): Warmups {
+type Request = WarmupKey & { count: number; most: number }
+interface Taken {
+  taken: number
+  sent: number
+}
+
+/** Counts of sending addresses in warm-up, shared by all nodes. */
+export function warmupRecords(database: Database) {
   return {
-    days: (addresses) => database.rows(DAYS, addresses),
-    take: (requests) =>
+    /** All days of these addresses, the oldest first. */
+    days: (addresses: readonly string[]): Promise<WarmupDay[]> => database.rows(DAYS, addresses),
+    /** Counts mails before they are sent: of each request up to `count`, while the day's `sent` stays within `most`. Returns
+     *  for each how many were counted, and `sent` after that. No two requests have the same key. */
+    take: (requests: readonly Request[]): Promise<Taken[]> =>
       database.write(function* () {
-        const answers = new Map<object, { taken: number; sent: number }>()
+        const answers = new Map<Request, Taken>()
         for (const request of inLockOrder(requests)) answers.set(request, yield* take(request))
         return requests.map((request) => answers.get(request)!) // each has one
       }),
-    add: (entries) =>
+    /** Adds to the counts of days; a negative `sent` takes back mails that were not sent. No count falls below 0. No two
+     *  entries have the same key. */
+    add: (entries: readonly (WarmupKey & Partial<WarmupCounts>)[]): Promise<void> =>
       database.write(function* () {
         for (const { address, group, day, ...counts } of inLockOrder(entries)) {
           const { sent = 0, delivered = 0, deferred = 0, blocked = 0, complaints = 0 } = counts
@@ -35,10 +46,7 @@ export function warmupRecords(database: Database): Warmups {
 }
 
 /** Takes up to `count` mails, while fewer than `most` are sent → how many, and how many are sent with them. */
-function* take({ address, group, day, count, most }: Parameters<Warmups['take']>[0][number]): Work<{
-  taken: number
-  sent: number
-}> {
+function* take({ address, group, day, count, most }: Request): Work<Taken> {
   yield* run(NEW, address, group, day)
   const before = (yield* row(SENT, address, group, day))?.sent ?? most
   const taken = Math.max(0, Math.min(count, most - before))

@@ -1,19 +1,29 @@
+import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
+import type { Remember } from '../../model/idempotency.ts'
+import type { LimitReached } from '../../model/limits.ts'
 import { webhookPausedEvent } from '../../model/on-demand-event.ts'
-import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
+import type { SigningWebhook, Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { changedHeaders, encryptHeaders, toHeaderNames } from '../endpoint-headers.ts'
 import { type Inside, limitReached } from '../inside.ts'
-import { rangeOf, toPage } from '../page.ts'
+import { removePosts } from '../mail/remove-events.ts'
+import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
-import type { PausedByServer, Webhooks } from '../store.ts'
+
+/** A webhook with the headers for its URL, none by default. */
+type NewWebhook = Omit<Webhook, 'headerNames'> & { headers?: EndpointHeaders }
+
+/** Webhooks of an organization that the server has paused. */
+interface PausedByServer {
+  organizationId: string
+  webhooks: number
+  reason: string
+}
 
 /** A row of webhooks. */
 export type WebhookRow = Omit<Webhook, 'events' | 'headerNames'> & { events: string; headerNames: string | null }
 
-/** A webhook, and what signs its posts. */
-export type SigningWebhook = Webhook & { secrets: WebhookSecrets }
-
-/** The same as a row, encrypted. */
+/** A SigningWebhook as a row, encrypted. */
 export type SigningWebhookRow = WebhookRow & {
   secret: Uint8Array
   previous: Uint8Array | null
@@ -38,6 +48,9 @@ const LIST = sql<WebhookRow>(`select ${WEBHOOK_COLUMNS} from webhooks
   where organization_id = $1 and id < $2 and created_at >= $3 and created_at < $4 order by id desc limit $5`)
 const UPDATE = sql(`update webhooks set url = $2, events = $3, status = $4, description = $5, disabled_reason = $6,
   updated_at = $7 where id = $1`)
+// A success ends `failing_since`.
+const PAUSE_FAILING = sql(`update webhooks set status = 'paused', disabled_reason = $2, updated_at = $3
+  where id = $1 and status = 'active' and updated_at = $4 and failing_since = $5`)
 const SET_HEADERS = sql('update webhooks set header_names = $2, headers = $3 where id = $1')
 const PAUSED_BY_SERVER = sql<PausedByServer>(`select organization_id as "organizationId", count(*) as webhooks,
     max(disabled_reason) as reason
@@ -47,33 +60,20 @@ const ROTATE = sql(`update webhooks set previous_secret = secret, previous_expir
   where id = $1`)
 // It gets no further delivery from then on: PostgreSQL drops it from memory. SQLite deletes what an earlier fan-out
 // still writes together with the webhook.
-const PAUSE = sql(
-  `update webhooks set status = 'paused', removing = true where id = $1`,
-  `update webhooks set status = 'paused' where id = $1`,
-)
-// Step by step: PostgreSQL in the order of its index, past what earlier steps have deleted but not yet vacuumed.
-const NEXT_OF = sql<Place>(
-  `select id, created_at as at from webhook_deliveries
-    where webhook_id = $1 and (created_at, id) > ($2::bigint, $3) order by created_at, id limit $4`,
-  'select id, created_at as at from webhook_deliveries where webhook_id = $1 order by number limit $4',
-)
-// In SQLite the queue is a column, and the attempts go with their delivery.
-const REMOVE_DELIVERIES = sql(
-  `with queued as (delete from webhook_queue where id = any($1::text[])),
-      attempts as (delete from webhook_attempts where delivery_id = any($1::text[]))
-    delete from webhook_deliveries where id = any($1::text[])`,
-  'delete from webhook_deliveries where id = any($1::text[])',
-)
+const PAUSE = sql(`update webhooks set status = 'paused', removing = true where id = $1`)
+// Step by step in the order of its index, past what earlier steps deleted and PostgreSQL has not vacuumed yet. Nothing
+// waits for those whose results are being written.
+const NEXT_OF = sql<{ number: number; status: string }>(`select number::float8 as number, status from webhook_deliveries
+  where webhook_id = $1 and number > $2::bigint order by webhook_id, webhook_deliveries.number limit $3
+  for update skip locked`)
+const ANY_OF = sql<{ found: number }>('select 1 as found from webhook_deliveries where webhook_id = $1 limit 1')
 const REMOVE = sql('delete from webhooks where id = $1')
 
 /** Deliveries of a removed webhook that are deleted in one transaction: some milliseconds. */
 const REMOVE_MAX = 250
 
-export function webhookRecords(
-  database: Database,
-  { remember, usage, offer, pausing }: Inside,
-  encryption: Encryption,
-): Webhooks {
+export function webhookRecords(database: Database, inside: Inside, encryption: Encryption) {
+  const { remember, usage } = inside
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
     database.write(function* () {
       const value = yield* work()
@@ -82,7 +82,7 @@ export function webhookRecords(
     }, 'settings')
 
   return {
-    create: (webhook, secret, record) =>
+    create: (webhook: NewWebhook, secret: string, record?: Remember): Promise<'created' | LimitReached> =>
       change(webhook.id, function* () {
         const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
         const limit = yield* limitReached(usage.planOf(organizationId), 'webhooks', () => count(organizationId))
@@ -96,13 +96,18 @@ export function webhookRecords(
         yield* remember(record)
         return 'created'
       }),
-    count: (organizationId) => database.read(() => count(organizationId)),
-    get: (id) => database.read(() => find(id)),
-    list: async (organizationId, page) =>
+    count: (organizationId: string): Promise<number> => database.read(() => count(organizationId)),
+    get: (id: string): Promise<Webhook | null> => database.read(() => find(id)),
+    list: async (organizationId: string, page: RecordsRequest): Promise<Page<Webhook>> =>
       toPage(await database.rows(LIST, organizationId, ...rangeOf(page)), page, toWebhook),
-    update: (id, fields, now) => {
-      const kind = fields.status === 'paused' ? 'settings and events' : 'settings'
-      return database.write(function* () {
+    /** Pausing an active webhook writes an event if another active one receives it. A URL of another origin removes the
+     *  headers that are not given again. */
+    update: (
+      id: string,
+      fields: Partial<Pick<NewWebhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason' | 'headers'>>,
+      now: number,
+    ): Promise<Webhook | null> =>
+      database.write(function* () {
         const present = yield* find(id)
         if (present === null) return null
         const { url, events, status, description, disabledReason } = { ...present, ...fields }
@@ -111,30 +116,44 @@ export function webhookRecords(
         if (columns !== null) yield* run(SET_HEADERS, id, columns.headerNames, columns.headers)
         yield* changed('webhook', id)
         const webhook = yield* find(id)
-        if (webhook?.status === 'paused' && present.status === 'active') {
-          yield* pausing(id)
-          yield* offer(webhookPausedEvent(webhook, now))
-        }
+        if (webhook?.status === 'paused' && present.status === 'active') yield* reportPause(inside, webhook, now)
         return webhook
-      }, kind)
-    },
-    pausedByServer: (limit) => database.rows(PAUSED_BY_SERVER, limit),
-    secrets: async (id) => {
+      }, 'settings'),
+    /** Pauses an active webhook for its failures, with an event as `update` → whether it did. Not if it was changed, or had a
+     *  success, since it was read. */
+    pauseFailing: ({ id, updatedAt, failingSince }: Webhook, disabledReason: string, now: number): Promise<boolean> =>
+      database.write(function* () {
+        if ((yield* run(PAUSE_FAILING, id, disabledReason, now, updatedAt, failingSince)) === 0) return false
+        yield* changed('webhook', id)
+        const webhook = yield* find(id)
+        if (webhook !== null) yield* reportPause(inside, webhook, now)
+        return true
+      }, 'settings'),
+    /** Webhooks that the server has paused, of at most `limit` organizations, with the reason of one of each. */
+    pausedByServer: (limit: number): Promise<PausedByServer[]> => database.rows(PAUSED_BY_SERVER, limit),
+    secrets: async (id: string): Promise<WebhookSecrets | null> => {
       const found = await database.row(SIGNING_WEBHOOK, id)
       return found === null ? null : toSigningWebhook(found, encryption).secrets
     },
-    rotateSecret: (id, secret, previousExpiresAt, now, record) =>
+    rotateSecret: (
+      id: string,
+      secret: string,
+      previousExpiresAt: number,
+      now: number,
+      record?: Remember,
+    ): Promise<void> =>
       change(id, function* () {
         yield* run(ROTATE, id, previousExpiresAt, encryption.encrypt(secret, placeOfWebhook(id)), now)
         yield* remember(record)
       }),
-    // There may be a month of deliveries: the webhook is paused first, and deleted with the last of them.
-    remove: async (id) => {
+    /** Removes it with its deliveries. Since there may be many, it uses several transactions: the webhook is paused in
+     *  the first and deleted in the last, and can be removed again after a crash in between. */
+    remove: async (id: string): Promise<void> => {
       await change(id, () => run(PAUSE, id))
       await database.groupsSettled()
-      for (let last: Place | null = { at: -1, id: '' }; last !== null; ) {
-        const after: Place = last
-        last = await database.write(() => removeSome(id, after), 'settings and events')
+      for (let last: number | null = 0; last !== null; ) {
+        const after: number = last
+        last = await database.write(() => removeSome(id, after), 'settings')
       }
     },
   }
@@ -149,18 +168,19 @@ function* find(id: string): Work<Webhook | null> {
   return found === null ? null : toWebhook(found)
 }
 
-/** Place of a delivery in the order of a webhook's deliveries. */
-interface Place {
-  at: number
-  id: string
+/** A webhook was paused: it receives no event from now on, and others one of its pause. */
+function* reportPause({ pausing, offer }: Inside, webhook: Webhook, now: number): Work<void> {
+  yield* pausing(webhook.id)
+  yield* offer(webhookPausedEvent(webhook, now))
 }
 
-/** Deletes the next deliveries of a webhook → the last of them; null once the webhook is deleted with the last ones. */
-function* removeSome(webhookId: string, { at, id }: Place): Work<Place | null> {
-  const next = yield* rows(NEXT_OF, webhookId, at, id, REMOVE_MAX)
-  const ids = next.map((each) => each.id)
-  yield* run(REMOVE_DELIVERIES, ids)
-  if (next.length === REMOVE_MAX) return next.at(-1) ?? null
+/** Deletes the next deliveries of a webhook behind a number → that of the last of them; null once the webhook is deleted
+ *  with the last ones. */
+function* removeSome(webhookId: string, after: number): Work<number | null> {
+  const next = yield* rows(NEXT_OF, webhookId, after, REMOVE_MAX)
+  yield* removePosts(next)
+  if (next.length === REMOVE_MAX) return next.at(-1)?.number ?? null
+  if ((yield* row(ANY_OF, webhookId)) !== null) return 0 // from the first one again
   yield* run(REMOVE, webhookId)
   yield* changed('webhook', webhookId)
   return null
@@ -186,4 +206,4 @@ export function toSigningWebhook(
 }
 
 /** Encryption place of its headers and of both its secrets: a rotation moves one to the other's column. */
-export const placeOfWebhook = (id: string) => `webhooks ${id}`
+const placeOfWebhook = (id: string) => `webhooks ${id}`

@@ -84,7 +84,7 @@ export interface ClaimQueue<Claim, Request extends ClaimRequest = ClaimRequest> 
    *  the number of ended leases. */
   endLeases(worker: string, underWay: ReadonlySet<string>, now: number): Promise<number>
   /** Makes deliveries due at `now` whose last attempt or acceptance lies after `now`: the clock was ahead then and
-   *  has been set back. Of several nodes each does so for what it handles. Scheduled messages keep their dates. Each call checks the next part of the queue; false after
-   *  the last one. The call after that begins again. */
+   *  has been set back. Of several nodes each does so for what it handles. Scheduled messages keep their dates. Each call
+   *  checks the next part of the queue; false after the last one. The call after that begins again. */
   endFutureWaits(now: number): Promise<boolean>
 }

@@ -33,9 +33,6 @@ export interface Deliveries extends ClaimQueue<ClaimedDelivery, DeliveryClaimReq
   /** As `claimDue` for messages past their `expiresAt`, without a plan and whatever the limits of destinations; the longest
    *  expired first. No content comes along. */
   claimExpired(request: { now: number; limit: number; worker: string }): Promise<ClaimedDelivery[]>
-  /** Notes that the mail of a domain shares the limits of a destination: all queues of a destination are handled by one
-   *  node. If that is another one, it gets the domain's queues, and they are no longer planned here. */
-  shareLimits(domain: string, destination: string): Promise<void>
   /** Content of a message with open deliveries; null if the message was deleted. */
   content(messageId: string): Promise<Uint8Array | null>
   /** Writes the result of a claim. `lease_lost` if the row is no longer at that attempt of that worker: nothing is
@@ -103,6 +100,8 @@ export interface DeliveryRecord {
   smtpResponse: string | null
   /** True if this record also reports the first soft bounce of an open delivery. */
   isSoftBounceReported: boolean
+  /** Of the message, for its statistics; absent: none. */
+  templateId?: string | null
   /** Simulated opens and clicks of test mail; 0 by default. */
   opens?: number
   clicks?: number

@@ -1,7 +1,7 @@
 import type { Event, EventType } from '../../model/event.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { Mode } from '../../model/message.ts'
-import type { Page, PageRequest, TimeRange } from './paging.ts'
+import type { Page, PageRequest, TimeRange } from '../page.ts'
 
 export interface EventFilter extends TimeRange {
   organizationId: string
@@ -28,13 +28,13 @@ export interface Events {
   follow(filter: EventFilter, behind: Place, limit: number): Promise<Followed>
   /** Place of an event; null if it is unknown. */
   place(id: string): Promise<Place | null>
-  /** The newest event of an organization; null if there is none. */
+  /** The newest event of an organization behind which `follow` gets all later ones; null if there is none. */
   newest(organizationId: string): Promise<{ id: string; place: Place } | null>
 }
 
 /** Position in the order in which events of all organizations were written. It increases, with gaps, and is never
- *  reused; 0 is before the first. Valid only within the process; outside, an event's ID identifies its position. */
-export type Place = number
+ *  reused; of two, the lower text comes first, and '' before every event. Outside, an event's ID identifies its position. */
+export type Place = string
 
 /** `upTo`: the place to continue from. No further matching event was written up to it. */
 export interface Followed {

@@ -8,7 +8,14 @@ export interface ClaimedInboundDelivery {
   id: string
   message: InboundMessage
   /** The current route, not the one at the time of the mail. */
-  route: { id: string; url: string; includeAttachments: boolean; secret: string; headers: EndpointHeaders }
+  route: {
+    id: string
+    url: string
+    includeAttachments: boolean
+    replies: boolean
+    secret: string
+    headers: EndpointHeaders
+  }
   attempt: number
   worker: string
 }

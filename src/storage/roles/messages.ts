@@ -1,10 +1,10 @@
 import type { Attempt, BounceType, Delivery, RecipientType } from '../../model/delivery.ts'
 import type { Event } from '../../model/event.ts'
+import type { Remember } from '../../model/idempotency.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../../model/message.ts'
 import type { Suppression } from '../../model/suppression.ts'
-import type { Remember } from './idempotency.ts'
-import type { Page, PageRequest, TimeRange } from './paging.ts'
+import type { Page, PageRequest, TimeRange } from '../page.ts'
 
 /** An accepted message with everything that is written with it. */
 export interface AcceptedMessage {
@@ -103,7 +103,8 @@ export interface Messages {
   /** When and why the content of a message was removed; null if it is there, or retention removed it. */
   contentRemoval(id: string): Promise<ContentRemoval | null>
   /** Removes the contents whose stream asks for it by `now` (AcceptedMessage.redactAfterMs). Looks at up to `limit`
-   *  messages, fewer if they are large → how many; 0 at the end. Those with an open delivery wait for its end. */
+   *  messages, fewer if they are large, and returns how many; 0 at the end. Messages with an open delivery wait for its
+   *  end. */
   redactDue(now: number, limit: number): Promise<number>
   /** Those of the IDs whose message has content, also of other organizations. */
   existing(ids: readonly string[]): Promise<Set<string>>
@@ -111,7 +112,8 @@ export interface Messages {
   deliveries(id: string): Promise<Delivery[]>
   /** Of all recipients, oldest first. */
   attempts(id: string): Promise<{ email: string; attempt: Attempt }[]>
-  /** Cancels open deliveries, with an event for each that an active webhook receives. `invalid_state` if one delivery is in progress or was sent, or none is open. */
+  /** Cancels open deliveries, with an event for each that an active webhook receives. `invalid_state` if one delivery is
+   *  in progress or was sent, or none is open. */
   cancel(id: string, now: number): Promise<'cancelled' | 'invalid_state'>
   /** Allowed only while every delivery is `scheduled`. */
   reschedule(id: string, at: number, now: number): Promise<'rescheduled' | 'invalid_state'>

@@ -11,7 +11,7 @@ export interface Snapshot {
   /** Null if no key has this secret. Throws StoreUnavailable if another node may have revoked it unseen. */
   apiKeyBySecret(secretHash: Uint8Array): ApiKey | null
   organization(id: string): Organization | null
-  /** As Domains.findByName: a verified domain before others. */
+  /** As domains.findByName: a verified domain before others. */
   domainByName(name: string): Domain | null
   /** The domain whose return path host that is, a verified one before others. */
   domainByReturnPathHost(host: string): Domain | null

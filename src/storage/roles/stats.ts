@@ -26,7 +26,10 @@ export interface Stats {
   hours(filter: StatsFilter, starts: readonly number[]): Promise<Counts[]>
   /** Counts of each range of whole days, midnight to midnight UTC; `before` is exclusive. */
   days(filter: StatsFilter, spans: readonly { from: number; before: number }[]): Promise<Counts[]>
-  /** Counts of a span by the ID of the domain, by tag, or by stream; without groups that counted nothing. Mail with several
-   *  tags counts in each. By tag or stream, the filter's tag and stream are ignored: their counts are not kept together. */
+  /** Counts of a span by the ID of the domain, by tag, stream, ID of the template, or provider (model/destination-group.ts);
+   *  without groups that counted nothing. Mail with several tags counts in each, mail without a template in none. A recipient
+   *  is accepted for a provider with the first attempt at one of its hosts. '' sums up the templates and providers beyond the
+   *  limit of a day, and mail for which no host was found. But for domains, the filter's tag and stream are ignored: their
+   *  counts are not kept together. */
   groups(filter: StatsFilter, by: StatsGrouping, span: StatsSpan): Promise<Map<string, Counts>>
 }

@@ -1,8 +1,8 @@
+import type { Remember } from '../../model/idempotency.ts'
 import type { LimitReached } from '../../model/limits.ts'
 import type { Message, Mode } from '../../model/message.ts'
 import type { Suppression, SuppressionReason } from '../../model/suppression.ts'
-import type { Remember } from './idempotency.ts'
-import type { Page, PageRequest, TimeRange } from './paging.ts'
+import type { Page, PageRequest, TimeRange } from '../page.ts'
 
 /** Folded address → why Postrider does not send to it. */
 export type SuppressedAddresses = Map<string, WhySuppressed>
@@ -11,9 +11,14 @@ export type WhySuppressed = Pick<Suppression, 'reason' | 'stream'>
 /** What decides whether a suppression applies. */
 export type SuppressibleMail = Pick<Message, 'organizationId' | 'domainId' | 'stream' | 'mode'>
 
+/** Addresses that somebody asks about. */
+export interface AskedAddresses extends SuppressibleMail {
+  emails: readonly string[]
+}
+
 export interface Suppressions {
-  /** If there is already one for that address and reach (model/suppression.ts), it stays: `exists` with it. Every change of this role writes
-   *  the event of each suppression that was added or removed, if an active webhook receives it. */
+  /** If there is already one for that address and reach (model/suppression.ts), it stays: `exists` with it. Every change
+   *  of this role writes the event of each suppression that was added or removed, if an active webhook receives it. */
   add(
     suppression: Suppression,
     remember?: Remember,

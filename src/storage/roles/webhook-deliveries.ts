@@ -1,15 +1,9 @@
 import type { EndpointHeaders } from '../../model/endpoint-headers.ts'
 import type { EventType } from '../../model/event.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
-import type {
-  Webhook,
-  WebhookDelivery,
-  WebhookDeliveryStatus,
-  WebhookFormat,
-  WebhookSecrets,
-} from '../../model/webhook.ts'
+import type { WebhookDelivery, WebhookDeliveryStatus, WebhookFormat, WebhookSecrets } from '../../model/webhook.ts'
+import type { Page, PageRequest, TimeRange } from '../page.ts'
 import type { ClaimQueue } from './claims.ts'
-import type { Page, PageRequest, TimeRange } from './paging.ts'
 
 /** A claimed webhook delivery: its next attempt is counted and may start. */
 export interface ClaimedWebhookDelivery {
@@ -40,8 +34,10 @@ export interface WebhookDeliveryFilter extends TimeRange {
 export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
   /** Writes deliveries of events that had too many webhooks for one transaction; true while there are more. */
   fanOutSome(): Promise<boolean>
-  /** Writes the result of a claim, updates the webhook's counters (`last_success_at`, consecutive failures), and
-   *  pauses it with `pauseReason` if given, with an event if another active webhook receives it. `lease_lost` if the row is no longer at that attempt. */
+  /** Writes the result of a claim, updates the webhook's counters (consecutive failures; `last_success_at`, which may be up
+   *  to a second behind), and pauses it with `pauseReason` if given, with an event if another active webhook receives it. A
+   *  webhook that was changed since the attempt began is not paused.
+   *  `lease_lost` if the row is no longer at that attempt. */
   record(record: {
     deliveryId: string
     worker: string
@@ -50,7 +46,7 @@ export interface WebhookDeliveries extends ClaimQueue<ClaimedWebhookDelivery> {
     nextAttemptAt: number | null
     pauseReason: string | null
     now: number
-  }): Promise<{ kind: 'recorded'; webhook: Webhook } | { kind: 'lease_lost' }>
+  }): Promise<'recorded' | 'lease_lost'>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** Deliveries of all webhooks, for the message's newest events first; at most `limit`. */

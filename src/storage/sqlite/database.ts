@@ -1,7 +1,8 @@
-import type { Database, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
-import type { Remember } from '../store.ts'
+import type { MailInside } from '../mail/inside.ts'
+import type { Database, EachStep, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
 import type { Connection } from './driver.ts'
-import { nextTurn } from './page.ts'
+import { eachRunner } from './each.ts'
+import { nextTurn } from './next-turn.ts'
 import type { Reading } from './reading.ts'
 import { toSqlite } from './translate.ts'
 import type { Writer } from './writer.ts'
@@ -9,20 +10,36 @@ import type { Writer } from './writer.ts'
 /** Reads that follow each other this long let other work go first. */
 const TURN_MS = 2
 
-export interface SqliteDatabase extends Database {
-  /** Performs a piece of work at once, inside a change of the writer. Throws what the work throws. */
+/** What performs works inside changes of the writer. */
+export interface Performer {
+  /** Performs a piece of work at once. Throws what the work throws. */
   perform<T>(work: Work<T>): T
 }
 
-/** Inside.remember for changes that are written for SQLite alone. */
-export type RememberInside = (record: Remember | undefined) => void
+export interface SqliteDatabase extends Database, Performer {}
 
-/** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. `forget`
- *  drops what is in memory of settings, so that the next change of the same group sees this one. */
+/** `mail`: what works on mail use. `settings`: those in memory are dropped when they change, so that the next change of the
+ *  same group sees this one. */
+export function performerOn(
+  db: Connection,
+  { mail, settings }: { mail: MailInside; settings: { drop(kind: SettingsKind): void } },
+): Performer {
+  const prepare = preparing(db)
+  const runEach = eachRunner(db)
+  const execute = (step: Step) => {
+    if (step.wants === 'each') return runEach(step)
+    if (step.wants === 'mail') return mail
+    if (step.wants === 'together') return step.steps.map((each) => (each === null ? [] : runEach(each)))
+    return step.wants === 'changed' ? settings.drop(step.kind) : executeNow(prepare, step)
+  }
+  return { perform: (work) => perform(work, execute) }
+}
+
+/** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. */
 export function sqliteDatabase(
   db: Connection,
   writer: Writer,
-  { reading, forget }: { reading: Reading; forget: (kind: SettingsKind) => void },
+  { reading, performer }: { reading: Reading; performer: Performer },
 ): SqliteDatabase {
   const prepare = preparing(db)
   const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
@@ -31,11 +48,15 @@ export function sqliteDatabase(
     reading.begin()
     return prepared.rows(values) as Row[] // the type that the statement was declared with
   }
+  const runEach = eachRunner(db)
   const readStep = (step: Step) => {
+    if (isReadEach(step)) {
+      reading.begin()
+      return runEach(step)
+    }
     if (step.wants !== 'rows') throw new Error('a read writes')
     return read(step.statement, step.values)
   }
-  const execute = (step: Step) => (step.wants === 'changed' ? forget(step.kind) : executeNow(prepare, step))
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
@@ -45,23 +66,23 @@ export function sqliteDatabase(
         prepare(statement).run(values)
       }),
     count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
-    perform: (work) => perform(work, execute),
-    write: (work) => writer.write(() => perform(work(), execute)),
+    perform: performer.perform,
+    write: (work) => writer.write(() => performer.perform(work())),
     groupsSettled: async () => {}, // one work after the other
   }
 }
 
 /** A statement of ours as the driver's. */
-export interface Prepared<Row> {
+interface Prepared<Row> {
   isReading: boolean
   rows(values: readonly Value[]): Row[]
   run(values: readonly Value[]): number
 }
 
-export type Prepare = (statement: Statement<unknown>) => Prepared<unknown>
+type Prepare = (statement: Statement<unknown>) => Prepared<unknown>
 
 /** Connection → what prepares a statement when it is used first. */
-export function preparing(db: Connection): Prepare {
+function preparing(db: Connection): Prepare {
   const known = new Map<Statement<unknown>, Prepared<unknown>>()
   return (statement) => {
     const before = known.get(statement)
@@ -73,7 +94,7 @@ export function preparing(db: Connection): Prepare {
 }
 
 /** Prepares a statement. Throws what the driver throws if it does not fit the schema. */
-export function prepareIn<Row>(db: Connection, { text, sqlite }: Statement<Row>): Prepared<Row> {
+function prepareIn<Row>(db: Connection, { text, sqlite }: Statement<Row>): Prepared<Row> {
   const translated = toSqlite(sqlite ?? text)
   const driven = db.prepare<unknown[], Record<string, unknown>>(translated.text)
   const expected = Math.max(-1, ...translated.order) + 1
@@ -98,25 +119,32 @@ function boundValue(value: Value | undefined): unknown {
   return Array.isArray(value) ? JSON.stringify(value) : value
 }
 
-/** Reads at once, for what is kept in memory. Throws what the driver throws. */
-export function readNow<T>(prepare: Prepare, work: Work<T>): T {
-  return perform(work, (step) => {
-    if (step.wants !== 'rows') throw new Error('a read writes')
-    return prepare(step.statement).rows(step.values)
-  })
+/** Connection → what reads at once: lists, and what is kept in memory. Throws what the driver throws. */
+export function readingOn(db: Connection): <T>(work: Work<T>) => T {
+  const prepare = preparing(db)
+  const runEach = eachRunner(db)
+  return (work) =>
+    perform(work, (step) => {
+      if (isReadEach(step)) return runEach(step)
+      if (step.wants !== 'rows') throw new Error('a read writes')
+      return prepare(step.statement).rows(step.values)
+    })
 }
 
-/** Performs at once, inside a change of the writer, a piece of work that changes no settings. Throws what the driver and
- *  the work throw. */
-export function performNow<T>(prepare: Prepare, work: Work<T>): T {
-  return perform(work, (step) => executeNow(prepare, step))
+/** Statements that are not read do not end here: they would write. */
+const isReadEach = (step: Step): step is EachStep => step.wants === 'each' && step.isRead
+
+/** Connection → what performs at once, inside a transaction, a piece of work that changes no settings. Throws what the driver
+ *  and the work throw. */
+export function performingOn(db: Connection): <T>(work: Work<T>) => T {
+  const prepare = preparing(db)
+  return (work) => perform(work, (step) => executeNow(prepare, step))
 }
 
 function executeNow(prepare: Prepare, step: Step): unknown {
   if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
   if (step.wants === 'count') return prepare(step.statement).run(step.values)
-  if (step.wants === 'changed') throw new Error('settings change in a work that is not declared so')
-  return (step.perform as () => unknown)() // of inside.ts
+  throw new Error('settings change in a work that is not declared so')
 }
 
 /** Performs the steps one after the other → the result. Throws what a step or the work throws. */

@@ -54,5 +54,7 @@ export function connect(file: string | Buffer, options: { busyTimeoutMs: number;
   db.pragma('temp_store = memory')
   // 16 MiB of pages: the due indexes and the ends of all tables stay in memory; the rest is in the system's cache.
   db.pragma('cache_size = -16384')
+  // SQLite's own lower() supports ASCII only.
+  db.function('fold_case', { deterministic: true }, (text: string) => text.toLowerCase())
   return db
 }

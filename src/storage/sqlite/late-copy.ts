@@ -1,19 +1,18 @@
 import type { Connection } from './driver.ts'
 
 /** After a commit that leaves more than a thousand pages in the log, SQLite copies them into the file at once. For a
- *  large mail this blocks the thread as long as the commit itself, and with it all that wait for the commit.
+ *  large mail this blocks the thread as long as the commit itself, and delays everything that waits for the commit.
  *  Therefore the copy runs in a separate turn after large commits. */
 export interface LateCopy {
   /** A change of the present transaction writes this many bytes. */
   writing(bytes: number): void
-  /** The transaction is durable. If it wrote much, the log is copied into the file soon. */
-  committed(): void
+  /** The transaction is durable. If it wrote much, `copyLog`, which never throws, copies the log into the file soon. */
+  committed(copyLog: () => void): void
   /** The transaction was rolled back: its bytes do not count. */
   undone(): void
 }
 
-/** `copyLog` copies the log into the file, and never throws. */
-export function createLateCopy(db: Connection, copyLog: () => void): LateCopy {
+export function createLateCopy(db: Connection): LateCopy {
   let isPutOff = false
   const over = () => {
     if (isPutOff) db.pragma(`wal_autocheckpoint = ${BY_ITSELF_PAGES}`)
@@ -25,7 +24,7 @@ export function createLateCopy(db: Connection, copyLog: () => void): LateCopy {
       db.pragma('wal_autocheckpoint = 0')
       isPutOff = true
     },
-    committed: () => {
+    committed: (copyLog) => {
       if (isPutOff) setImmediate(() => db.open && copyLog())
       over()
     },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { reEncryptAll } from '../records/re-encrypt.ts'
-import { performNow, preparing } from './database.ts'
+import { performingOn } from './database.ts'
 import { connect } from './driver.ts'
 import { openEncryption } from './encryption-key.ts'
 
@@ -12,7 +12,7 @@ export function reEncrypt(dataDir: string): number {
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: PATIENCE_MS })
   try {
     openEncryption(dataDir, db)
-    const renewed = db.transaction(() => performNow(preparing(db), reEncryptAll(dataDir))).immediate()
+    const renewed = db.transaction(() => performingOn(db)(reEncryptAll(dataDir))).immediate()
     db.pragma('wal_checkpoint(truncate)') // also removes from the log what the old key encrypted
     return renewed
   } finally {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Numbers } from '../lists/times.ts'
 import { type Connection, connect, one } from './driver.ts'
-import type { Numbers } from './page.ts'
 import { INDEXED, type Indexed, wordsOf } from './search-texts.ts'
 
 export const SEARCH_FILE = 'search.db'
@@ -13,14 +13,18 @@ export const SEARCH_FILE = 'search.db'
 export interface SearchIndex {
   /** Indexes the next messages; true while more are waiting. */
   index(): boolean
-  /** Number of the newest message that was indexed; 0 = none. */
+  /** Number of the newest message that was indexed; 0 = none, or the file cannot be opened. */
   last(): number
+  /** Numbers → those of each part that has messages, the newest part first. */
+  parts(numbers: Numbers): Numbers[]
   /** Numbers of messages that match a query of FTS5 (sqlite.org/fts5.html#full_text_query_syntax), the newest first.
-   *  Messages that were removed or changed since they were indexed may be among them. */
+   *  Messages that were removed or changed since they were indexed may be among them. The first takes up to a second,
+   *  because FTS5 first collects all words with a prefix. `numbers`: of one part. */
   matches(query: string, numbers: Numbers): Generator<number>
   /** Takes removed messages of a part out of it, and indexes changed ones again. */
   renew(part: number, numbers: readonly number[]): void
-  /** Erases the words of what left a part from its file, some pages at once; true while there is more. */
+  /** Erases the words of messages that left a part from its file, some pages at a time. Returns true while there is more.
+   *  Throws while another process reads the file, because the log then keeps the old pages. */
   purge(part: number): boolean
   close(): void
 }
@@ -31,6 +35,8 @@ export const partOf = (number: number): number => Math.floor(number / PART)
 
 /** Messages indexed at once: 20 ms. */
 export const BATCH = 512
+/** Their words end a batch too: a message to 50 long addresses has 15,000 characters. A tenth of a second. */
+const BATCH_CHARACTERS = 500_000
 /** Matches read at once. */
 const MATCHES = 256
 /** Pages that a step of a merge writes: some milliseconds. */
@@ -45,10 +51,10 @@ const SCHEMA = `create table if not exists indexed (
   ) strict;
   insert into indexed (one, last, id) values (1, 0, '') on conflict do nothing;
   create table if not exists parts (part integer primary key) strict;`
-// The words are already split and folded, and search tokens begin with a sign that no word has (search-texts.ts). To this
-// tokenizer every character beyond ASCII belongs to a word.
+// The words are already split and folded, and begin with their organization (search-texts.ts). To this tokenizer every
+// character beyond ASCII belongs to a word.
 const CREATE = `using fts5 (words, content = '', contentless_delete = 1,
-  tokenize = "ascii tokenchars '='")`
+  tokenize = "ascii tokenchars '=_'")`
 
 const NEWER = `select ${INDEXED} from messages m where m.number > ? order by m.number limit ?`
 const ROW = `select ${INDEXED} from messages m where m.number = ?`
@@ -57,70 +63,101 @@ const ROW = `select ${INDEXED} from messages m where m.number = ?`
 export function searchIndex(main: Connection): SearchIndex {
   const newer = main.prepare<unknown[], Indexed>(NEWER)
   const row = main.prepare<unknown[], Indexed>(ROW)
-  let open: Opened | null = null
-  const opened = () => {
-    open ??= openFor(main)
-    return open
-  }
+  const { isOpen, using, close } = opening(main)
   return {
-    index: () => {
-      const { db, state, setState, parts } = opened()
-      return inTransaction(db, () => {
-        const rows = newer.all(one(state).last, BATCH)
-        const newest = rows.at(-1)
-        if (newest === undefined) return false
-        for (const each of rows) parts.add(partOf(each.number), each)
-        setState.run(newest.number, newest.id)
-        return rows.length === BATCH
-      })
+    index: () =>
+      using(({ db, state, setState, parts }) =>
+        inTransaction(db, () => {
+          const rows = newer.all(one(state).last, BATCH)
+          let characters = 0
+          let added = 0
+          for (const each of rows) {
+            characters += parts.add(partOf(each.number), each)
+            added++
+            if (characters >= BATCH_CHARACTERS) break
+          }
+          const newest = rows[added - 1]
+          if (newest === undefined) return false
+          setState.run(newest.number, newest.id)
+          return added === BATCH || added < rows.length
+        }),
+      ),
+    last: () => (isOpen() ? using(({ state }) => one(state).last) : 0),
+    parts: ({ low, high }) => {
+      const parts = isOpen() ? using((index) => index.parts.between(partOf(low), partOf(high - 1))) : []
+      return parts.map((part) => ({ low: Math.max(low, part * PART), high: Math.min(high, (part + 1) * PART) }))
     },
-    last: () => one(opened().state).last,
     *matches(query, { low, high }) {
-      const { parts } = opened()
-      for (const part of parts.between(partOf(low), partOf(high - 1))) {
-        const { match } = parts.of(part)
-        for (let end = high, isMore = true; isMore; ) {
-          const numbers = match.all(query, low, end, MATCHES)
-          yield* numbers
-          isMore = numbers.length === MATCHES
-          end = numbers.at(-1) ?? end
-        }
+      for (let end = high, isMore = true; isMore; ) {
+        const numbers = using(({ parts }) => parts.of(partOf(low)).match.all(query, low, end, MATCHES))
+        yield* numbers
+        isMore = numbers.length === MATCHES
+        end = numbers.at(-1) ?? end
       }
     },
-    renew: (part, numbers) => {
-      const { db, state, parts } = opened()
-      if (!parts.has(part)) return
-      inTransaction(db, () => {
-        const { last } = one(state)
-        for (const number of numbers) {
-          if (number > last) continue
-          parts.of(part).remove.run(number)
-          const changed = row.get(number)
-          if (changed !== undefined) parts.add(part, changed)
-        }
-      })
-    },
-    purge: (part) => {
-      const { db, parts } = opened()
-      const isMore = parts.has(part) && inTransaction(db, () => parts.purgeSome(part))
-      if (isMore) return true
-      db.pragma('incremental_vacuum')
-      db.pragma('wal_checkpoint(truncate)') // the log still has pages from before
-      return false
-    },
-    close: () => {
-      open?.db.close()
-      open = null
-    },
+    renew: (part, numbers) =>
+      using(({ db, state, parts }) => {
+        if (!parts.has(part)) return
+        inTransaction(db, () => {
+          const { last } = one(state)
+          for (const number of numbers) {
+            if (number > last) continue
+            parts.remove(part, number)
+            const changed = row.get(number)
+            if (changed !== undefined) parts.add(part, changed)
+          }
+        })
+      }),
+    purge: (part) =>
+      using(({ db, parts }) => {
+        const isMore = parts.has(part) && inTransaction(db, () => parts.purgeSome(part))
+        if (isMore) return true
+        db.pragma('incremental_vacuum')
+        // The log still has pages from before.
+        const isBusy = db.pragma('wal_checkpoint(truncate)', { simple: true }) !== 0
+        if (isBusy) throw new Error('another process reads the search index')
+        return false
+      }),
+    close,
   }
 }
 
 type Opened = ReturnType<typeof openFor>
 
+/** Opens the index of a database when it is first used. */
+function opening(main: Connection) {
+  let open: Opened | null = null
+  const isOpen = () => {
+    try {
+      open ??= openFor(main)
+    } catch {
+      return false // `index` throws why
+    }
+    return true
+  }
+  /** Only the use of an index shows all damage. Then it is removed, and the next use fills a new one. */
+  const using = <T>(work: (index: Opened) => T): T => {
+    open ??= openFor(main)
+    try {
+      return work(open)
+    } catch (error) {
+      if (isDamage(error)) {
+        close()
+        removeFile(fileOf(main))
+      }
+      throw error
+    }
+  }
+  const close = () => {
+    open?.db.close()
+    open = null
+  }
+  return { isOpen, using, close }
+}
+
 /** Opens the index of a database. One of another database, or that cannot be read, is begun anew. */
 function openFor(main: Connection) {
-  const file = main.memory ? ':memory:' : join(dirname(main.name), SEARCH_FILE)
-  const opened = openReadable(file)
+  const opened = openReadable(fileOf(main))
   const { db, state, setState, parts } = opened
   // Not by a new file, because another process may use this one.
   if (!isOf(main, one(state))) {
@@ -136,10 +173,18 @@ function openReadable(file: string) {
   try {
     return openFile(file)
   } catch (error) {
-    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code))) throw error
+    if (!isDamage(error)) throw error
   }
-  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+  removeFile(file)
   return openFile(file)
+}
+
+const fileOf = (main: Connection) => (main.memory ? ':memory:' : join(dirname(main.name), SEARCH_FILE))
+
+const isDamage = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code))
+
+function removeFile(file: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
 }
 
 /** False after a restored backup, for example. Numbers of messages are never used again. */
@@ -208,28 +253,38 @@ function createParts(db: Connection) {
     unnote.run(part)
     db.exec(`drop table words_${part}`)
   }
-  /** Parts whose merge of all segments has begun. */
-  const begun = new Set<number>()
+  /** Merges of all segments of a part since messages last left it. */
+  const merges = new Map<number, { ended: number; isUnderWay: boolean }>()
   return {
     of,
     has,
     drop,
     all: () => between.all(0, Number.MAX_SAFE_INTEGER),
     between: (low: number, high: number) => between.all(low, high),
-    add: (part: number, message: Indexed) => {
+    /** → the length of its words, in UTF-16 code units. */
+    add: (part: number, message: Indexed): number => {
       if (!has(part)) {
         db.exec(`create virtual table words_${part} ${CREATE}`)
         note.run(part)
       }
-      of(part).add.run(message.number, wordsOf(message).join(' '))
+      const words = wordsOf(message).join(' ')
+      of(part).add.run(message.number, words)
+      return words.length
     },
-    /** A merge of all segments rewrites them without what was removed; true while it goes on. */
+    remove: (part: number, number: number) => {
+      merges.delete(part)
+      of(part).remove.run(number)
+    },
+    /** A merge of all segments rewrites them without the removed messages; true while it goes on. There are two merges,
+     *  because the first may continue one that copied a message before its removal. */
     purgeSome: (part: number): boolean => {
+      const { ended, isUnderWay: wasUnderWay } = merges.get(part) ?? { ended: 0, isUnderWay: false }
       const before = one(changes)
-      of(part).merge.run(begun.has(part) ? MERGED_PAGES : -MERGED_PAGES)
-      begun.add(part)
-      if (one(changes) - before >= 2) return true
-      begun.delete(part)
+      of(part).merge.run(wasUnderWay ? MERGED_PAGES : -MERGED_PAGES)
+      const isUnderWay = one(changes) - before >= 2
+      merges.set(part, { ended: isUnderWay ? ended : ended + 1, isUnderWay })
+      if (isUnderWay || ended === 0) return true
+      merges.delete(part)
       if (of(part).any.get() === undefined) drop(part)
       return false
     },

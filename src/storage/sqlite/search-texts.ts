@@ -16,17 +16,18 @@ export function searchQuery({ organizationId, text, tag }: MessageFilter, marks:
   const phrases = text === null ? [] : phrasesIn(text)
   // An empty search finds nothing, rather than everything.
   if (text !== null && phrases.length === 0) return null
-  const all = [mark('organization', organizationId), ...(tag === null ? [] : [mark('tag', tag)]), ...marks]
-  const asked = all.map((each) => `"${asWord(each)}"`)
-  for (const words of phrases) asked.push(`"${words.join(' ')}"`)
+  const { ofText, ofMark } = termsOf(organizationId)
+  const asked = [...(tag === null ? [] : [mark('tag', tag)]), ...marks].map((each) => `"${ofMark(each)}"`)
+  for (const words of phrases) asked.push(`"${words.map(ofText).join(' ')}"`)
   return text === null ? asked.join(' ') : `${asked.join(' ')} *`
 }
 
 /** Row of a message → its words in the index, in order. */
 export function wordsOf(row: Indexed): string[] {
   const tags: string[] = JSON.parse(row.tags)
-  const marks = [mark('organization', row.organizationId), ...tags.map((tag) => mark('tag', tag)), ...marksOf(row)]
-  return [...marks.map(asWord), ...wordsIn(textOf(row))]
+  const { ofText, ofMark } = termsOf(row.organizationId)
+  const marks = [...tags.map((tag) => mark('tag', tag)), ...marksOf(row)]
+  return [...marks.map(ofMark), ...wordsIn(textOf(row)).map(ofText)]
 }
 
 /** Words as typed → a test of the message with a number, indexed or not: true if it contains them. */
@@ -43,8 +44,12 @@ export function createTextTest(db: Connection): (text: string) => (number: numbe
   }
 }
 
-/** No word that can be typed contains the sign. */
-const asWord = (mark: string) => `=${mark}`
+/** Organization → how the index writes its words and tokens. A search reads only words of its own organization then:
+ *  those of others cost it nothing, and its time does not tell of them. No word that can be typed contains the signs. */
+function termsOf(organizationId: string) {
+  const own = mark('organization', organizationId)
+  return { ofText: (word: string) => `${own}_${word}`, ofMark: (token: string) => `${own}=${token}` }
+}
 
 interface Texts {
   number: number

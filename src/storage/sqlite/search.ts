@@ -1,10 +1,16 @@
 import { INSTALLATION } from '../../model/organization.ts'
+import { insertInto, writeEach } from '../mail/each.ts'
+import type { Work } from '../sql.ts'
 import type { Connection } from './driver.ts'
 import type { Reader } from './reader.ts'
 import { PART, partOf } from './search-index.ts'
 import type { Writer } from './writer.ts'
 
-const NOTE = 'insert into search_outdated (number) values (?) on conflict do nothing'
+const NOTE = insertInto<{ number: number }>(
+  'search_outdated',
+  { number: ['bigint', ({ number }) => number] },
+  'on conflict do nothing',
+)
 const NEWEST = 'select max(number) from messages'
 const NEXT = 'select number from search_outdated order by number limit 1'
 const OUTDATED = 'select number from search_outdated where number >= ? and number < ? order by number'
@@ -15,9 +21,6 @@ const AT_ONCE = 256
 
 /** Keeps the search index, which the reading thread writes (search-index.ts), in line with the messages. */
 export interface Search {
-  /** Inside the change that removes a message or changes its texts. Until its words have left the index, a search compares
-   *  them with the message. */
-  note(number: number): void
   /** Inside a change: true while the index has such words. The next cleanForErasure erases them. */
   erasureWaits(): boolean
   /** Erases all of them if an erasure waits for it. */
@@ -31,8 +34,23 @@ export interface Search {
   clean(): Promise<boolean>
 }
 
-export function createSearch(db: Connection, writer: Writer, reader: Reader): Search {
-  const note = db.prepare(NOTE)
+/** Messages that were removed or whose texts changed since the index was cleaned last. */
+export class Outdated {
+  /** Those since the cleaning of a part began: their present words may have to leave too. Null: none is being cleaned. */
+  meanwhile: Set<number> | null = null
+
+  /** Inside the change. Until their words have left the index, a search compares them with the message. */
+  note(messages: readonly { number: number }[]): Work<void> {
+    for (const { number } of messages) this.meanwhile?.add(number)
+    return writeEach(NOTE, messages)
+  }
+}
+
+export function createSearch(
+  db: Connection,
+  noted: Outdated,
+  { writer, reader }: { writer: Writer; reader: Reader },
+): Search {
   const newest = db.prepare<unknown[], number | null>(NEWEST).pluck()
   const next = db.prepare<unknown[], number>(NEXT).pluck()
   const outdated = db.prepare<unknown[], number>(OUTDATED).pluck()
@@ -48,14 +66,13 @@ export function createSearch(db: Connection, writer: Writer, reader: Reader): Se
     if (!isMore) indexed = upTo
     return isMore
   }
-  /** Messages that changed since cleaning began, so that their present words may have to leave too. */
-  const notedMeanwhile = new Set<number>()
   const cleanPart = async () => {
     const first = next.get()
     if (first === undefined) return false
     const part = partOf(first)
     const numbers = outdated.all(part * PART, (part + 1) * PART)
-    notedMeanwhile.clear()
+    const meanwhile = new Set<number>()
+    noted.meanwhile = meanwhile
     const slices = Array.from({ length: Math.ceil(numbers.length / AT_ONCE) }, (_, at) =>
       numbers.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
     )
@@ -63,7 +80,7 @@ export function createSearch(db: Connection, writer: Writer, reader: Reader): Se
     while (await reader.ask('purgeSearch', INSTALLATION, part));
     for (const slice of slices) {
       await writer.write(() => {
-        done.run(JSON.stringify(slice.filter((number) => !notedMeanwhile.has(number))))
+        done.run(JSON.stringify(slice.filter((number) => !meanwhile.has(number))))
       })
     }
     return isOutdated()
@@ -72,14 +89,11 @@ export function createSearch(db: Connection, writer: Writer, reader: Reader): Se
   const clean = () => {
     cleaning ??= cleanPart().finally(() => {
       cleaning = null
+      noted.meanwhile = null
     })
     return cleaning
   }
   return {
-    note: (number) => {
-      note.run(number)
-      if (cleaning !== null) notedMeanwhile.add(number)
-    },
     erasureWaits: () => {
       isAwaited = isOutdated()
       return isAwaited

@@ -1,10 +1,10 @@
-import type { LimitReached } from '../../model/limits.ts'
-import { type Plan, UNLIMITED } from '../../model/organization.ts'
-import type { StoredSource } from '../inside.ts'
+import { addCounts } from '../mail/counts.ts'
+import type { StoredSource } from '../mail/inside.ts'
+import type { UsageSums } from '../mail/usage-sums.ts'
+import type { Work } from '../sql.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import { type Connection, one } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
-import type { Usage } from './usage.ts'
 
 type Source = StoredSource | 'messages' | 'inbound'
 
@@ -35,23 +35,15 @@ const STEP = 1000
 export interface StoredBytes {
   /** One row is written (`bytes` positive) or removed (negative). `number` null = that of the last insertion. */
   change(source: Source, number: number | bigint | null, organizationId: string, bytes: number): void
-  used(organizationId: string): number
-  /** Null, or the limit that `more` bytes would exceed. */
-  reached(organizationId: string, more: number): LimitReached | null
-  /** True if the plan of an organization has a limit. */
-  isLimited(organizationId: string): boolean
-  /** True if an organization with this plan may store nothing more. For inbound mail: it ignores the size of the
-   *  mail, so that a large one is not refused forever. */
-  isFull(organizationId: string, plan: Plan): boolean
   /** Starts a recount, unless one is in progress. */
   beginCount(): void
   /** One step of a recount in progress; true while there is more. */
-  countSome(): boolean
+  countSome(): Work<boolean>
   /** Drops changes that were rolled back. */
   drop(): void
 }
 
-export function createStoredBytes(db: Connection, usage: Usage, foreign: ForeignChanges): StoredBytes {
+export function createStoredBytes(db: Connection, sums: UsageSums, foreign: ForeignChanges): StoredBytes {
   const places = db.prepare<unknown[], Place>(
     'select source, counted_to as countedTo, ends_at as endsAt from storage_count',
   )
@@ -67,21 +59,16 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
     counting ??= new Map(places.all().map((place) => [place.source, place]))
     return counting
   }
-  const used = (organizationId: string) => usage.used(organizationId, 'stored_bytes')
 
   return {
     change: (source, number, organizationId, bytes) => {
-      usage.add(organizationId, 'stored_bytes', bytes)
+      sums.add({ organizationId, counter: 'stored_bytes', period: '' }, bytes)
       const place = count().get(source)
       if (place === undefined) return
       const at = number ?? one(lastInserted)
       if (at > place.countedTo && at <= place.endsAt) return
-      usage.add(organizationId, 'stored_bytes_count', bytes)
+      sums.add({ organizationId, counter: 'stored_bytes_count', period: '' }, bytes)
     },
-    used,
-    reached: (organizationId, more) => usage.reached(organizationId, 'stored_bytes', more, () => used(organizationId)),
-    isLimited: (organizationId) => usage.planOf(organizationId).storedBytes !== UNLIMITED,
-    isFull: (organizationId, { storedBytes }) => storedBytes !== UNLIMITED && used(organizationId) >= storedBytes,
     beginCount: () => {
       if (count().size > 0) return
       db.exec(`delete from usage where name = 'stored_bytes_count'`)
@@ -91,11 +78,11 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
       }
       drop()
     },
-    countSome: () => {
+    countSome: function* () {
       if (count().size === 0) return false
       const place = [...count().values()].find(({ countedTo, endsAt }) => countedTo < endsAt)
       if (place === undefined) {
-        usage.flush() // counts of this transaction belong to the counters
+        yield* addCounts(0, { stats: [], outcomes: [], sums: sums.take() }) // counts of this transaction belong to the counters
         replaceCounters(db)
         drop()
         return false
@@ -109,12 +96,13 @@ export function createStoredBytes(db: Connection, usage: Usage, foreign: Foreign
         .pluck()
         .get(place.countedTo, place.endsAt)
       const end = last ?? place.endsAt
-      const sums = db
+      const found = db
         .prepare<unknown[], { organizationId: string; bytes: number }>(
           `select ${organization} as organizationId, sum(${bytes}) as bytes from ${from} where ${within} group by 1`,
         )
         .all(place.countedTo, end)
-      for (const { organizationId, bytes } of sums) usage.add(organizationId, 'stored_bytes_count', bytes)
+      for (const { organizationId, bytes } of found)
+        sums.add({ organizationId, counter: 'stored_bytes_count', period: '' }, bytes)
       move.run(end, place.source)
       drop()
       return true

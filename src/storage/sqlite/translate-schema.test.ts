@@ -44,3 +44,9 @@ test('a new column has the type of SQLite', () => {
     'alter table a add column b integer not null default false;',
   )
 })
+
+test('numbers of the listed tables never come again', () => {
+  const table = (name: string) => schemaToSqlite(`create table ${name} (\n  number bigint primary key\n);`)
+  expect(table('messages')).toBe('create table messages (\n  number integer primary key autoincrement\n) strict;')
+  expect(table('deliveries')).toBe('create table deliveries (\n  number integer primary key\n) strict;')
+})

@@ -1,17 +1,18 @@
 import type { Permission } from '../../model/api-key.ts'
 import { ROLES, type Role } from '../../model/user.ts'
 
-/** The right to call an operation. Every operation has one, and rights are written down nowhere else. rights.ts checks them: for
- *  requests before the body is read, for compatible APIs, tools of /mcp, SMTP logins and open invitations. The manual's
- *  pages `keys` and `users` have tables of them. test/api/walk.test.ts tests every operation with every kind of
- *  key, test/api/roles.test.ts with every role, and test/fuzz/rights.test.ts after random grants. An operation without
- *  one does not compile, and test/api/contract.test.ts lists them all.
+/** The right to call an operation. Every operation has one, and rights are written down nowhere else. rights.ts checks
+ *  them: for requests before the body is read, for compatible APIs, tools of /mcp, SMTP logins and open invitations. The
+ *  manual's pages `keys` and `users` have tables of them. test/api/walk.test.ts tests every operation with every kind of
+ *  key, test/api/roles.test.ts with every role, and test/fuzz/rights.test.ts after random grants. An operation without one
+ *  does not compile, and test/api/contract.test.ts lists them all.
  *
  *  For people, webhooks and inbound routes begin at `developer`, because their URLs often contain a secret. `owner` alone
  *  manages users and plans, and grants keys with `admin`, which can do both. */
 export interface AccessRule {
-  /** Of an API key. `admin` implies all others; the others imply nothing. No key may call an operation of the operator. */
-  permission: Permission
+  /** Of an API key. `admin` implies all others; the others imply nothing. `any`: every key has what it needs. No key may
+   *  call an operation of the operator. */
+  permission: Permission | 'any'
   /** The least role that may call it in a dashboard session, or whose user's keys may; roles before it in ROLES may too. */
   role: LeastRole
   testKey: TestKeyRule
@@ -43,7 +44,12 @@ export type TestKeyRule = 'test_records' | 'no_records' | 'refused'
 export type Reach = 'own_domain' | 'own_or_shared' | 'organization'
 
 /** In the order in which rights.ts checks them. */
-export function rule(permission: Permission, role: LeastRole, testKey: TestKeyRule, reach: Reach): AccessRule {
+export function rule(
+  permission: AccessRule['permission'],
+  role: LeastRole,
+  testKey: TestKeyRule,
+  reach: Reach,
+): AccessRule {
   return { permission, role, testKey, reach }
 }
 
@@ -64,6 +70,7 @@ export function includes(held: LeastRole, least: LeastRole): boolean {
 /** Access rule → sentences that describe it, in CommonMark, for the description of an operation. */
 export function accessWords({ permission, role, testKey, reach, grants }: AccessRule): string {
   if (role === 'operator') return 'Requires the `operator` of this server, signed in to the dashboard.'
+  if (permission === 'any') return 'Requires a key with `any` permission.'
   const words = [`Requires the permission \`${permission}\`.`]
   if (testKey === 'refused') words.push('Test keys get 403.')
   if (testKey === 'test_records') words.push('Test keys can access test records only and get 404 for live ones.')

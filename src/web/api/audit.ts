@@ -4,7 +4,7 @@ import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Log } from '../../os/log.ts'
 import { fieldOf, isRecord } from '../../os/records.ts'
-import type { AuditLog, AuditNote } from '../../storage/store.ts'
+import type { AuditNote, Store } from '../../storage/store.ts'
 import { toRefusal } from './errors.ts'
 import { type Call, isAudited, type Operation } from './operation.ts'
 
@@ -20,34 +20,68 @@ export type AuditedCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource'
   organizationId: string | null
 }
 
-/** Runs `work` for an authenticated call, adds an entry to the audit log, and resolves with the result of `work`.
- *
- *  If the call changes data, the transaction of its first change also writes the entry: after a crash, both or neither
- *  exist. If it changes nothing, a separate transaction writes the entry before the response. If `work` fails after its
- *  first change, only the outcome of the entry is updated.
- *
- *  Every operation except GET is recorded, unless it sets `unaudited` (operation.ts).
- *
- *  Rejects with the error of `work`, with `rate_limited` if the organization's API keys exceed their changes per day,
- *  and with StoreUnavailable if `work` succeeds without a change and its entry cannot be written. */
-export type Audit = <T>(
-  operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
-  call: AuditedCall,
-  origin: () => Origin,
-  work: () => Promise<T>,
-) => Promise<T>
+/** Records the operations of callers. */
+export class Audit {
+  readonly #auditLog: Store['auditLog']
+  readonly #mintId: MintId
+  readonly #log: Log
+  readonly #refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
+  readonly #changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
 
-/** Creates Audit from the audit log, a generator of IDs and a log. Counts of changes and rejected calls start at zero. */
-export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
-  const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
-  const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
+  /** Counts of changes and rejected calls start at zero. */
+  constructor({ auditLog, mintId, log }: { auditLog: Store['auditLog']; mintId: MintId; log: Log }) {
+    this.#auditLog = auditLog
+    this.#mintId = mintId
+    this.#log = log
+  }
+
+  /** Runs `work` for an authenticated call, adds an entry to the audit log, and resolves with the result of `work`.
+   *
+   *  If the call changes data, the transaction of its first change also writes the entry: after a crash, both or neither
+   *  exist. If it changes nothing, a separate transaction writes the entry before the response. If `work` fails after its
+   *  first change, only the outcome of the entry is updated.
+   *
+   *  Every operation except GET is recorded, unless it sets `unaudited` (operation.ts).
+   *
+   *  Rejects with the error of `work`, with `rate_limited` if the organization's API keys exceed their changes per day,
+   *  and with StoreUnavailable if `work` succeeds without a change and its entry cannot be written. */
+  async record<T>(
+    operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
+    call: AuditedCall,
+    origin: Origin,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (!isAudited(operation)) return work()
+    const id = this.#mintId('aud')
+    const entry = (outcome: AuditOutcome) => entryOf(id, operation.id, call, origin, outcome)
+    const note: AuditNote = { isKept: false, entry: () => entry('done') }
+    const audited = async () => {
+      this.#requireChangeQuota(operation, call, origin)
+      return work()
+    }
+    const result = await this.#auditLog.during(note, audited).catch(async (thrown: unknown) => {
+      const facts = { request_id: call.requestId, operation: operation.id }
+      // Limited, so that a key whose requests keep failing cannot fill the disk with entries.
+      if (!note.isKept && !this.#refusals.take(call.organizationId ?? '', call.now)) {
+        this.#log.warn('audit entry of a rejected request dropped', facts)
+        throw thrown
+      }
+      await this.#auditLog.put(entry(toRefusal(thrown).reason)).catch((error: unknown) => {
+        this.#log.error('audit entry not stored', { ...facts, error })
+      })
+      throw thrown
+    })
+    if (!note.isKept) await this.#auditLog.put(entry(call.isReplayed ? 'repeated' : 'done'))
+    return result
+  }
+
   /** Throws `rate_limited` above the daily limit. Deletions are always allowed, so that a key can still be revoked. */
-  const requireChangeQuota = (
+  #requireChangeQuota(
     { method }: Pick<Operation, 'method'>,
     { organizationId, now }: AuditedCall,
     { actor }: Origin,
-  ) => {
-    if (actor.type !== 'api_key' || changes.take(organizationId ?? '', now) || method === 'DELETE') return
+  ): void {
+    if (actor.type !== 'api_key' || this.#changes.take(organizationId ?? '', now) || method === 'DELETE') return
     throw new Refusal(
       'rate_limited',
       `More than ${FIXED_LIMITS.changesPerDay} changes in one day. Try again tomorrow.`,
@@ -55,30 +89,6 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
         retryAfterSeconds: Math.ceil((nextDay(now) - now) / 1000),
       },
     )
-  }
-  return async (operation, call, origin, work) => {
-    if (!isAudited(operation)) return work()
-    const id = mintId('aud')
-    const from = origin()
-    const entry = (outcome: AuditOutcome) => entryOf(id, operation.id, call, from, outcome)
-    const note: AuditNote = { isKept: false, entry: () => entry('done') }
-    const audited = async () => {
-      requireChangeQuota(operation, call, from)
-      return work()
-    }
-    const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {
-      // Limited, so that a key whose requests keep failing cannot fill the disk with entries.
-      if (!note.isKept && !refusals.take(call.organizationId ?? '', call.now)) {
-        log.warn('audit entry of a rejected request dropped', { request_id: call.requestId, operation: operation.id })
-        throw thrown
-      }
-      await auditLog.put(entry(toRefusal(thrown).reason)).catch((error: unknown) => {
-        log.error('audit entry not stored', { request_id: call.requestId, operation: operation.id, error })
-      })
-      throw thrown
-    })
-    if (!note.isKept) await auditLog.put(entry(call.isReplayed ? 'repeated' : 'done'))
-    return result
   }
 }
 

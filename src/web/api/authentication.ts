@@ -27,18 +27,6 @@ export interface Caller {
   maker: Maker | null
 }
 
-/** Authenticates requests by API key or dashboard session. */
-export interface Authentication {
-  /** Rejects with `unauthorized` if neither a session nor an API key is valid, with `forbidden` for a cross-site
-   *  request with a session (sessions.ts), and with the error of the store. `now` is in ms UTC. */
-  authenticate(request: Request, now: number): Promise<Caller>
-  /** Resolves with true if the request would still be authenticated now, with the same role. Its key may have been
-   *  revoked or have expired since, and its user may have another role. Rejects with the error of the store. */
-  isStillValid(request: Request, caller: Pick<Caller, 'key' | 'user' | 'maker'>): Promise<boolean>
-  /** Actor and client address of a request, for the audit log. */
-  originOf(request: Request, caller: Pick<Call, 'key' | 'user'>): Origin
-}
-
 export interface AuthenticationDeps {
   auth: Pick<Auth, 'authenticate'>
   makers: Makers
@@ -51,37 +39,48 @@ export interface AuthenticationDeps {
   clock: WallClock
 }
 
-/** Creates Authentication from the lookup of keys, sessions and client addresses. A session takes precedence over an
- *  API key. */
-export function createAuthentication(deps: AuthenticationDeps): Authentication {
-  const { auth, makers, sessions, hasSessions, clientAddress, peerOf, clock } = deps
-  const addressOf = (request: Request) => clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
+/** Authenticates requests by API key or dashboard session. A session takes precedence over an API key. */
+export class Authentication {
+  readonly #deps: AuthenticationDeps
 
-  const authenticate = async (request: Request, now: number): Promise<Caller> => {
+  constructor(deps: AuthenticationDeps) {
+    this.#deps = deps
+  }
+
+  /** Rejects with `unauthorized` if neither a session nor an API key is valid, with `forbidden` for a cross-site request
+   *  with a session (sessions.ts), and with the error of the store. `now` is in ms UTC. */
+  async authenticate(request: Request, now: number): Promise<Caller> {
+    const { auth, makers, sessions, hasSessions } = this.#deps
     const signedIn = hasSessions ? await sessions.of(request, now) : null
     if (signedIn !== null) return { key: sessions.keyOf(request, signedIn.user, now), ...signedIn, maker: null }
     const authorization = request.headers.get('authorization')
-    const key = auth.authenticate(authorization, now, () => addressOf(request))
+    const key = auth.authenticate(authorization, now, () => this.#addressOf(request))
     return { key, session: null, user: null, maker: await makers.of(key) }
   }
 
-  return {
-    authenticate,
-    isStillValid: async (request, { key, user, maker }) => {
-      try {
-        const now = await authenticate(request, clock.now())
-        return [now.user, now.maker].every((each, at) =>
-          hasSameRole(each, [user, maker][at] ?? null, key.organizationId),
-        )
-      } catch (thrown) {
-        if (thrown instanceof Refusal) return false
-        throw thrown
-      }
-    },
-    originOf: (request, { key, user }) => ({
+  /** Resolves with true if the request would still be authenticated now, with the same role. Its key may have been revoked
+   *  or have expired since, and its user may have another role. Rejects with the error of the store. */
+  async isStillValid(request: Request, { key, user, maker }: Pick<Caller, 'key' | 'user' | 'maker'>): Promise<boolean> {
+    try {
+      const now = await this.authenticate(request, this.#deps.clock.now())
+      return hasSameRole(now.user, user, key.organizationId) && hasSameRole(now.maker, maker, key.organizationId)
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return false
+      throw thrown
+    }
+  }
+
+  /** Actor and client address of a request, for the audit log. */
+  originOf(request: Request, { key, user }: Pick<Call, 'key' | 'user'>): Origin {
+    return {
       actor: user == null ? { type: 'api_key', id: key.id, name: key.name } : actorOf(user),
-      ipAddress: addressOf(request) || null,
-    }),
+      ipAddress: this.#addressOf(request) || null,
+    }
+  }
+
+  #addressOf(request: Request): string {
+    const { clientAddress, peerOf } = this.#deps
+    return clientAddress(peerOf(request), request.headers.get('x-forwarded-for'))
   }
 }
 
@@ -142,7 +141,7 @@ export function createAuth({ snapshot, apiKeys }: Pick<Store, 'snapshot' | 'apiK
 
 /** True if the key may be used from this client address (net/client-address.ts). An unknown address is '', which is
  *  allowed only for keys without `allowedNetworks`. */
-export function isUsableFrom(key: ApiKey, address: string): boolean {
+function isUsableFrom(key: ApiKey, address: string): boolean {
   if (key.allowedNetworks === null) return true
   let contains = networksOf.get(key.allowedNetworks)
   if (contains === undefined) {

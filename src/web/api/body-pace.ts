@@ -26,7 +26,7 @@ export interface PacedBody {
  *  use (GPRS, 2,500 bytes per second and more) brings it in 7 s, so that a phone may lose its signal for 20 s. Also the
  *  size of a body that one period must complete. */
 export const LEAST_BYTES = 16 * 1024
-export const PERIOD_MS = 30_000
+const PERIOD_MS = 30_000
 /** The most for a whole body: 25 MiB at 90 KB/s. Large bodies hold their memory for so long (request-body.ts). */
 export const LONGEST_MS = 300_000
 const LOOK_MS = 1_000

@@ -6,15 +6,14 @@ import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { LargeResponses } from './large-responses.ts'
 import type { Page } from './route-table.ts'
-import { PRIVATE } from './routes/raw-mail.ts'
+import { type AttachmentOf, PRIVATE } from './routes/raw-mail.ts'
 
 /** The links of mail/download-link.ts, which need no key. Nothing is read for a link that was not made here. Always a
  *  download of unknown bytes, whatever the sender calls them. */
 export function downloadPages(deps: {
   store: Pick<Store, 'inbound'>
   links: () => DownloadLinks
-  /** Raw mail → its attachments in order, or null. */
-  attachments: (raw: Uint8Array) => Promise<Uint8Array[] | null>
+  attachment: AttachmentOf
   large: LargeResponses
   clock: Clock
 }): Page[] {
@@ -24,7 +23,7 @@ export function downloadPages(deps: {
     if (packed === null) return null
     const raw = unpackRaw(packed)
     if (part === 'raw') return raw
-    return (await deps.attachments(raw))?.[part - 1] ?? null
+    return deps.attachment(raw, part)
   }
   return [
     {

@@ -20,7 +20,8 @@ export const STATUS_OF: Record<RefusalReason, number> = {
   unavailable: 503,
 }
 
-/** The JSON body of an error. `details.request_id` is always set; `retry_after` is in seconds. */
+/** The JSON body of an error. `details` always has `request_id` and `docs`, the path of the code in the manual;
+ *  `retry_after` is in seconds. */
 export interface ErrorBody {
   error: {
     code: RefusalReason
@@ -52,12 +53,19 @@ export function toRefusal(thrown: unknown): Refusal {
 /** Refusal and request ID → the JSON body of its response. Only `rate_limited` has `retry_after`. */
 export function toBody(refusal: Refusal, requestId: string): ErrorBody {
   const { reason, message, field, details, faults, retryAfterSeconds } = refusal
-  const error: ErrorBody['error'] = { code: reason, message, details: { ...details, request_id: requestId } }
+  const error: ErrorBody['error'] = {
+    code: reason,
+    message,
+    details: { ...details, request_id: requestId, docs: `${MANUAL_PAGE}#${reason}` },
+  }
   if (field !== undefined) error.field = field
   if (faults !== undefined) error.errors = faults.map((fault) => ({ field: fault.field, message: fault.message }))
   if (reason === 'rate_limited' && retryAfterSeconds !== undefined) error.retry_after = retryAfterSeconds
   return { error }
 }
+
+/** The page of the manual that has a section for each code (web/manual/errors.md). */
+const MANUAL_PAGE = '/manual/errors'
 
 /** Refusal → the headers of its response: `Retry-After` in seconds if the refusal has a delay, `WWW-Authenticate` on
  *  401 (RFC 9110 §11.6.1), `Connection: close` on 408 (RFC 9110 §15.5.9). */

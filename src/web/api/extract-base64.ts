@@ -10,11 +10,11 @@ export interface Extracted {
   put(value: unknown): void
 }
 
-/** JSON bytes → the same JSON without its large base64 texts (RFC 4648 §4, also in `data:` URLs) at `path`, and these texts decoded. `path`
- *  is a list of object keys; `*` stands for any array entry. Parsed as strings, such attachments would be in memory
- *  four times and block the thread for 0.1 s. Here each megabyte is decoded in a separate turn of the event loop. Texts
- *  of less than 64 KiB and escaped or invalid texts stay in the JSON. The JSON itself is not validated. Never rejects.
- *  Do not change `json` before the promise settles. */
+/** JSON bytes → the same JSON without its large base64 texts (RFC 4648 §4, also in `data:` URLs) at `path`, and these
+ *  texts decoded. `path` is a list of object keys; `*` stands for any array entry. Parsed as strings, such attachments
+ *  would be in memory four times and block the thread for 0.1 s. Here each megabyte is decoded in a separate turn of the
+ *  event loop. Texts of less than 64 KiB and escaped or invalid texts stay in the JSON. The JSON itself is not validated.
+ *  Never rejects. Do not change `json` before the promise settles. */
 export async function extractBase64(json: Uint8Array, path: readonly string[]): Promise<Extracted> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const name = JSON.stringify(path.at(-1))

@@ -4,8 +4,8 @@ import { JSON_TYPE } from './rendered-response.ts'
 import type { Page } from './route-table.ts'
 
 /** The health check pages. `/healthz` and `/livez` return 200 while the process responds. `/readyz` and
- *  `/health/ready` return 200 if the store is writable, `isReady` returns null and the server is not shutting down; otherwise 503 with the reason.
- *  `isReady` returns the reason why the server is not ready. */
+ *  `/health/ready` return 200 if the store is writable, `isReady` returns null and the server is not shutting down;
+ *  otherwise 503 with the reason. `isReady` returns the reason why the server is not ready. */
 export function healthPages(options: {
   store: Pick<Store, 'checkWritable'>
   isReady: () => string | null

@@ -18,7 +18,16 @@ export interface KeyedRequest {
 }
 
 /** Replays the stored response of repeated requests with an Idempotency-Key. */
-export interface Idempotency {
+export class Idempotency {
+  readonly #keys: IdempotencyKeys
+  readonly #random: Random
+
+  /** `random` is for nonces. */
+  constructor(keys: IdempotencyKeys, random: Random) {
+    this.#keys = keys
+    this.#random = random
+  }
+
   /** Runs `work` once for all requests with the same Idempotency-Key. Later requests get the stored response of the
    *  first one (`replayed`); parallel requests wait for it.
    *
@@ -33,62 +42,44 @@ export interface Idempotency {
    *
    *  Rejects with `validation_error` for an invalid key, with `conflict` for a different request with the same key or
    *  after 20 s of waiting, with `forbidden` for a replay of an inaccessible resource, and with the error of `work`. */
-  run(
-    request: KeyedRequest,
-    work: (remember: MakeRemember) => Promise<ApiResponse>,
-  ): Promise<{ rendered: Rendered; replayed: boolean }>
-}
-
-/** Creates Idempotency from the stored keys and a random source for nonces. */
-export function createIdempotency({
-  idempotencyKeys,
-  random,
-}: {
-  idempotencyKeys: IdempotencyKeys
-  random: Random
-}): Idempotency {
-  return {
-    async run(request, work) {
-      const { call, idempotencyKey } = request
-      const { organizationId, now } = call
-      const { answer, replayed } = await idempotencyKeys.run(
-        {
-          ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
-          mode: call.key.mode,
-          domainId: scopeOf(call.key).domainId,
-          get signal() {
-            return call.signal // a getter, because Bun creates the signal on first access
-          },
+  async run(request: KeyedRequest, work: Work): Promise<{ rendered: Rendered; replayed: boolean }> {
+    const { call, idempotencyKey } = request
+    const { organizationId, now } = call
+    const { answer, replayed } = await this.#keys.run(
+      {
+        ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
+        mode: call.key.mode,
+        domainId: scopeOf(call.key).domainId,
+        get signal() {
+          return call.signal // a getter, because Bun creates the signal on first access
         },
-        (known) => replay(known, request),
-        (head, parts) => {
-          call.parts = parts
-          return first(request, head, work)
-        },
-      )
-      if (replayed) await requireReach(request)
-      return { rendered: answer, replayed }
-    },
+      },
+      (known) => replay(known, request),
+      (head, parts) => {
+        call.parts = parts
+        return this.#first(request, head, work)
+      },
+    )
+    if (replayed) await requireReach(request)
+    return { rendered: answer, replayed }
   }
 
-  async function first(
-    request: KeyedRequest,
-    head: RecordHead,
-    work: (remember: MakeRemember) => Promise<ApiResponse>,
-  ): Promise<Rendered> {
+  async #first(request: KeyedRequest, head: RecordHead, work: Work): Promise<Rendered> {
     const renderedOf = new Map<ApiResponse, Rendered>()
     const remember: MakeRemember = (answer) => {
       if (answer.status < 200 || answer.status > 299) return undefined
       const rendered = render(answer)
       renderedOf.set(answer, rendered)
       const plain = Buffer.from(rendered.body)
-      const body = request.operation.secretResponse ? encrypt(plain, request, random) : plain
+      const body = request.operation.secretResponse ? encrypt(plain, request, this.#random) : plain
       return { ...head, status: answer.status, body }
     }
     const answer = await work(remember)
     return renderedOf.get(answer) ?? render(answer)
   }
 }
+
+type Work = (remember: MakeRemember) => Promise<ApiResponse>
 
 /** Rejects if the caller cannot access the resource in the path, which the stored response describes. A deleted
  *  resource does not prevent the replay. */

@@ -41,10 +41,10 @@ export interface IncomingBodiesDeps {
 /** Creates IncomingBodies.
  *
  *  The bodies that arrive, or wait for their response, hold at most 64 MiB and a sixteenth of the memory limit. Each
- *  counts as 16 KiB at least, so that this bounds their number too. A key may hold half of what stays free, its organization and
- *  the client's network as much as stays free (fair-pool.ts). With 64 MiB one key gets 1,365 bodies and a network 2,048. A
- *  body of more than 256 KiB has a reservation of its own (`enter`) and counts as 16 KiB, but while it waits for that as the
- *  bytes that Bun reads ahead. */
+ *  counts as 16 KiB at least, so that this bounds their number too. A key may hold half of what stays free, its
+ *  organization and the client's network as much as stays free (fair-pool.ts). With 64 MiB one key gets 1,365 bodies and a
+ *  network 2,048. A body of more than 256 KiB has a reservation of its own (`enter`) and counts as 16 KiB, but while it
+ *  waits for that as the bytes that Bun reads ahead. */
 export function createIncomingBodies({ clock, memory, networkOf }: IncomingBodiesDeps): IncomingBodies {
   const total = Math.min(MOST_BYTES, memory.limitBytes / 16)
   const pool = createFairPool(total, createCover(memory))

@@ -1,26 +1,29 @@
-import { createRecentOthers } from '../../net/limiters/recent-others.ts'
+import { createRecentOthers, type RecentOthers } from '../../net/limiters/recent-others.ts'
 
 /** Shares the main thread among organizations: while several send requests, those of one organization are performed a
  *  few at a time. Everything that waits for the main thread or the database then waits behind a few requests of each
  *  organization, not behind all of a burst. */
-export interface OrganizationTurns {
-  /** Performs `work` at once, or after earlier requests of the organization. `bodyBytes` is the size of the body: large
-   *  requests have turns of their own, so that small ones do not wait for them. The turn ends with `work`, or when it
-   *  calls `endTurn`. Settles as `work` does. */
-  run<T>(organizationId: string, bodyBytes: number, work: (endTurn: () => void) => Promise<T>): Promise<T>
-}
+export class OrganizationTurns {
+  readonly #recentOthers: RecentOthers
+  readonly #lines = new Map<string, Line>()
 
-/** Creates OrganizationTurns without requests. Takes a clock of steady time in ms. */
-export function createOrganizationTurns(now: () => number): OrganizationTurns {
-  const recentOthers = createRecentOthers(now, SHARED_MS)
-  const lines = new Map<string, Line>()
+  /** Takes a clock of steady time in ms. */
+  constructor(now: () => number) {
+    this.#recentOthers = createRecentOthers(now, SHARED_MS)
+  }
 
-  const begin = async (organizationId: string, bodyBytes: number): Promise<() => void> => {
+  /** Begins a turn, at once or after earlier requests of the organization → a function that ends it. Null: other
+   *  organizations send nothing, so the request needs no turn. `bodyBytes` is the size of the body: large requests have
+   *  turns of their own, so that small ones do not wait for them. */
+  enter(organizationId: string, bodyBytes: number): Promise<() => void> | null {
+    if (!this.#recentOthers.than(organizationId)) return null
     const isLarge = bodyBytes >= LARGE_BYTES
-    const most = isLarge ? MOST_LARGE : MOST
-    const name = isLarge ? `${organizationId} large` : organizationId
-    const line = lines.get(name) ?? { underWay: 0, waiting: [] }
-    lines.set(name, line)
+    return this.#begin(isLarge ? `${organizationId} large` : organizationId, isLarge ? MOST_LARGE : MOST)
+  }
+
+  async #begin(name: string, most: number): Promise<() => void> {
+    const line = this.#lines.get(name) ?? { underWay: 0, waiting: [] }
+    this.#lines.set(name, line)
     const mustWait = line.underWay >= most && line.waiting.length < MOST_WAITING
     if (mustWait) await new Promise<void>((resolve) => line.waiting.push(resolve))
     else line.underWay++
@@ -31,28 +34,8 @@ export function createOrganizationTurns(now: () => number): OrganizationTurns {
       const next = line.underWay > most ? undefined : line.waiting.shift()
       if (next === undefined) line.underWay--
       else next()
-      if (line.underWay === 0) lines.delete(name)
+      if (line.underWay === 0) this.#lines.delete(name)
     }
-  }
-
-  const inTurn = async <T>(
-    organizationId: string,
-    bodyBytes: number,
-    work: (endTurn: () => void) => Promise<T>,
-  ): Promise<T> => {
-    const endTurn = await begin(organizationId, bodyBytes)
-    try {
-      return await work(endTurn)
-    } finally {
-      endTurn()
-    }
-  }
-
-  return {
-    run: (organizationId, bodyBytes, work) => {
-      // An organization alone pays nothing for turns.
-      return recentOthers.than(organizationId) ? inTurn(organizationId, bodyBytes, work) : work(() => {})
-    },
   }
 }
 

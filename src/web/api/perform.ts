@@ -2,20 +2,19 @@ import { type Authentication, type Caller, unauthorized } from './authentication
 import type { ApiResponse, Call, MakeRemember, Operation } from './operation.ts'
 import type { Params } from './route-table.ts'
 
-/** Input of an operation. perform calls each function only when that part is needed. */
-export interface OperationInput {
-  /** Returns the parsed query. Throws `validation_error`. */
-  query: () => unknown
-  /** Returns the parsed body, or a promise for a large body. Throws `validation_error`. */
-  body: () => unknown
-  remember: MakeRemember
+/** Who calls, and when. */
+export interface CallOrigin extends Pick<Caller, 'key' | 'user' | 'maker'> {
+  requestId: string
+  now: number
+  /** The request that the client sent. An RPC API makes the request of the operation from its body. */
+  sent: Request
 }
 
-/** Request, path parameters and caller → the call for perform. */
+/** Request of an operation, path parameters and origin → the call. */
 export function createCall(
   request: Request,
   params: Params,
-  { key, user, maker, requestId, now }: Pick<Caller, 'key' | 'user' | 'maker'> & { requestId: string; now: number },
+  { key, user, maker, requestId, now, sent }: CallOrigin,
   authentication: Pick<Authentication, 'isStillValid'>,
 ): Call {
   // The router sets a path segment with invalid percent-encoding to null. The empty string matches no record.
@@ -32,40 +31,38 @@ export function createCall(
     get signal() {
       return request.signal
     },
-    isKeyValid: () => authentication.isStillValid(request, { key, user, maker }),
+    isKeyValid: () => authentication.isStillValid(sent, { key, user, maker }),
   }
 }
 
-/** Runs an operation and resolves with its response: loads the resource in the path, parses query and body, then calls
- *  the handler. The caller has already checked the permission. HTTP, compatible APIs and the command line all use it.
+/** HTTP, compatible APIs and the command line run an operation in three steps: loadResource, parsing the input, and
+ *  runHandler. They check the permission before the first one.
  *
- *  The key is checked again before the handler runs, because receiving the body may take minutes in which the key may
- *  be revoked or expire. Stores the resource, the body and the response in `call`, for the audit log. Rejects with a
- *  Refusal or the error of the store. */
-export async function perform(
+ *  This step loads the resource in the path into `call`. Rejects with `not_found`, `forbidden` or the error of the
+ *  store, before a fault of the input is reported. */
+export async function loadResource(operation: Operation, call: Call): Promise<void> {
+  call.resource = await operation.load?.(call)
+}
+
+/** Runs the handler with parsed input and resolves with its response. Stores the body and the response in `call`, for
+ *  the audit log. Rejects with a Refusal or the error of the store.
+ *
+ *  The key is checked again before, because receiving the body may take minutes in which the key may be revoked or
+ *  expire. */
+export async function runHandler(
   operation: Operation,
   call: Call,
-  { query, body, remember }: OperationInput,
+  { query, body }: { query: unknown; body: unknown },
+  remember: MakeRemember,
 ): Promise<ApiResponse> {
-  const resource = operation.load === undefined ? undefined : await operation.load(call)
-  call.resource = resource
-  const parsedQuery = query()
-  const parsedBody = body()
+  const { resource } = call
   if (operation.reads !== undefined) await call.enter?.(operation.reads(resource))
-  const parts = {
-    resource,
-    query: parsedQuery,
-    body: parsedBody instanceof Promise ? await parsedBody : parsedBody,
-  }
   if (!(await call.isKeyValid())) throw unauthorized()
-  const response = await operation.handle(
-    Object.assign(call, parts, {
-      remember: (made: ApiResponse) => {
-        call.answer = made
-        return remember(made)
-      },
-    }),
-  )
+  const rememberIn: MakeRemember = (made) => {
+    call.answer = made
+    return remember(made)
+  }
+  const response = await operation.handle(Object.assign(call, { resource, query, body, remember: rememberIn }))
   call.answer = response
   return response
 }

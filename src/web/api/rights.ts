@@ -25,7 +25,7 @@ export function refusalOf({ key, user, maker = null }: Holder, right: Right): Re
   if (role === 'operator') {
     return new Refusal('forbidden', ONLY_OPERATOR, { details: { required: 'operator', held: key.permissions } })
   }
-  if (!allows(key.permissions, permission)) {
+  if (permission !== 'any' && !allows(key.permissions, permission)) {
     return new Refusal('forbidden', `This key lacks the permission ${permission}.`, {
       details: { required: permission, held: key.permissions },
     })

@@ -116,11 +116,23 @@ export function createRoutes(
 
 /** Route and its entry for the request's method → the same entry. If it is undefined, throws `not_found` for an unknown
  *  path, and `method_not_allowed` for a path with other methods. */
-export function requireMethod<T>(route: Route, found: T | undefined): T {
+export function requireMethod<T>(
+  route: Route,
+  found: T | undefined,
+  { method, url }: Pick<Request, 'method' | 'url'>,
+): T {
   if (found !== undefined) return found
-  if (route.allow === '') throw new Refusal('not_found', 'No such path. See /docs for all paths.')
-  throw new Refusal('method_not_allowed', `This path supports ${route.allow} only.`)
+  const isToSend = method === 'POST' && route.compatApi === null && SENDS_ELSEWHERE.test(URL.parse(url)?.pathname ?? '')
+  if (route.allow === '') {
+    throw new Refusal('not_found', isToSend ? `No such path. ${HOW_TO_SEND}` : 'No such path. See /docs for all paths.')
+  }
+  const message = `This path supports ${route.allow} only.`
+  throw new Refusal('method_not_allowed', isToSend ? `${message} ${HOW_TO_SEND}` : message)
 }
+
+/** Paths with which other services send a message, and the one that people guess. */
+const SENDS_ELSEWHERE = /^\/(?:v1\/)?(?:messages|emails?|mail\/send|email\/batch)\/?$/
+const HOW_TO_SEND = 'To send a message, use POST /v1/messages/send.'
 
 interface Entry {
   operations: Map<string, Operation>

@@ -20,7 +20,7 @@ export const pageFields = {
   cursor: characters(200).optional().describe('`next_cursor` of the previous page.'),
 }
 
-/** Schema of a time: ISO 8601 date, or date and time with offset → ms UTC. A date means midnight UTC. */
+/** Schema of a time: an ISO 8601 date, or date and time with offset, becomes ms UTC. A date means midnight UTC. */
 export const isoTime = z
   .string()
   .transform((text, context) => {
@@ -48,8 +48,8 @@ export function timeRange(query: { created_after?: number | undefined; created_b
   return { createdAfter: query.created_after ?? null, createdBefore: query.created_before ?? null }
 }
 
-/** Schema of an address without a display name: `ann@Exämple.com` → `ann@xn--exmple-cua.com`, the domain as a
- *  lower-case A-label. */
+/** Schema of an address without a display name, whose domain becomes a lower-case A-label: `ann@xn--exmple-cua.com` for
+ *  `ann@Exämple.com`. */
 export const emailAddress = z
   .string()
   .transform((text, context) => {
@@ -83,6 +83,9 @@ export function characters(max: number, text: z.ZodString = z.string()) {
     .refine((text) => hasAtMost(text, max), `must have at most ${max.toLocaleString('en')} characters`)
     .meta({ maxLength: max })
 }
+
+/** A domain in a filter; domain-names.ts finds the ID. */
+export const domainIdOrName = characters(254).describe('ID or name of a domain.')
 
 /** Name of a stream in a filter, configured or not. */
 export const streamName = characters(32, z.string().min(1))
@@ -210,10 +213,11 @@ function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodT
 }
 
 /** An unknown name → the known one to suggest, or null. Compares it in the case of the API: `requireTLS` and `Require-Tls`
- *  as `require_tls`. */
+ *  as `require_tls`, and `template` as `template_id`. */
 function meantBy(name: string, known: readonly string[]): string | null {
   const words = name.slice(0, LONGEST_NAME + 1).replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-  return nearest(words.replaceAll('-', '_').toLowerCase(), known)
+  const plain = words.replaceAll('-', '_').toLowerCase()
+  return known.includes(`${plain}_id`) ? `${plain}_id` : nearest(plain, known)
 }
 
 /** Message for an unknown name. `meant` is the known name to suggest, or null. `root` as in check. */

@@ -10,13 +10,13 @@ import { ampleMemory, type Memory } from '../../os/memory.ts'
 import type { Random } from '../../os/random.ts'
 import { within } from '../../os/within.ts'
 import { createHeavyWork, type HeavyWork } from '../../sending/submission/heavy-work.ts'
-import { createIdempotencyKeys, type IdempotencyKeys } from '../../sending/submission/idempotency.ts'
+import { IdempotencyKeys } from '../../sending/submission/idempotency.ts'
 import type { UserMail } from '../../sending/submission/user-mail.ts'
 import type { Store } from '../../storage/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Auth, createAuth } from './authentication.ts'
 import { documentPages } from './documents.ts'
-import { createFlow } from './flow.ts'
+import { Flow } from './flow.ts'
 import { healthPages } from './health.ts'
 import { createIncomingBodies } from './incoming-body.ts'
 import { createMakers, type Makers } from './makers.ts'
@@ -70,8 +70,8 @@ export interface ApiOptions {
   /** Memory for large bodies and responses. While it is short, API requests get 503 before their key is looked up.
    *  Default: unlimited. */
   memory?: Memory
-  /** Schedules large requests. Share it with sending/submission/accept.ts, which schedules large messages. Default: a separate
-   *  one. */
+  /** Schedules large requests. Share it with sending/submission/submission.ts, which schedules large messages. Default:
+   *  a separate one. */
   heavyWork?: HeavyWork
   /** Called after every response. `operation` is the operation ID, or the path pattern if there is none. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
@@ -114,7 +114,7 @@ export function createApi(options: ApiOptions): Api {
   const origin = createOwnOrigin(options.origin ?? LOOPBACK_ORIGIN, connection)
   const sessions = createSessions(store, origin)
   const rateLimit = createRateLimit({ snapshot: store.snapshot, plans: options.plans, rates: store.rates })
-  const idempotencyKeys = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
+  const idempotencyKeys = new IdempotencyKeys(store.idempotency, clock.steady)
   const { peerOf } = connection
   const { clientAddress, isShared = () => false } = options
   const incoming = createIncomingBodies({
@@ -125,7 +125,7 @@ export function createApi(options: ApiOptions): Api {
       return address === '' || isShared(address) ? null : networkOf(address)
     },
   })
-  const flow = createFlow({
+  const flow = new Flow({
     ...options,
     memory,
     auth,
@@ -140,7 +140,7 @@ export function createApi(options: ApiOptions): Api {
   })
 
   const pages = [
-    ...healthPages({ store, isReady: options.isReady, isStopping: flow.isStopping }),
+    ...healthPages({ store, isReady: options.isReady, isStopping: () => flow.isStopping() }),
     ...documentPages(options.operations, VERSION),
     ...(hasSessions ? sessionPages({ ...options, sessions, incoming, ownOrigin: origin }) : []),
     ...(options.pages ?? []),
@@ -152,7 +152,7 @@ export function createApi(options: ApiOptions): Api {
     random: options.random,
   })
   const routes = createRoutes(options.operations, pages, options.compatApis, options.hasMcp === false ? [] : [mcp])
-  const sockets = createSockets({ ...options, ...flow, routes, endStreams: () => options.streams?.end() })
+  const sockets = createSockets({ ...options, flow, routes, endStreams: () => options.streams?.end() })
 
   /** Stores the last use of API keys and sessions. */
   const flushUses = async () => {
@@ -163,7 +163,7 @@ export function createApi(options: ApiOptions): Api {
     listen: sockets.listen,
     useCertificate: sockets.useCertificate,
     fetch: sockets.fetch,
-    underWay: flow.underWay,
+    underWay: () => flow.underWay(),
     auth: { ...auth, flushUses },
     makers,
     rateLimit,

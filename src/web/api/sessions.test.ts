@@ -6,7 +6,7 @@ import type { Store } from '../../storage/store.ts'
 import { createSessions, hashToken, SESSION_COOKIE } from './sessions.ts'
 
 const START = Date.UTC(2026, 10, 21)
-const TOKEN = 'T'.repeat(40)
+const TOKEN = 'T'.repeat(43)
 const MINUTE = 60_000
 const ownOrigin = { mayBePlaintext: () => true, requireKnownHost: () => {}, requireOwnPage: () => {} } as never
 
@@ -37,8 +37,18 @@ function open() {
 const request = () => new Request('https://x.example/', { headers: { cookie: `${SESSION_COOKIE}=${TOKEN}` } })
 const stored = () => store.sessions.findByToken(hashToken(TOKEN))
 
+test('the first use after a sign-in is stored for the user', async () => {
+  const sessions = open()
+  expect((await store.users.get(FIRST_USER))?.lastSeenAt).toBeNull()
+  await sessions.ofCookie(request(), START + 1)
+  await sessions.flushSeen()
+  expect((await store.users.get(FIRST_USER))?.lastSeenAt).toBe(START + 1)
+})
+
 test('a use is stored when the last one is a minute old', async () => {
   const sessions = open()
+  await sessions.ofCookie(request(), START)
+  await sessions.flushSeen()
   expect((await sessions.ofCookie(request(), START + MINUTE - 1))?.session.id).toBe('ses_1')
   await sessions.flushSeen()
   expect((await stored())!.lastSeenAt).toBe(START)

@@ -64,7 +64,9 @@ export function createSessions(
     if (endsAt <= now) return null
     const user = await store.users.get(session.userId)
     if (user === null || user.disabledAt !== null) return null
-    if (now - session.lastSeenAt >= SEEN_EVERY_MS) seen.set(id, { id, at: now, endsAt: sessionEnd(createdAt, now) })
+    const isFirst = (user.lastSeenAt ?? 0) < createdAt // a short visit counts too
+    if (isFirst || now - session.lastSeenAt >= SEEN_EVERY_MS)
+      seen.set(id, { id, at: now, endsAt: sessionEnd(createdAt, now) })
     return { session, user }
   }
 
@@ -126,8 +128,7 @@ export function mintToken(random: Random): string {
   return base62(LINK_CHARACTERS, random)
 }
 
-/** A new secret for a session cookie: 43 base62 characters, 256 random bits. Earlier versions, where every session was
- *  the operator's, made and accept 40 characters only: beside them, they reject sessions of users. */
+/** A new secret for a session cookie: 43 base62 characters, 256 random bits. */
 export function mintSessionToken(random: Random): string {
   return base62(SESSION_CHARACTERS, random)
 }
@@ -146,8 +147,7 @@ export function cookieToken(header: string | null, mayBePlaintext: boolean): str
 
 const LINK_CHARACTERS = 40
 const SESSION_CHARACTERS = 43
-const presented = (name: string) =>
-  new RegExp(`(?:^|;)[ \\t]?${name}=([0-9A-Za-z]{${LINK_CHARACTERS},${SESSION_CHARACTERS}})(?:;|$)`)
+const presented = (name: string) => new RegExp(`(?:^|;)[ \\t]?${name}=([0-9A-Za-z]{${SESSION_CHARACTERS}})(?:;|$)`)
 const PRESENTED = presented(SESSION_COOKIE)
 const SECURELY_PRESENTED = presented(SECURE_PREFIX + SESSION_COOKIE)
 /** Minimum time between two updates of a session's last use. One minute is exact enough: sessions last a week. */

@@ -9,7 +9,8 @@ import { createListener, type Listener } from './listener.ts'
 import type { Route } from './route-table.ts'
 
 /** Options of createSockets. Fields that ApiOptions (server.ts) also has are the same. */
-export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
+export interface SocketsOptions {
+  flow: Flow
   routes: Route[]
   limits: { bodyBytes: number }
   hstsSeconds?: number
@@ -39,7 +40,7 @@ export interface Sockets {
 }
 
 /** Creates Sockets from routes and the pipeline, without a listener. */
-export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
+export function createSockets({ flow, routes, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
   const app = new Elysia({
     systemRouter: false, // one router for sockets and fetch()
     // By default, Elysia finds no path if the Host has fewer than four characters, such as `api` in a private network.
@@ -55,9 +56,9 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
     return answer(named)
   })
   // For errors of Elysia itself: `serve` never rejects.
-  app.onError(({ error, request }) => fail(error, request))
+  app.onError(({ error, request }) => flow.fail(error, request))
   for (const route of routes) {
-    app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
+    app.all(route.path, ({ request, params }) => flow.serve(request, params ?? {}, route), { parse: 'none' })
   }
 
   const answerPlain = (request: Request) => app.fetch(request)
@@ -78,7 +79,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   const addListener = (answer: (request: Request) => Response | Promise<Response>) => {
     const listener = createListener({
       fetch: answer,
-      refuse: (request, why) => fail(why === 'host' ? badHost() : tooManyBodies(), request),
+      refuse: (request, why) => flow.fail(why === 'host' ? badHost() : tooManyBodies(), request),
       // Larger bodies get a 413 without a body from Bun. Up to four times our limit, the client gets our 413 instead.
       maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
       idleSeconds: 60, // longer than `Prefer: wait` (at most 30 s), and enough for slow uploads

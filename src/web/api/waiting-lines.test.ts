@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test'
-import { createWaitingLines } from './waiting-lines.ts'
+import { WaitingLines } from './waiting-lines.ts'
 
 function start() {
-  const lines = createWaitingLines()
+  const lines = new WaitingLines()
   const ends: (() => void)[] = []
-  /** Work that lasts until its function in `ends` is called, in order of beginning. */
-  const request = (line: string, atOnce = 2) =>
-    lines.run(line, atOnce, () => new Promise<void>((resolve) => ends.push(resolve)))
+  /** A request that lasts until its function in `ends` is called, in order of beginning. */
+  const request = async (line: string, atOnce = 2) => {
+    await lines.enter(line, atOnce)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    lines.leave(line)
+  }
   return { lines, ends, request }
 }
 
@@ -14,7 +17,11 @@ test('as many requests of a line as allowed run at once, others follow in order,
   const { lines, ends, request } = start()
   const running = [request('a'), request('a')]
   const begun: number[] = []
-  const later = [1, 2, 3].map((number) => lines.run('a', 2, async () => void begun.push(number)))
+  const later = [1, 2, 3].map(async (number) => {
+    await lines.enter('a', 2)
+    begun.push(number)
+    lines.leave('a')
+  })
   const other = request('b')
   await Bun.sleep(0)
   expect([ends.length, begun]).toEqual([3, []])
@@ -41,11 +48,4 @@ test('of a line twenty wait, and the next is refused until one of them runs', as
   }
   await Promise.all([...taken, next])
   expect(ends).toHaveLength(23)
-})
-
-test('work that fails gives its place to the next', async () => {
-  const { lines } = start()
-  const failing = Array.from({ length: 5 }, () => lines.run('a', 1, () => Promise.reject(new Error('no'))))
-  expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(Array(5).fill('rejected'))
-  expect(await lines.run('a', 1, async () => 'done')).toBe('done')
 })

@@ -23,7 +23,7 @@ export async function bundleDashboard({ isForRelease }: { isForRelease: boolean 
 /** HTML file and the folder of its assets (`/dashboard/assets/`) → the page and what it loads, by name; a hash of the
  *  content is in every name but that of the page. Files of the folder that the source names stay as they are. Rejects
  *  with the compile errors. */
-export async function compilePage(html: string, folder: string, plugins: Bun.BunPlugin[] = []): Promise<PlainFile[]> {
+async function compilePage(html: string, folder: string, plugins: Bun.BunPlugin[] = []): Promise<PlainFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [html],
     target: 'browser',

@@ -22,8 +22,8 @@ export const pack = (files: readonly PackedFile[]): Uint8Array => joined(files.m
 /** Output of `pack` → the files, as views of the same bytes. Throws RangeError or SyntaxError for other bytes. */
 export const unpack = (bytes: Uint8Array): PackedFile[] => separated(bytes).map(([name, br]) => ({ name, br }))
 
-/** Files → one byte array, compressed as a whole in another thread: half the size of `pack` when the files contain the same texts,
- *  but each can only be read together with the others. A release uses the highest level. */
+/** Files → one byte array, compressed as a whole in another thread: half the size of `pack` when the files contain the
+ *  same texts, but each can only be read together with the others. A release uses the highest level. */
 export function packTogether(files: readonly PlainFile[], isForRelease: boolean): Promise<Uint8Array> {
   return compress(joined(files), optionsFor(isForRelease))
 }

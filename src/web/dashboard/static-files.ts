@@ -25,7 +25,7 @@ const TYPES: Record<string, string> = {
 }
 
 /** File → its Content-Type, from the extension, and a strong ETag, from a hash of the content. */
-export function staticFile(file: PackedFile): StaticFile {
+function staticFile(file: PackedFile): StaticFile {
   return {
     file,
     type: TYPES[file.name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
@@ -49,20 +49,22 @@ const NOT_FOUND = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-
 
 /** Request and file → response with the best encoding that the client accepts: Brotli, gzip or none (RFC 9110
  *  §12.5.3). 304 if the client's copy is current (§13.1.2); 404 without a file. `always` are headers of every
- *  response but 404. */
+ *  response with a file; `status` is 404 for a file that says what is missing. */
 export async function respond(
   request: Request,
   served: StaticFile | undefined,
   always: Record<string, string>,
+  status: 200 | 404 = 200,
 ): Promise<Response> {
   if (served === undefined) return new Response('File not found\n', { status: 404, headers: NOT_FOUND })
   const { file, type, etag } = served
   const headers = { ...always, 'content-type': type, etag }
   const known = request.headers.get('if-none-match')?.split(',') ?? []
-  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag)) return new Response(null, { status: 304, headers })
+  if (status === 200 && known.some((tag) => tag.trim().replace(/^W\//, '') === etag))
+    return new Response(null, { status: 304, headers })
   const coding = acceptedCoding(request.headers.get('accept-encoding'))
   const body = coding === 'br' ? file.br : await (coding === 'gzip' ? gzipOf(file) : plainOf(file))
-  const init = { headers: coding === null ? headers : { ...headers, 'content-encoding': coding } }
+  const init = { status, headers: coding === null ? headers : { ...headers, 'content-encoding': coding } }
   return turns.enter(body.byteLength, () => new Response(body as Uint8Array<ArrayBuffer>, init))
 }
 

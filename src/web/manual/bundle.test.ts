@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { commandTree } from '../../cli/manual/packed.ts'
-import { readPages } from './bundle.ts'
+import { readOperations, readPages } from './bundle.ts'
 import { TOPICS } from './contents.ts'
 
 test('every page has only what browsers and terminals can show', async () => {
-  expect([...(await readPages(commandTree())).keys()]).toEqual([...TOPICS])
+  expect([...(await readPages(commandTree(), await readOperations())).keys()]).toEqual([...TOPICS])
 })

@@ -1,13 +1,15 @@
 /** The pages of the manual in the order of the navigation. A topic is the file name of the page, its path below
  *  `/manual/`, and the argument of `postrider manual`. Tests run the code of the pages in this order. */
 export const CONTENTS = [
-  { name: 'Start', topics: ['try-out', 'install', 'migration', 'moving-in', 'troubleshooting'] },
+  { name: 'Start', topics: ['try-out', 'install', 'first-month', 'quick-starts', 'troubleshooting'] },
   {
     name: 'Send',
     topics: [
       'sending',
+      'errors',
       'templates',
       'react-email',
+      'typed-templates',
       'typescript',
       'python',
       'php',
@@ -20,34 +22,20 @@ export const CONTENTS = [
       'agents',
     ],
   },
-  { name: 'Receive', topics: ['inbound'] },
+  { name: 'Receive', topics: ['inbound', 'help-desk'] },
   {
-    name: 'Operate',
-    topics: [
-      'operating',
-      'dashboard',
-      'dns',
-      'dns-once',
-      'tls',
-      'keys',
-      'users',
-      'single-sign-on',
-      'plans',
-      'configuration',
-      'command-line',
-      'health-checks',
-      'metrics',
-      'alerts',
-      'privacy',
-      'canary',
-      'backup',
-      'upgrade',
-      'nodes',
-      'move-to-postgresql',
-    ],
+    name: 'Migrate',
+    topics: ['migration', 'from-resend', 'from-postmark', 'from-sendgrid', 'from-mailgun', 'from-ses', 'from-postal'],
   },
-  { name: 'Deliver well', topics: ['deliverability', 'relays', 'destination-limits', 'tls-policies'] },
-  { name: 'Understand', topics: ['durability', 'security', 'limits', 'behaviour', 'performance', 'architecture'] },
+  {
+    name: 'Server',
+    topics: ['operating', 'configuration', 'command-line', 'dns', 'dns-apply', 'dns-once', 'tls', 'backup', 'upgrade'],
+  },
+  { name: 'Security', topics: ['keys', 'users', 'single-sign-on', 'tls-policies', 'privacy', 'security'] },
+  { name: 'Watch', topics: ['dashboard', 'health-checks', 'metrics', 'alerts', 'canary'] },
+  { name: 'Scale', topics: ['plans', 'limits', 'performance', 'nodes', 'move-to-postgresql'] },
+  { name: 'Deliver well', topics: ['deliverability', 'relays', 'destination-limits'] },
+  { name: 'Understand', topics: ['durability', 'behaviour', 'architecture'] },
   { name: 'Reference', topics: ['api-operations', 'configuration-reference', 'command-line-reference'] },
 ] as const
 

@@ -1,10 +1,11 @@
 import { type PackedFile, packedFile, unpackTogether } from '../dashboard/pack.ts'
 import type { TopicEntry } from './contents.ts'
 
-/** The packed manual (bundle.ts) → its files for browsers. Each is compressed now, at the low level: 50 to 80 ms for
- *  all. */
+/** The packed manual (bundle.ts) → its files for browsers. Each is compressed now, on other threads: scripts and style,
+ *  which every reader loads, at the high level, and all others at the low one. */
 export async function manualFiles(packed: Uint8Array): Promise<PackedFile[]> {
-  return Promise.all((await unpackTogether(packed)).map((file) => packedFile(file, false)))
+  const files = await unpackTogether(packed)
+  return Promise.all(files.map((file) => packedFile(file, /\.(?:js|css)$/.test(file[0]))))
 }
 
 /** Output of `postrider manual`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import type { Operation, Reference } from '../reference/ui/document.ts'
 import { createAnchors, readPage } from './markdown.ts'
-import { find } from './ui/find.ts'
 
 const PAGE = `# Title
 
@@ -47,7 +47,7 @@ describe('a page of the manual', () => {
   })
 
   test('escapes code and hides comments', () => {
-    expect(page.html).toContain('echo &#34;&#60;b&#62;&#34;')
+    expect(page.html).toContain('echo <span class="code-text">&#34;&#60;b&#62;&#34;</span>')
     expect(page.html).not.toContain('<!--')
   })
 
@@ -87,29 +87,50 @@ test('an anchor is that of GitHub', () => {
   expect(['1. Install', 'A, b: c?', 'a_b-c'].map(anchorOf)).toEqual(['1-install', 'a-b-c', 'a_b-c'])
 })
 
-describe('the search', () => {
-  const index = [
-    ['tls', 'HTTPS and certificates', 'HTTPS and certificates', 'certificate files'],
-    [
-      'tls#renewal',
-      'HTTPS and certificates',
-      'Renewal',
-      `${'x '.repeat(200)}renews the certificate early ${'y '.repeat(200)}`,
+describe('a request in the manual', () => {
+  const operation = {
+    id: 'messages_send',
+    method: 'POST',
+    path: '/v1/messages/send',
+    tag: 'Messages',
+    summary: 'Send',
+    description: '',
+    permission: 'send',
+    parameters: [],
+    body: { schema: {}, isRequired: true },
+    responses: [
+      ['202', { description: '', content: { 'application/json': { schema: {}, example: { id: 'msg_1' } } } }],
     ],
-    ['dns', 'DNS', 'DNS', 'records'],
-  ] as [string, string, string, string][]
+  } satisfies Operation
+  const reference = { operations: [operation] } as unknown as Reference
+  const source = (id: string) =>
+    `# A\n\n<!-- request: ${id} -->\n\`\`\`json\n{"to": "<b>"}\n\`\`\`\n\nAnswer:\n\n<!-- answer: ${id} -->\n\nEnd\n`
+  const page = readPage('a', source('messages_send'), reference)
 
-  test('finds sections that have every word, headings first', () => {
-    expect(find('certificate', index).map(({ path }) => path)).toEqual(['tls', 'tls#renewal'])
-    expect(find('RENEW certificate', index).map(({ path }) => path)).toEqual(['tls#renewal'])
-    expect(find('certificate nothing', index)).toEqual([])
-    expect(find('  ', index)).toEqual([])
+  test('is in every language as HTML, of which each can be highlighted', () => {
+    const languages = [...page.html.matchAll(/data-language="(\w+)"/g)].map(([, language]) => language)
+    expect(languages).toEqual(['curl', 'typescript', 'python', 'php'])
+    expect(page.html).toContain('<span class="code-word">curl</span>')
+    expect(page.html).not.toContain('<b>')
   })
 
-  test('shows the words around the first hit', () => {
-    const [{ excerpt } = { excerpt: '' }] = find('renews', index)
-    expect(excerpt).toContain('renews the certificate')
-    expect(excerpt).toMatch(/^… x .+ y …$/)
-    expect(excerpt.length).toBeLessThan(260)
+  test('is curl in a terminal, and every language for programs', () => {
+    expect(page.text).toContain('    curl -sS --fail-with-body')
+    expect(page.text).not.toContain('import ')
+    expect([...page.markdown.matchAll(/^```(\w+)$/gm)].map(([, language]) => language)).toEqual([
+      'sh',
+      'ts',
+      'py',
+      'php',
+      'json',
+    ])
+  })
+
+  test('has the answer of the reference', () => {
+    expect(page.text).toContain('"id": "msg_1"')
+  })
+
+  test('of an operation that does not exist is refused', () => {
+    expect(() => readPage('a', source('messages_sned'), reference)).toThrow('messages_sned')
   })
 })

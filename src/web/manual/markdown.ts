@@ -1,4 +1,8 @@
 import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
+import type { Reference } from '../reference/ui/document.ts'
+import { codeHtml } from './code-html.ts'
+import { escapeHtml } from './escape.ts'
+import { withLanguages } from './request-examples.ts'
 
 /** One parsed page. */
 export interface ManualPage {
@@ -22,11 +26,12 @@ export interface Section {
   words: string
 }
 
-/** Markdown of the manual → page. Throws for Markdown that is not in ALLOWED, such as raw HTML. */
-export function readPage(topic: string, markdown: string): ManualPage {
+/** Markdown of the manual → page. Its requests appear in several languages, as operations of `reference`
+ *  (request-examples.ts). Throws for Markdown that is not in ALLOWED, such as raw HTML. */
+export function readPage(topic: string, markdown: string, reference: Reference | null = null): ManualPage {
   const anchorOf = createAnchors()
   const marked = new Marked(NO_BARE_LINKS)
-  const tokens = marked.lexer(markdown)
+  const tokens = withLanguages(marked.lexer(markdown), reference)
   marked.walkTokens(tokens, requireAllowed)
   const [first, ...rest] = tokens.filter(({ type }) => type !== 'space')
   if (first?.type !== 'heading') throw new Error(`${topic}: a page begins with its title`)
@@ -100,7 +105,7 @@ function htmlOf(tokens: Token[]): string {
         return path === null ? words : `<a href="${escapeHtml(path)}">${words}</a>`
       },
       image: ({ href, text }) => `<img src="${escapeHtml(href)}" alt="${escapeHtml(text)}">`,
-      code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
+      code: (token) => codeHtml(token),
       table(token) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map(({ tokens: inner }) => `<${tag}>${this.parser.parseInline(inner)}</${tag}>`).join('')
@@ -249,7 +254,3 @@ function plainInline(tokens: readonly Token[], link: LinkWords = onlyWords): str
 
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
 const unescaped = (text: string) => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (each) => ENTITIES[each] ?? each)
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`)
-}

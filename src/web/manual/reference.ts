@@ -1,5 +1,5 @@
 import { toml } from '../../config/example.ts'
-import { environmentName, isSection, root } from '../../config/paths.ts'
+import { environmentName, listedIn, root } from '../../config/paths.ts'
 import type { Key, OpenSection, Section } from '../../config/schema.ts'
 import type { Operation } from '../api/operation.ts'
 import { allOperations } from './all-operations.ts'
@@ -59,17 +59,10 @@ export function configPage(): string {
 }
 
 function sectionText(section: Section | OpenSection, path: string[]): string[] {
-  const nodes = Object.entries(section.keys)
-  const keys = nodes.filter((each): each is [string, Key] => !isSection(each[1]))
-  const open =
-    'other' in section
-      ? Object.entries(section.other.keys).filter((each): each is [string, Key] => !isSection(each[1]))
-      : []
-  const below = nodes.flatMap(([name, node]) => (isSection(node) ? sectionText(node, [...path, name]) : []))
-  // The keys of an open section's entries are listed once, unless there are named entries.
-  const listed = open.length > 0 && below.length === 0 ? open : keys
+  const { keys, sections } = listedIn(section)
+  const below = sections.flatMap(([name, node]) => sectionText(node, [...path, name]))
   const head = path.length === 0 ? ['## Top level'] : [`## \\[${path.join('.')}\\]`, escaped(section.about)]
-  return [...head, ...listed.flatMap(([name, key]) => keyText(name, key, path)), ...below]
+  return [...head, ...keys.flatMap(([name, key]) => keyText(name, key, path)), ...below]
 }
 
 function keyText(name: string, key: Key, path: string[]): string[] {

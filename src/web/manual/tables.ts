@@ -1,4 +1,7 @@
 import { EVENT_FACTS, EVENT_TYPES, type EventType, MESSAGE_FIELDS } from '../../model/event-types.ts'
+import { keysOf } from '../../os/records.ts'
+import { STATUS_OF } from '../api/errors.ts'
+import { ERRORS } from '../api/responses/error.ts'
 import { secretTable } from '../api/secret-kinds.ts'
 import { permissionTable, roleTable, toolTable } from './access-tables.ts'
 import { allOperations } from './all-operations.ts'
@@ -14,6 +17,7 @@ export async function manualTables(): Promise<ManualTables> {
     roles: roleTable(operations),
     tools: toolTable(operations),
     secrets: secretTable(),
+    errors: errorSections(),
     'default events': eventTable((type) => EVENT_FACTS[type].sent === 'default'),
     'other events': eventTable((type) => EVENT_FACTS[type].sent !== 'default'),
   }
@@ -36,4 +40,13 @@ function eventTable(isShown: (type: EventType) => boolean): string {
     return `| \`${type}\` | ${title} | ${names.map((name) => `\`${name}\``).join(', ')} |`
   })
   return ['| Type | When | Fields in `data` |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** A section for each error code, so that `details.docs` of an error can link to it. */
+function errorSections(): string {
+  const sections = keysOf(STATUS_OF).map((code) => {
+    const { cause, fix } = ERRORS[code]
+    return `### \`${code}\`\n\nStatus ${STATUS_OF[code]}. ${cause}\n\n**Fix:** ${fix}`
+  })
+  return sections.join('\n\n')
 }

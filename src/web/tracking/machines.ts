@@ -8,7 +8,7 @@ export interface Machine {
 /** Only programs that identify themselves, or send what no browser or mail program sends; unusual requests count as
  *  people. Scanners that imitate a browser are not detected: guessing would hide real readers. Recorded in November
  *  2026. */
-export const MACHINES: readonly Machine[] = [
+const MACHINES: readonly Machine[] = [
   // Proxies of mailbox providers. They load images when a mail is opened or before, and hide the reader.
   { name: 'gmail-image-proxy', userAgent: /\bGoogleImageProxy\b/ },
   { name: 'yahoo-image-proxy', userAgent: /\bYahooMailProxy\b/ },

@@ -1,3 +1,4 @@
+import { cutText } from '../../mail/cut-text.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { ClientAddress } from '../../net/client-address.ts'
 import type { RequestHost } from '../../net/request-host.ts'
@@ -50,7 +51,7 @@ export function trackingPages(deps: {
     readLink(requestTarget(request).pathname, deps.hostOf(request, peer()))
   const visitOf = ({ headers }: Request, peer: () => string | null): Visit => ({
     at: deps.clock.now(),
-    userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_USER_AGENT),
+    userAgent: cutText(headers.get('user-agent') ?? '', MAX_USER_AGENT),
     ipAddress: deps.clientAddress(peer(), headers.get('x-forwarded-for')),
     machine: machineOf(headers) !== null,
   })

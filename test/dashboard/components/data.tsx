@@ -34,6 +34,7 @@ const list = (change: Partial<Pages<Row>>): Pages<Row> => ({
   reload: () => {},
   hasOlder: true,
   hasNewer: false,
+  isCut: false,
   older: () => {},
   newer: () => {},
   ...change,
@@ -147,7 +148,7 @@ function Tables() {
         <Table
           name="Not searched to the end"
           columns={COLUMNS}
-          loaded={list({ data: [] })}
+          loaded={list({ data: [], isCut: true })}
           keyOf={({ id }) => id}
           whenEmpty={<Empty name="No messages match" />}
         />

@@ -3,7 +3,7 @@ import { ApiError } from '../../../src/web/dashboard/ui/kit/api.ts'
 import { ConfirmDialog, confirm, Dialog } from '../../../src/web/dashboard/ui/kit/dialog.tsx'
 import { KeyHelp, openKeyHelp, openPalette, PaletteSlot } from '../../../src/web/dashboard/ui/kit/keys.tsx'
 import { NeedsRole } from '../../../src/web/dashboard/ui/kit/needs-role.tsx'
-import { ErrorNotice, Pending } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
+import { ErrorNotice, Pending, Unloaded } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
 import { Toasts, toast, toastError } from '../../../src/web/dashboard/ui/kit/toast.tsx'
 
 /** Notices, dialogs, toasts and the palette; buttons open those that cover the page. */
@@ -21,6 +21,9 @@ export function Feedback() {
       ))}
       <ErrorNotice error={new ApiError(500, 'internal', 'Something failed.')} onRetry={() => {}} />
       <Pending error={undefined} onRetry={() => {}} />
+      <Unloaded name="Domain" error={new ApiError(404, 'not_found', 'No such domain.')} onRetry={() => {}}>
+        <a href="#domains">All domains</a>
+      </Unloaded>
       <NeedsRole name="Users" operation="users_list" />
       <div class="row">
         <button type="button" onClick={() => setOpen(true)}>

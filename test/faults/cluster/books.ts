@@ -13,15 +13,16 @@ const PATIENCE_MS = 120_000
 /** Answers that a client repeats: no answer, unavailable, and the same key under way elsewhere. */
 const REPEATED = ['0', '202', '503 unavailable', '409 conflict']
 
-const LEASED_MAILS = `select split_part(d.email, '@', 1) from delivery_queue q join deliveries d on d.id = q.id
-  join workers w on w.queue = 'delivery_queue' and w.worker = q.worker join nodes n on n.id = w.node_id`
-const LEASED_EVENTS = `select d.event_id from webhook_queue q join webhook_deliveries d on d.id = q.id
-  join workers w on w.queue = 'webhook_queue' and w.worker = q.worker join nodes n on n.id = w.node_id`
+const LEASED_MAILS = `select split_part(d.email, '@', 1) from deliveries d where d.worker in`
+const LEASED_EVENTS = `select e.id from webhook_deliveries d join events e on e.number = d.event_number where d.worker in`
+const WAITING = `select (select count(*) from deliveries where next_attempt_at is not null)
+  + (select count(*) from webhook_deliveries where next_attempt_at is not null)`
 
 /** What the present processes of these nodes have leased. */
 export function onTheWireOf({ sql }: Pick<TestCluster, 'sql'>, names: readonly string[]): OnTheWire {
-  const of = `where n.ended_at is null and n.name in ('${names.join("','")}')`
-  const column = (statement: string) => new Set(sql(`${statement} ${of}`).map(([value]) => value!))
+  const workers = `(select c.worker from claims c join lanes l on l.id = c.writer join nodes n on n.id = l.node_id
+    where n.ended_at is null and n.name in ('${names.join("','")}'))`
+  const column = (statement: string) => new Set(sql(`${statement} ${workers}`).map(([value]) => value!))
   return { mails: column(LEASED_MAILS), events: column(LEASED_EVENTS) }
 }
 
@@ -29,8 +30,7 @@ export function onTheWireOf({ sql }: Pick<TestCluster, 'sql'>, names: readonly s
 export async function untilSettled({ sink, receiver, sql }: TestCluster, load: Load): Promise<void> {
   let seen = -1
   for (let lastAt = performance.now(); performance.now() - lastAt < PATIENCE_MS; await Bun.sleep(500)) {
-    const waiting = `select (select count(*) from delivery_queue) + (select count(*) from webhook_queue)`
-    const isDone = missingFrom(load.promised.keys(), sink.mails).length === 0 && sql(waiting)[0]![0] === '0'
+    const isDone = missingFrom(load.promised.keys(), sink.mails).length === 0 && sql(WAITING)[0]![0] === '0'
     if (isDone) return
     if (sink.mails.size + receiver.requests.length !== seen) lastAt = performance.now()
     seen = sink.mails.size + receiver.requests.length
@@ -46,8 +46,8 @@ export function audit(cluster: TestCluster, load: Load, wires: readonly OnTheWir
   const lost = [...promised].filter(([token, id]) => stored.get(id) !== token || !sink.mails.has(token))
   const acceptedTwice = stored.size - new Set(stored.values()).size
   const notPromised = [...stored.values()].filter((token) => !promised.has(token))
-  const recordedTwice = number(`select count(*) from (select delivery_id from delivery_outcomes
-    where status = 'delivered' group by delivery_id having count(*) > 1) twice`)
+  const recordedTwice = number(`select count(*) from (select delivery_number from attempts
+    where outcome = 'delivered' group by delivery_number having count(*) > 1) twice`)
   const eventsTwice = number(`select count(*) from (select message_id from events where type = 'message.delivered'
     group by message_id having count(*) > 1) twice`)
   const unrecorded = number(`select count(*) from messages m where not exists (

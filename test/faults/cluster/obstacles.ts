@@ -54,9 +54,9 @@ export const refusals: Fault = clusterFault({
 
 const REFUSING = [
   ['messages', 'insert'],
-  ['delivery_queue', 'update'],
-  ['delivery_outcomes', 'insert'],
-  ['webhook_queue', 'update'],
+  ['deliveries', 'update'],
+  ['attempts', 'insert'],
+  ['webhook_deliveries', 'update'],
   ['webhook_attempts', 'insert'],
 ] as const
 const ROLLBACKS = 'select xact_rollback from pg_stat_database where datname = current_database()'
@@ -64,7 +64,6 @@ const ROLLBACKS = 'select xact_rollback from pg_stat_database where datname = cu
 /** Another session holds a transaction with a snapshot open, for a minute a round. */
 export const snapshot: Fault = clusterFault({
   name: 'cluster.snapshot',
-  isAlone: true,
   needs: [],
   rounds: { long: 60, short: 5 },
   run: async ({ cluster, load, bench }) => {
@@ -77,14 +76,16 @@ export const snapshot: Fault = clusterFault({
       settings: IDLE,
     })
     await session.query('begin isolation level repeatable read')
-    await session.query('select count(*) from delivery_queue')
+    await session.query('select count(*) from deliveries')
     const [held, beganAt] = [load.promised.size, performance.now()]
     await Bun.sleep(bench.rounds * 1_000)
     const share = (load.promised.size - held) / (performance.now() - beganAt) / calm
+    await untilMore(load)
     session.close()
     return {
       figures: `a snapshot held for ${bench.rounds} s, ${share.toFixed(2)} of the rate before`,
-      broken: unless(share >= LEAST_SHARE, `only ${share.toFixed(2)} of the rate before`),
+      broken: [],
+      slow: unless(share >= LEAST_SHARE, `only ${share.toFixed(2)} of the rate before`),
     }
   },
 })

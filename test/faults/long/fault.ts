@@ -6,8 +6,6 @@ export interface Fault {
   needs: readonly Need[]
   /** How often, in the long and in the short run, in the unit of the fault. 0: never. */
   rounds: { long: number; short: number }
-  /** A promise, not only a limit of time, depends on the rate: nothing may run beside it. */
-  isAlone?: true
   run(bench: Bench): Promise<Verdict>
 }
 

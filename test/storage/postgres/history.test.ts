@@ -8,10 +8,12 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { adoptDatabase } from '../../../src/storage/postgres/adopt.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { ANY } from '../../support/claim.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { accept, claim, createRecords, found, START } from '../records.ts'
+import { accept, claim, createRecords, found, ORGANIZATION, START } from '../records.ts'
 
+const ALL = { type: null, messageId: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
 /** Longer than any test: no node ends another. */
 const TAKEOVER_MS = 3_600_000
 
@@ -114,7 +116,7 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await noted(first, 'earlier')
     await noted(second, 'earlier')
     postgres.psql(
-      'update lanes set group_no = group_no - 1 where written_to = (select max(written_to) from lanes)',
+      'update lanes set group_no = group_no - 1 where group_no = (select max(group_no) from lanes)',
       'earlier',
     )
     await until('both nodes to end', () => reasons.length === 2)
@@ -125,6 +127,64 @@ describeWithPostgres('a database that is a copy, or went back', () => {
     await adoptDatabase(parseDatabaseUrl(url), START)
     await close(await open(url, first))
     await close(await open(url, second))
+  })
+
+  test('events follow those from before an adoption, although transactions of the other server begin lower', async () => {
+    const records = createRecords()
+    const url = await postgres.createDatabase('ahead')
+    const dataDir = folder()
+    const store = await open(url, dataDir)
+    await found(store, records)
+    const events = Array.from({ length: 4 }, () => records.event())
+    await store.events.append(events.slice(0, 1))
+    await store.events.append(events.slice(1, 2))
+    await close(store)
+    // As if a server with a billion transactions more had written them.
+    postgres.psql('update events set position = position + 1000000000', 'ahead')
+    postgres.psql('create database behind template ahead')
+    silent('behind')
+    await adoptDatabase(parseDatabaseUrl(postgres.url('behind')), START)
+    const adopted = await open(postgres.url('behind'), dataDir)
+    await adopted.events.append(events.slice(2, 3))
+    await adopted.events.append(events.slice(3, 4))
+    const filter = { organizationId: ORGANIZATION, ...ALL }
+    const read = async (after: string | null) =>
+      (await adopted.events.feed(filter, after, 10))?.records.map(({ id }) => id)
+    const ids = events.map(({ id }) => id)
+    await until('the last event to be visible', async () => (await read(null))?.length === 4)
+    expect(await read(null)).toEqual(ids)
+    expect(await read(ids[1]!)).toEqual(ids.slice(2))
+    // Again, where nothing is behind: the offset stays.
+    const offset = () => postgres.psql('select position_offset from instance', 'behind')
+    const before = offset()
+    await close(adopted)
+    silent('behind')
+    await adoptDatabase(parseDatabaseUrl(postgres.url('behind')), START)
+    expect(offset()).toBe(before)
+    expect(Number(before)).toBeGreaterThan(900_000_000)
+  })
+
+  test('mail that was moved after an adoption is held by the next one until its new time', async () => {
+    const records = createRecords()
+    const url = await postgres.createDatabase('twice')
+    const dataDir = folder()
+    const at = START + 3_600_000
+    const store = await open(url, dataDir)
+    await found(store, records)
+    const deliveries = [{ status: 'scheduled' as const, nextAttemptAt: at }]
+    const { message } = await accept(store, records.accepted({ status: 'scheduled', scheduledAt: at, deliveries }))
+    await close(store)
+    silent('twice')
+    await adoptDatabase(parseDatabaseUrl(url), START)
+    const once = await open(url, dataDir)
+    expect(await once.messages.reschedule(message.id, at + 1, START)).toBe('rescheduled')
+    await close(once)
+    silent('twice')
+    await adoptDatabase(parseDatabaseUrl(url), START)
+    const twice = await open(url, dataDir)
+    expect(await twice.held.count()).toMatchObject({ deliveries: 1 })
+    await twice.held.release('deliveries', { dueAfter: null, now: START })
+    expect(await twice.deliveries.nextDueAt(ANY)).toBe(at + 1)
   })
 
   test('a copy in another database does not serve, and lanes that were removed by age do not count', async () => {

@@ -50,17 +50,17 @@ describeWithPostgres('nodes of an installation', () => {
     stores.delete(store)
     await store.close()
   }
-  /** Number of nodes that own slots, if every slot has an owner. */
-  const owners = () => Number(sql('select count(distinct node_id) from slots having count(node_id) = 256') || 0)
+  const together = (...nodes: Store[]) =>
+    until('the nodes to see each other', () => nodes.every((node) => node.nodes.share().nodes === 2))
   const namesOf = async (store: Store) => (await store.nodes.list()).map(({ name, state }) => `${name} ${state}`)
 
-  test('are listed with their slots and attempts under way; commands are not', async () => {
+  test('are listed with their attempts under way; commands are not', async () => {
     const beganAt = Date.now()
     const one = await open('one')
     await found(one, records)
-    await open('two')
+    const two = await open('two')
     const command = await open('', { isCommand: true })
-    await until('two owners', () => owners() === 2)
+    await together(one, two)
     for (let n = 0; n < 4; n++) {
       await accept(one, records.accepted({ deliveries: [{ email: `a@d${n}.example` }] }))
     }
@@ -73,7 +73,6 @@ describeWithPostgres('nodes of an installation', () => {
     expect(first).toMatchObject({ name: 'one', hostname: 'one.example.com', version: '1.2.3', state: 'active' })
     expect([first!.startedAt, first!.seenAt].map(recent)).toEqual([true, true])
     expect(first!.endedAt).toBeNull()
-    expect(first!.slots + second!.slots).toBe(256)
     expect(second).toMatchObject({ name: 'two', underWay: 0, keyName: first!.keyName })
     expect(first!.keyName).toMatch(/^[0-9a-f]{8}$/)
   })
@@ -82,13 +81,12 @@ describeWithPostgres('nodes of an installation', () => {
     const one = await open('one')
     await found(one, records)
     const two = await open('two')
-    await until('two owners', () => owners() === 2)
+    await together(one, two)
     expect([one.nodes.whyNotReady(), two.nodes.whyNotReady()]).toEqual([null, null])
     expect(await one.nodes.drain('three')).toBe('unknown')
     expect(await one.nodes.drain('two')).toBe('draining')
     expect(await one.nodes.drain('two')).toBe('unchanged')
-    await until('one owner', () => owners() === 1)
-    expect(two.nodes.whyNotReady()).toBe('this node drains')
+    await until('the node to drain', () => two.nodes.whyNotReady() === 'this node drains')
     expect(one.nodes.whyNotReady()).toBeNull()
     const ids = []
     for (let n = 0; n < 20; n++) {
@@ -102,10 +100,11 @@ describeWithPostgres('nodes of an installation', () => {
     )
     expect(claimed.sort()).toEqual(ids.sort())
     expect(await claim(two)).toEqual([])
+    await until('the node to have handed over', () => one.nodes.share().nodes === 1)
     const list = await one.nodes.list()
-    expect(list.map(({ name, state, slots }) => [name, state, slots])).toEqual([
-      ['one', 'active', 256],
-      ['two', 'draining', 0],
+    expect(list.map(({ name, state, isHandedOver }) => [name, state, isHandedOver])).toEqual([
+      ['one', 'active', false],
+      ['two', 'draining', true],
     ])
   })
 
@@ -117,7 +116,7 @@ describeWithPostgres('nodes of an installation', () => {
     }
     const [finishes, remains] = await claim(one)
     const two = await open('two')
-    await until('two owners', () => owners() === 2)
+    await together(one, two)
     await one.nodes.leave()
     expect(await claim(one)).toEqual([])
     expect(await one.deliveries.record(recordOf(finishes!))).toBe('recorded')
@@ -128,7 +127,7 @@ describeWithPostgres('nodes of an installation', () => {
       async () => continued.push(...(await claim(two)).map(({ message }) => message.id)) > 0,
     )
     expect(continued).toEqual([remains!.message.id])
-    await until('one owner', () => owners() === 1)
+    expect(two.nodes.share()).toEqual({ nodes: 1, place: 0 })
   })
 
   test('an ended node stays on the list until it is forgotten or one of its name starts', async () => {

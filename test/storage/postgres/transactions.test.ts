@@ -1,17 +1,38 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { type Connection, connect, Refused } from '../../../src/storage/postgres/connection.ts'
-import { createTransactions, type Transactions, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
-import { createWriteLane, LaneEnded } from '../../../src/storage/postgres/write-lane.ts'
+import { type Statements, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
+import { LaneEnded, WriteLane } from '../../../src/storage/postgres/write-lane.ts'
 import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
+
+/** Performs each change in a transaction of its own. */
+function createTransactions(connect: () => Promise<Connection>, laneId: number) {
+  type Work = (statements: Statements) => Promise<unknown>
+  const writer = transactionWriter<Work, unknown>(async (statements, changes) => {
+    const results: unknown[] = []
+    for (const work of changes) results.push(await work(statements))
+    return { results }
+  })
+  const lane = new WriteLane<Work, unknown>({
+    connect,
+    laneId,
+    writer,
+    most: 1,
+    patienceMs: PATIENCE_MS,
+  })
+  return {
+    write: async <T>(work: (statements: Statements) => Promise<T>) => (await lane.write(work)) as T, // its own
+    close: () => lane.close(),
+  }
+}
 
 describeWithPostgres('transactions', () => {
   let postgres: TestPostgres
   let url: string
   let databases = 0
   let laneId: number
-  let transactions: Transactions
+  let transactions: ReturnType<typeof createTransactions>
   beforeAll(async () => {
     postgres = await startPostgres()
   })
@@ -19,7 +40,7 @@ describeWithPostgres('transactions', () => {
   beforeEach(async () => {
     url = await postgres.createDatabase(`transactions${++databases}`)
     sql(`create table lanes (id int generated always as identity primary key, group_no bigint not null default 0,
-      written_to bigint not null default 0, ended_at timestamptz)`)
+      ended_at timestamptz)`)
     sql('create table notes (word text primary key)')
     laneId = Number(sql('insert into lanes default values returning id'))
     transactions = open()
@@ -30,12 +51,7 @@ describeWithPostgres('transactions', () => {
   const words = () => sql('select word from notes order by word').split('\n').filter(Boolean)
   const application = () => `transactions ${databases}`
   const open = (settings: Record<string, string> = {}) =>
-    createTransactions({
-      connect: () => connect({ address: parseDatabaseUrl(url), name: application(), settings }),
-      laneId,
-      writtenTo: () => 0,
-      patienceMs: PATIENCE_MS,
-    })
+    createTransactions(() => connect({ address: parseDatabaseUrl(url), name: application(), settings }), laneId)
   const add = (word: string) =>
     transactions.write(async (queries) => {
       await queries.query('insert into notes values ($1)', [word])
@@ -90,26 +106,21 @@ describeWithPostgres('transactions', () => {
     let runs = 0
     const opened: { close(): void }[] = []
     await transactions.close()
-    transactions = createTransactions({
-      connect: async () => {
-        const connection = await connect({ address: parseDatabaseUrl(url), name: application() })
-        opened.push(connection)
-        if (opened.length > 1) return connection
-        return {
-          run: (text, values) => connection.run(text, values),
-          close: () => connection.close(),
-          query: async (text, values) => {
-            const rows = await connection.query<never>(text, values)
-            if (text !== 'commit') return rows
-            connection.close() // the answer is lost
-            return connection.query<never>('select 1')
-          },
-        }
-      },
-      laneId,
-      writtenTo: () => 0,
-      patienceMs: PATIENCE_MS,
-    })
+    transactions = createTransactions(async () => {
+      const connection = await connect({ address: parseDatabaseUrl(url), name: application() })
+      opened.push(connection)
+      if (opened.length > 1) return connection
+      return {
+        run: (text, values) => connection.run(text, values),
+        close: () => connection.close(),
+        query: async (text, values) => {
+          const rows = await connection.query<never>(text, values)
+          if (text !== 'commit') return rows
+          connection.close() // the answer is lost
+          return connection.query<never>('select 1')
+        },
+      }
+    }, laneId)
     expect(
       await transactions.write(async (queries) => {
         runs++
@@ -123,6 +134,22 @@ describeWithPostgres('transactions', () => {
     expect(words()).toEqual(['one', 'two'])
   })
 
+  test('a change without a statement rejects when its lane was ended', async () => {
+    await add('one')
+    sql('update lanes set ended_at = now()')
+    await expect(transactions.write(async () => {})).rejects.toBeInstanceOf(LaneEnded)
+  })
+
+  test('a change without a statement that the database refuses is not taken for a committed one', async () => {
+    await add('one')
+    sql(`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`)
+    sql('create trigger refuse before update on lanes for each row execute function refuse()')
+    await expect(transactions.write(async () => {})).rejects.toBeInstanceOf(Refused)
+    sql('drop trigger refuse on lanes')
+    await add('two')
+    expect(words()).toEqual(['one', 'two'])
+  })
+
   test('a lane that another node ended writes nothing', async () => {
     await add('one')
     sql('update lanes set ended_at = now()')
@@ -130,89 +157,24 @@ describeWithPostgres('transactions', () => {
     expect(words()).toEqual(['one'])
   })
 
-  /** A lane whose changes are words, of which `reads` are looked up first. `answered` may replace an answer. */
-  const laneOfWords = ({
-    reads = [],
-    text = () => 'insert into notes values ($1)',
-    answered = async (_, rows) => rows,
-  }: {
-    reads?: string[]
-    text?: (word: string) => string
-    answered?: (text: string, rows: never[], connection: Connection) => Promise<never[]>
-  }) => {
-    const sent: string[] = []
-    const writer = transactionWriter<string, string>(async ({ query }, changes) => {
-      const looked = changes.filter((word) => reads.includes(word))
-      for (const word of looked) await query('select word from notes where word = $1', [word])
-      return { results: changes, writes: changes.map((word) => ({ text: text(word), values: [word] })) }
+  test('statements whose answers nobody awaits are committed, and one that fails leaves nothing', async () => {
+    const writer = transactionWriter<string, string>(async ({ run }, changes) => {
+      const sent = Promise.all(changes.map((word) => run('insert into notes values ($1)', [word])))
+      sent.catch(() => {})
+      return { results: changes, sent }
     })
-    const lane = createWriteLane<string, string>({
-      connect: async () => {
-        const connection = await connect({ address: parseDatabaseUrl(url), name: application() })
-        return {
-          run: (text, values) => connection.run(text, values),
-          close: () => connection.close(),
-          query: async (text, values) => {
-            sent.push(text)
-            return answered(text, await connection.query<never>(text, values), connection)
-          },
-        }
-      },
+    const lane = new WriteLane<string, string>({
+      connect: () => connect({ address: parseDatabaseUrl(url), name: application() }),
       laneId,
       writer,
-      writtenTo: () => 0,
-      gatherMs: 0,
       most: 10,
       patienceMs: PATIENCE_MS,
     })
-    return { lane, sent }
-  }
-
-  test('changes that read nothing are one statement, with the number of the lane', async () => {
-    const { lane, sent } = laneOfWords({})
     expect(await Promise.all([lane.write('one'), lane.write('two')])).toEqual(['one', 'two'])
-    expect(words()).toEqual(['one', 'two'])
-    expect(sent.filter((text) => !text.includes('for update'))).toHaveLength(1)
-    expect(sql('select group_no from lanes')).toBe('1')
     await expect(lane.write('one')).rejects.toBeInstanceOf(Refused)
     expect(await lane.write('three')).toBe('three')
-    expect(sql('select group_no from lanes')).toBe('2')
-    sql('update lanes set ended_at = now()')
-    await expect(lane.write('four')).rejects.toBeInstanceOf(LaneEnded)
     expect(words()).toEqual(['one', 'three', 'two'])
-    await lane.close()
-  })
-
-  test('one statement without an answer is found to be committed, and is not written again', async () => {
-    let lost = 0
-    const { lane } = laneOfWords({
-      answered: async (text, rows, connection) => {
-        if (!text.includes('notes') || lost++ > 0) return rows
-        connection.close()
-        return connection.query<never>('select 1')
-      },
-    })
-    expect(await Promise.all([lane.write('one'), lane.write('two')])).toEqual(['one', 'two'])
-    expect(words()).toEqual(['one', 'two'])
-    expect(sql('select group_no from lanes')).toBe('1')
-    await lane.close()
-  })
-
-  test('changes that read something are in a transaction, whose writes are one statement', async () => {
-    const { lane, sent } = laneOfWords({ reads: ['two'] })
-    await Promise.all([lane.write('one'), lane.write('two')])
-    expect(words()).toEqual(['one', 'two'])
-    expect(sent.filter((text) => text.includes('insert'))).toHaveLength(1)
-    expect(sent.at(-1)).toBe('commit')
-    await lane.close()
-  })
-
-  test('combinations that are not remembered any more are written too', async () => {
-    const { lane } = laneOfWords({ text: (word) => `insert into notes values ($1) -- ${word}\n` })
-    const all = Array.from({ length: 70 }, (_, n) => `word ${100 + n}`)
-    for (const word of all) expect(await lane.write(word)).toBe(word)
-    expect(words()).toEqual(all)
-    expect(sql('select group_no from lanes')).toBe('70')
+    expect(sql('select group_no from lanes')).toBe('2')
     await lane.close()
   })
 

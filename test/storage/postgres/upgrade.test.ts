@@ -39,8 +39,8 @@ describeWithPostgres('upgrading a PostgreSQL', () => {
     const one = await connection(await created())
     await migrate(one, 1)
     const steps = [...POSTGRES_MIGRATIONS, NARROW, WIDEN]
-    sql(`insert into nodes (key, name, version, handles_mail, passed, configuration_version, schema)
-      values ('a', 'old', '1', true, 0, 0, ${NEWEST_SCHEMA}), ('b', 'new', '2', true, 0, 0, ${steps.length})`)
+    sql(`insert into nodes (key, name, version, handles_mail, configuration_version, schema)
+      values ('a', 'old', '1', true, 0, ${NEWEST_SCHEMA}), ('b', 'new', '2', true, 0, ${steps.length})`)
     expect(await migrate(one, 2, steps)).toEqual([])
     sql(`update nodes set ended_at = now() where name = 'old'`)
     expect(await migrate(one, 3, steps)).toEqual(['9002_narrow', '9001_widen'])

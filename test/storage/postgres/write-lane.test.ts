@@ -3,13 +3,13 @@ import { connect as connectTcp, createServer, type Server, type Socket } from 'n
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
 import { connect } from '../../../src/storage/postgres/connection.ts'
 import { type Perform, transactionWriter } from '../../../src/storage/postgres/transactions.ts'
-import { createWriteLane, LaneEnded, type WriteLane } from '../../../src/storage/postgres/write-lane.ts'
+import { LaneEnded, WriteLane } from '../../../src/storage/postgres/write-lane.ts'
 import { StoreUnavailable } from '../../../src/storage/store.ts'
 import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 const LANES = `create table lanes (id int generated always as identity primary key, group_no bigint not null default 0,
-  written_to bigint not null default 0, ended_at timestamptz)`
+  ended_at timestamptz)`
 const NOTES = `create table notes (word text primary key check (word <> 'refused'), size int not null)`
 
 interface Note {
@@ -19,12 +19,16 @@ interface Note {
 
 /** Inserts notes → how many notes there are of each word. */
 const NOTE: Perform<Note, number> = async ({ query }, changes) => {
-  const rows = await query<{ word: string }>(
-    'insert into notes select * from unnest($1::text[], $2::int[]) returning word',
-    [arrayOf(changes.map(({ word }) => word)), arrayOf(changes.map(({ size }) => String(size)))],
-  )
+  if (changes.some(({ word }) => word === 'unavailable')) throw new StoreUnavailable('not now')
+  const rows = await query<{ word: string }>(`${INSERT} returning word`, arraysOf(changes))
   return { results: changes.map(({ word }) => rows.filter((row) => row.word === word).length) }
 }
+
+const INSERT = 'insert into notes select * from unnest($1::text[], $2::int[])'
+const arraysOf = (changes: readonly Note[]) => [
+  arrayOf(changes.map(({ word }) => word)),
+  arrayOf(changes.map(({ size }) => String(size))),
+]
 
 /** PostgreSQL's text of an array (manual 8.15.2). */
 const arrayOf = (items: readonly string[]) => `{${items.map((item) => JSON.stringify(item)).join()}}`
@@ -53,12 +57,10 @@ describeWithPostgres('a writing lane', () => {
   const application = () => `lane ${databases}`
   /** `patience.ms` may change later. */
   const open = (to = url, patience = { ms: PATIENCE_MS }): WriteLane<Note, number> =>
-    createWriteLane({
+    new WriteLane({
       connect: () => connect({ address: parseDatabaseUrl(to), name: application() }),
       laneId,
       writer: transactionWriter(NOTE),
-      writtenTo: () => 7,
-      gatherMs: 0,
       most: 100,
       get patienceMs() {
         return patience.ms
@@ -71,7 +73,6 @@ describeWithPostgres('a writing lane', () => {
     expect(await Promise.all(['a', 'b', 'c"{}\\'].map((word) => lane.write(note(word))))).toEqual([1, 1, 1])
     expect(words()).toEqual(['a', 'b', 'c"{}\\'])
     expect(groups()).toBe(1)
-    expect(sql('select written_to from lanes')).toBe('7')
     await lane.write(note('d'))
     expect(groups()).toBe(2)
     await lane.close()
@@ -86,6 +87,13 @@ describeWithPostgres('a writing lane', () => {
     ])
     expect(refused).toMatchObject({ status: 'rejected', reason: { name: 'Refused', code: '23514' } })
     expect(words()).toEqual(['a', 'b'])
+    await lane.close()
+  })
+
+  test('a change that is unavailable by itself does not affect the others of its group', async () => {
+    const lane = open()
+    const written = ['a', 'unavailable', 'b'].map((word) => lane.write(note(word)).catch((error) => error.message))
+    expect(await Promise.all(written)).toEqual([1, 'not now', 1])
     await lane.close()
   })
 
@@ -154,10 +162,45 @@ describeWithPostgres('a writing lane', () => {
     await postgres.halt('fast')
     const error = await lane.write(note('b')).catch((reason) => reason)
     expect(error).toBeInstanceOf(StoreUnavailable)
+    patience.ms = PATIENCE_MS
     await postgres.resume()
-    expect(await open(url).write(note('c'))).toBe(1)
+    expect(await lane.write(note('c'))).toBe(1)
     await lane.close()
     expect(words()).toEqual(['a', 'c'])
+  })
+
+  test('a group in doubt whose callers have left never follows later', async () => {
+    const proxy = await startCuttingProxy(postgres.port)
+    const lane = open(url.replace(`:${postgres.port}`, `:${proxy.port}`), { ms: 500 })
+    const other = await connect({ address: parseDatabaseUrl(url), name: 'other' })
+    await other.query('begin')
+    await other.query('lock table notes in share mode')
+    const error = lane.write(note('a')).catch((reason) => reason)
+    await until('the group to wait', () => sql(`select count(*) from pg_locks where not granted`) === '1')
+    proxy.breakAll()
+    expect(await error).toMatchObject({ isUncertain: true })
+    const decided = lane.decided()
+    expect(decided).not.toBeNull()
+    await other.query('commit')
+    await decided
+    expect(words()).toEqual([])
+    expect(groups()).toBe(1) // an empty one in its place
+    expect(lane.decided()).toBeNull()
+    other.close()
+    await lane.close()
+    proxy.stop()
+  })
+
+  test('a lane whose group is in doubt can be closed without a database', async () => {
+    const patience = { ms: PATIENCE_MS }
+    const lane = open(url, patience)
+    await lane.write(note('a'))
+    patience.ms = 300
+    await postgres.halt('fast')
+    expect(await lane.write(note('b')).catch((reason) => reason)).toBeInstanceOf(StoreUnavailable)
+    await lane.close()
+    await postgres.resume()
+    expect(words()).toEqual(['a'])
   })
 
   test('an answer that is cut at any byte is found out: nothing is lost, nothing is written twice', async () => {
@@ -234,6 +277,8 @@ interface CuttingProxy {
   cuts(): number
   /** Passes nothing on any more and keeps the connections open. */
   silence(): void
+  /** Ends the connections; new ones are possible. */
+  breakAll(): void
   stop(): void
 }
 
@@ -275,6 +320,9 @@ async function startCuttingProxy(target: number): Promise<CuttingProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     port: address.port,
     cutAnswerAt: (bytes) => {
@@ -289,8 +337,9 @@ async function startCuttingProxy(target: number): Promise<CuttingProxy> {
     silence: () => {
       isSilent = true
     },
+    breakAll,
     stop: () => {
-      for (const socket of sockets) socket.destroy()
+      breakAll()
       server.close()
     },
   }

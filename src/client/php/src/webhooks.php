@@ -22,7 +22,7 @@ final class Webhook
 
     /**
      * Verifies the signature of a request and returns its event, or the inbound message of a route, whose `type` is
-     * `inbound.received`. `$body` is the raw body, `$secret` that of the webhook or route, `$now` the Unix time. Throws
+     * `inbound`. `$body` is the raw body, `$secret` that of the webhook or route, `$now` the Unix time. Throws
      * a WebhookVerificationError. A genuine event can arrive twice, with the same `id`.
      *
      * @param array<string, string|list<string>> $headers names in any case, such as those of `getallheaders()`
@@ -53,15 +53,15 @@ final class Webhook
             $text = "The signature is $away s away from the local clock; at most $toleranceSeconds s are allowed.";
             throw new WebhookVerificationError('stale', $text);
         }
-        return self::eventOf($body, $value !== null && $name === 'X-Inbound-Signature');
+        return self::eventOf($body, $value === null ? null : $name === 'X-Inbound-Signature');
     }
 
     /** @return array<string, mixed> */
-    private static function eventOf(string $body, bool $isInbound): array
+    private static function eventOf(string $body, ?bool $isInbound): array
     {
         $event = json_decode($body, true);
-        if ($isInbound && is_array($event) && ($event['event'] ?? null) === 'inbound') {
-            return [...$event, 'type' => 'inbound.received'];
+        if ($isInbound !== false && is_array($event) && ($event['event'] ?? null) === 'inbound') {
+            return [...$event, 'type' => 'inbound'];
         }
         $isEvent = is_array($event) && is_string($event['id'] ?? null) && is_string($event['type'] ?? null);
         if ($isInbound || !$isEvent || !is_array($event['data'] ?? null)) {

@@ -27,7 +27,7 @@ class WebhookVerificationError(Exception):
 def unwrap(body: Union[str, bytes], headers: Mapping[str, str], secret: str, *, tolerance: float = 300,
            now: Optional[float] = None) -> Dict[str, Any]:
     """Verifies the signature of a request and returns its event, or the inbound message of a route, whose `type` is
-    `inbound.received`. `body` is the raw body, `secret` that of the webhook or route, `tolerance` the maximum age in
+    `inbound`. `body` is the raw body, `secret` that of the webhook or route, `tolerance` the maximum age in
     seconds, `now` the Unix time. Raises a WebhookVerificationError. A genuine event can arrive twice, with the same
     `id`."""
     if not isinstance(body, (str, bytes)):
@@ -49,8 +49,8 @@ def unwrap(body: Union[str, bytes], headers: Mapping[str, str], secret: str, *, 
         event = json.loads(content.decode())
     except (ValueError, RecursionError):
         event = None
-    if isinstance(event, dict) and name == "X-Inbound-Signature" and event.get("event") == "inbound":
-        return {**event, "type": "inbound.received"}
+    if isinstance(event, dict) and name != "X-Service-Signature" and event.get("event") == "inbound":
+        return {**event, "type": "inbound"}
     is_event = isinstance(event, dict) and isinstance(event.get("id"), str) and isinstance(event.get("type"), str)
     if name == "X-Inbound-Signature" or not is_event or not isinstance(event.get("data"), dict):
         raise WebhookVerificationError("bad_body", "The body is not an event.")

@@ -49,7 +49,8 @@ export async function fetchTemplates(
 ): Promise<ForeignTemplate[]> {
   const base = baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl
   const templates: ForeignTemplate[] = []
-  for await (const template of source.list((path) => getJson(base + path, key, source))) templates.push(template)
+  const list = source.list?.((path) => getJson(base + path, key, source)) ?? []
+  for await (const template of list) templates.push(template)
   return templates
 }
 

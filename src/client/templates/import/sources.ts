@@ -22,12 +22,13 @@ export type GetJson = (path: string) => Promise<unknown>
 
 /** API of a service: where it is, how a key is sent, and its templates. */
 export interface Source {
-  baseUrl: string
+  /** Null: the user names it, because it has the domain. */
+  baseUrl: string | null
   /** Environment variable with the key. */
   keyName: string
   headers: (key: string) => Record<string, string>
-  /** Every template with its content, at most `MOST`. */
-  list: (get: GetJson) => AsyncGenerator<ForeignTemplate>
+  /** Every template with its content, at most `MOST`; null: only from an export. */
+  list: ((get: GetJson) => AsyncGenerator<ForeignTemplate>) | null
   /** One record of the API, complete → template; null for one that is not a template with content. */
   read: (record: Record<string, unknown>) => ForeignTemplate | null
 }
@@ -59,6 +60,15 @@ export const SOURCES: Record<Language, Source> = {
     list: fromSendGrid,
     read: readSendGrid,
   },
+  mailgun: {
+    baseUrl: null,
+    keyName: 'MAILGUN_API_KEY',
+    headers: (key) => ({ authorization: `Basic ${btoa(`api:${key}`)}` }),
+    list: fromMailgun,
+    read: readMailgun,
+  },
+  // Its API takes no key, but requests that are signed with one.
+  ses: { baseUrl: null, keyName: 'AWS_ACCESS_KEY_ID', headers: () => ({}), list: null, read: readSes },
 }
 
 /** Export as JSON, one record or the answer of a list → its templates. Empty if there are none. */
@@ -70,9 +80,10 @@ export function* templatesIn(json: unknown, { read }: Source): Generator<Foreign
   }
 }
 
-/** The list in an answer: `data` of Resend, `Templates` of Postmark, `result` or `templates` of SendGrid. */
+/** The list in an answer: `data` of Resend, `Templates` of Postmark, `result` or `templates` of SendGrid,
+ *  `items` of Mailgun. */
 function listIn(answer: Record<string, unknown>): unknown[] | null {
-  const found = [answer.data, answer.Templates, answer.result, answer.templates].find(Array.isArray)
+  const found = [answer.data, answer.Templates, answer.result, answer.templates, answer.items].find(Array.isArray)
   return found ?? null
 }
 
@@ -80,8 +91,8 @@ async function* fromResend(get: GetJson): AsyncGenerator<ForeignTemplate> {
   let after = ''
   for (let count = 0; count < MOST; ) {
     const page = await get(`/templates?limit=100${after}`)
-    const ids = idsIn(page, 'id')
-    for (const id of ids) yield* templatesIn(await get(`/templates/${encodeURIComponent(id)}`), SOURCES.resend)
+    const ids = idsIn(page, 'id').slice(0, MOST - count)
+    yield* each(get, '/templates', ids, SOURCES.resend)
     count += ids.length
     if (ids.length === 0 || !isRecord(page) || page.has_more !== true) return
     after = `&after=${encodeURIComponent(ids.at(-1)!)}`
@@ -91,8 +102,8 @@ async function* fromResend(get: GetJson): AsyncGenerator<ForeignTemplate> {
 async function* fromPostmark(get: GetJson): AsyncGenerator<ForeignTemplate> {
   for (let offset = 0; offset < MOST; ) {
     const page = await get(`/templates?count=100&offset=${offset}&templateType=All`)
-    const ids = idsIn(page, 'TemplateId')
-    for (const id of ids) yield* templatesIn(await get(`/templates/${encodeURIComponent(id)}`), SOURCES.postmark)
+    const ids = idsIn(page, 'TemplateId').slice(0, MOST - offset)
+    yield* each(get, '/templates', ids, SOURCES.postmark)
     offset += ids.length
     if (ids.length === 0 || !isRecord(page) || offset >= Number(page.TotalCount)) return
   }
@@ -102,12 +113,41 @@ async function* fromSendGrid(get: GetJson): AsyncGenerator<ForeignTemplate> {
   let token = ''
   for (let count = 0; count < MOST; ) {
     const page = await get(`/v3/templates?generations=dynamic&page_size=100${token}`)
-    const ids = idsIn(page, 'id')
-    for (const id of ids) yield* templatesIn(await get(`/v3/templates/${encodeURIComponent(id)}`), SOURCES.sendgrid)
+    const ids = idsIn(page, 'id').slice(0, MOST - count)
+    yield* each(get, '/v3/templates', ids, SOURCES.sendgrid)
     count += ids.length
     const next = nextToken(page)
     if (ids.length === 0 || next === null) return
     token = `&page_token=${encodeURIComponent(next)}`
+  }
+}
+
+/** Below the address of a domain. */
+async function* fromMailgun(get: GetJson): AsyncGenerator<ForeignTemplate> {
+  let position = ''
+  for (let count = 0; count < MOST; ) {
+    const page = await get(`/templates?limit=100${position}`)
+    const names = idsIn(page, 'name').slice(0, MOST - count)
+    yield* each(get, '/templates', names, SOURCES.mailgun, '?active=yes')
+    count += names.length
+    const next = nextPosition(page)
+    if (names.length === 0 || next === null) return
+    position = `&page=next&p=${encodeURIComponent(next)}`
+  }
+}
+
+/** The templates with these IDs, each from its own record under the path. */
+async function* each(
+  get: GetJson,
+  path: string,
+  ids: string[],
+  { read }: Source,
+  query = '',
+): AsyncGenerator<ForeignTemplate> {
+  for (const id of ids) {
+    const record = await get(`${path}/${encodeURIComponent(id)}${query}`)
+    const found = isRecord(record) ? read(record) : null
+    if (found !== null) yield found
   }
 }
 
@@ -116,6 +156,12 @@ function nextToken(page: unknown): string | null {
   const meta = isRecord(page) && isRecord(page._metadata) ? page._metadata : {}
   const { next } = meta
   return typeof next === 'string' && URL.canParse(next) ? new URL(next).searchParams.get('page_token') : null
+}
+
+/** Only the position in Mailgun's next URL, for the same reason. */
+function nextPosition(page: unknown): string | null {
+  const { next } = isRecord(page) && isRecord(page.paging) ? page.paging : {}
+  return typeof next === 'string' && URL.canParse(next) ? new URL(next).searchParams.get('p') : null
 }
 
 function idsIn(page: unknown, field: string): string[] {
@@ -166,6 +212,30 @@ function readSendGrid(record: Record<string, unknown>): ForeignTemplate | null {
   if (html === null && text === null) return null
   const content = { subject: textOf(version.subject), html, text }
   return { ...NONE, ...content, name: textOf(record.name) ?? key, key, sample: sampleOf(version.test_data) }
+}
+
+/** The active version, which has no text of its own. */
+function readMailgun(record: Record<string, unknown>): ForeignTemplate | null {
+  const template = isRecord(record.template) ? record.template : record
+  const version = isRecord(template.version) ? template.version : {}
+  const [key, html] = [textOf(template.name), textOf(version.template)]
+  if (key === null || html === null) return null
+  const headers = isRecord(version.headers) ? version.headers : {}
+  return { ...NONE, name: textOf(template.description) ?? key, key, html, subject: textOf(headers.Subject) }
+}
+
+/** An answer of GetEmailTemplate (version 2 of the API) or GetTemplate (version 1). */
+function readSes(record: Record<string, unknown>): ForeignTemplate | null {
+  const template = isRecord(record.Template) ? record.Template : record
+  const content = isRecord(template.TemplateContent) ? template.TemplateContent : {}
+  const key = textOf(template.TemplateName)
+  const subject = textOf(content.Subject) ?? textOf(template.SubjectPart)
+  const [html, text] = [
+    textOf(content.Html) ?? textOf(template.HtmlPart),
+    textOf(content.Text) ?? textOf(template.TextPart),
+  ]
+  if (key === null || (html === null && text === null)) return null
+  return { ...NONE, name: key, key, subject, html, text }
 }
 
 /** JSON of the editor's test data; {} if it is none. */

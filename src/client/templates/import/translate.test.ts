@@ -37,6 +37,13 @@ const same: [language: Language, text: string, result: string][] = [
   ['postmark', '{{#each gone}}a{{/each}}{{#each company.gone}}b{{/each}}', ''],
   ['postmark', '<a href="{{{ pm:unsubscribe_url }}}">', '<a href="%unsubscribe_url%">'],
   ['postmark', '<a data-pm-no-track href="{{{total}}}">', '<a data-pm-no-track href="12">'],
+  ['mailgun', 'Hi {{name}}, {{{name}}}{{gone}}', 'Hi &lt;Ann&gt;, <Ann>'],
+  ['mailgun', '{{#if total}}a{{else}}b{{/if}}{{#unless zero}}c{{/unless}}{{#equal total 12}}d{{/equal}}', 'acd'],
+  ['mailgun', '{{#each items}}{{this.title}}{{/each}}{{#with company}}{{name}}{{/with}}', 'TeaCupAcme'],
+  ['mailgun', '<a href="%unsubscribe_url%">', '<a href="%unsubscribe_url%">'],
+  ['ses', 'Hi {{name}} {{{name}}}{{#if none}}x{{else}}y{{/if}}', 'Hi &lt;Ann&gt; &lt;Ann&gt;y'],
+  ['ses', '{{#each items}}{{title}}{{#each tags}} {{this}}{{/each}};{{/each}}', 'Tea hot green;Cup;'],
+  ['ses', '<a href="{{amazonSESUnsubscribeUrl}}">', '<a href="%unsubscribe_url%">'],
   ['sendgrid', '<a clicktracking=off href="{{{total}}}">', '<a clicktracking=off href="12">'],
   ['postmark', 'a {% b %} {', 'a {% b %} {'],
   ['sendgrid', '{{#if name}}a{{else}}b{{/if}}{{#if gone}}c{{else if total}}d{{else}}e{{/if}}', 'ad'],
@@ -133,5 +140,22 @@ describe('reports', () => {
     for (const piece of ['{{', '{{{', '{{!--', '{{#each a}}', '{{"', "{{('", '{{../', '{%', '\n']) {
       translate(piece.repeat(20_000), { language: 'sendgrid', isHtml: true })
     }
+  })
+})
+
+describe('Mailgun and SES', () => {
+  const problemsOf = (language: Language, text: string) =>
+    translate(text, { language, isHtml: true }).problems.map(({ message }) => message)
+
+  test('report what has no equivalent', () => {
+    expect(problemsOf('mailgun', '{{> footer}} {{#or a b}}x{{/or}} {{.Name}}')).toHaveLength(3)
+    expect(problemsOf('mailgun', '<a href="%tag_unsubscribe_url%">')).toHaveLength(1)
+    expect(problemsOf('ses', '{{#*inline "footer"}}x{{/inline}}')).not.toEqual([])
+    expect(problemsOf('ses', '{{#eq a b}}x{{/eq}}')).toHaveLength(1)
+  })
+
+  test('a missing variable of SES is refused, as SES does', () => {
+    const { text } = translate('Hi {{gone}}', { language: 'ses', isHtml: true })
+    expect(() => createFilling({})(parseText(text, 'html'))).toThrow()
   })
 })

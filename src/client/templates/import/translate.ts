@@ -4,7 +4,7 @@ import { liquidOf, pathOf, type Scope, truthOf, Untranslatable, untruthOf, words
 import { type Token, tokensOf } from './tokens.ts'
 
 /** The template languages of other services. */
-export type Language = 'resend' | 'postmark' | 'sendgrid'
+export type Language = 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses'
 
 /** A text in Liquid, or the reasons why it has none. */
 export interface Translated {
@@ -20,8 +20,8 @@ interface Options {
 }
 
 /** Text of a template → Liquid that renders the same. Missing variables give nothing, as they did; in `resend` they need
- *  the fallback of the template, otherwise sending refuses them, as Resend does. `fallbacks`: name → value. Never
- *  throws. */
+ *  the fallback of the template, otherwise sending refuses them, as Resend does. So do those of `ses`, which have no
+ *  fallbacks and whose values are escaped here. `fallbacks` has a value for each name. Never throws. */
 export function translate(text: string, { language, isHtml, fallbacks = {} }: Options): Translated {
   const translator = createTranslator(text, { language, isHtml, fallbacks })
   const known = language === 'sendgrid' ? text.replace(SENDGRID_UNSUBSCRIBE, OURS) : text
@@ -78,12 +78,12 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
     const [first = ''] = words
     if (language === 'resend') throw new Untranslatable(`{{#${name}}} is not part of Resend's templates`)
     if (name === 'each' && words.length === 1) return openLoop(tag, first)
-    if (language === 'sendgrid') {
+    if (language !== 'postmark') {
       if (name === 'with' && words.length === 1) {
         const path = pathOf(first, scopes)
         return open(tag, { name, end: 'endif' }, `if ${truthOf(path)}`, { path, isLoop: false })
       }
-      const condition = conditionOf(name, words, scopes)
+      const condition = language === 'sendgrid' || HANDLEBARS.has(name) ? conditionOf(name, words, scopes) : null
       if (condition !== null) return openIf(tag, name, condition)
     }
     if (words.length > 0) throw new Untranslatable(`the helper ${name} has no equivalent`)
@@ -121,7 +121,7 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
   const output = (tag: Tag): string => {
     const words = wordsOf(tag.code)
     const [name = '', ...rest] = words
-    const raw = tag.isRaw && isHtml && language !== 'resend' ? ' | raw' : ''
+    const raw = tag.isRaw && isHtml && language !== 'resend' && language !== 'ses' ? ' | raw' : ''
     const [plain = ''] = name.split('|') // Resend writes a fallback behind it
     if (UNSUBSCRIBE[language].has(plain)) return OURS
     const dead = UNSUBSCRIBE_PREFERENCES.test(plain) || foreignUnsubscribe(`{{${plain}}}`) !== null
@@ -136,6 +136,7 @@ function createTranslator(text: string, { language, isHtml, fallbacks }: Require
     }
     if (rest.length > 0) throw new Untranslatable(`the helper ${name} has no equivalent`)
     if (language === 'postmark' && name === '@content') return expression('content', tag)
+    if (language === 'ses') return expression(liquidOf(name, scopes), tag)
     return expression(`${liquidOf(name, scopes)} | default: ""${raw}`, tag)
   }
 
@@ -197,7 +198,11 @@ function conditionOf(helper: string, words: readonly string[], scopes: readonly 
   return null
 }
 
+/** Block helpers of Mailgun and SES that are translated. */
+const HANDLEBARS: ReadonlySet<string> = new Set(['if', 'unless', 'equal'])
+
 const OPERATORS = new Map([
+  ['equal', '=='],
   ['equals', '=='],
   ['notEquals', '!='],
   ['greaterThan', '>'],
@@ -230,6 +235,8 @@ const UNSUBSCRIBE: Record<Language, ReadonlySet<string>> = {
   resend: new Set(['RESEND_UNSUBSCRIBE_URL', 'UNSUBSCRIBE_URL']),
   postmark: new Set(['pm:unsubscribe', 'pm:unsubscribe_url']),
   sendgrid: new Set(['unsubscribe', 'Unsubscribe']),
+  mailgun: new Set(),
+  ses: new Set(['amazonSESUnsubscribeUrl']),
 }
 const UNSUBSCRIBE_PREFERENCES = /^unsubscribe_preferences$/i
 const SENDGRID_UNSUBSCRIBE =

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { installHint, placed } from './words.ts'
 
 /** A React Email component of the user, which renders in a process of its own (host.mjs) with the React and React Email
- *  of its project. The code has the rights of the user, but not the API key. */
+ *  of its project. Its environment lacks the API key; otherwise the code has the rights of the user. */
 export interface Component {
   /** PreviewProps as JSON; {} without. */
   sample: Record<string, unknown>
@@ -34,11 +34,12 @@ const SILENCE_MS = 30_000
 const KEPT_OUTPUT = 2_000
 
 /** Imports a file and returns its component. Throws ComponentFault: a file that cannot be imported, a missing package,
- *  no default export, and PreviewProps that are not JSON. */
+ *  no default export, no PreviewProps for its props, and PreviewProps that are not JSON. */
 export async function openComponent(file: string): Promise<Component> {
   const host = startHost(file)
   try {
     const { loaded } = (await host.ask({ file })) as { loaded: Loaded }
+    if (loaded.lacksProps) throw new ComponentFault(NO_PREVIEW_PROPS)
     const [fault] = loaded.faults
     if (fault !== undefined) {
       throw new ComponentFault(
@@ -56,6 +57,8 @@ export async function openComponent(file: string): Promise<Component> {
 }
 
 interface Loaded {
+  /** The component takes props, and has no PreviewProps. */
+  lacksProps: boolean
   sample: Record<string, unknown>
   faults: { path: string; type: string }[]
   hasSubject: boolean
@@ -67,6 +70,9 @@ interface Failed {
   at: string | null
   missing: string | null
 }
+
+const NO_PREVIEW_PROPS =
+  'The component takes props, but has no PreviewProps, so their names are unknown. Add one with an example of each, or {} without variables.'
 
 /** In the package, it is beside the bundled program. */
 const HOST = fileURLToPath(new URL('./host.mjs', import.meta.url))

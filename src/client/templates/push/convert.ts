@@ -24,9 +24,9 @@ export interface Converted {
 
 const MAX_RENDERS = 3_000
 
-/** Component and its source → a template that renders like it. `subject` is Liquid and replaces that of the file. It renders the component with marks as values, writes
- *  Liquid, and compares both for PreviewProps and for each probe. Throws ConversionFault with the variable and the
- *  reason if they differ, and ComponentFault if the component fails. */
+/** Component and its source → a template that renders like it. `subject` is Liquid and replaces that of the file. It
+ *  renders the component with marks as values, writes Liquid, and compares both for PreviewProps and for each probe.
+ *  Throws ConversionFault with the variable and the reason if they differ, and ComponentFault if the component fails. */
 export async function converted(component: Component, source: string, subject?: string): Promise<Converted> {
   const render = limited(component)
   const { sample } = component
@@ -69,8 +69,8 @@ function limited(component: Component): Rendering {
   }
 }
 
-/** Renders the component with a mark in place of each text and number. Throws ConversionFault for a variable with which
- *  that fails: the component computes with its value, for example as a date. */
+/** Renders the component with a mark in place of each text and number. Throws ConversionFault if the component fails with
+ *  the mark of a variable, because it computes with its value, for example as a date. */
 async function requireMarkable(sample: Record<string, unknown>, variables: Variable[], render: Rendering) {
   const marks = createMarks()
   for (const { key, kind } of variables) {

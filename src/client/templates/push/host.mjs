@@ -5,12 +5,14 @@ import { dirname, resolve } from 'node:path'
 
 let component, subjectOf, createElement, render
 
+const send = process.send.bind(process)
+delete process.send // the channel carries only our answers: packages write to it if they find it
 process.setSourceMapsEnabled?.(true) // faults name the place in the component
 process.on('message', async (request) => {
   try {
-    process.send('file' in request ? { loaded: await load(request.file) } : await rendered(request))
+    send('file' in request ? { loaded: await load(request.file) } : await rendered(request))
   } catch (error) {
-    process.send({ id: request.id, failed: described(error) })
+    send({ id: request.id, failed: described(error) })
   }
 })
 process.on('disconnect', () => process.exit())
@@ -28,7 +30,9 @@ async function load(file) {
     throw new Error('`subject` must be a string or a function of the props')
   }
   const faults = []
+  const taker = component.type ?? component.render ?? component // memo, forwardRef
   return {
+    lacksProps: component.PreviewProps === undefined && taker.length > 0,
     sample: plain(component.PreviewProps ?? {}, '', 0, faults) ?? {},
     faults,
     hasSubject: subjectOf !== undefined,
@@ -111,7 +115,7 @@ function plain(value, path, depth, faults) {
 
 /** Error → what the user needs to find it. `at` has the place in the user's code: `file:line:column`. */
 function described(error) {
-  const [fault] = error.errors ?? [] // of esbuild
+  const [fault] = Array.isArray(error?.errors) ? error.errors.filter((each) => typeof each?.text === 'string') : [] // of esbuild
   const place = fault?.location
   const [message] = String(fault?.text ?? error?.message ?? error).split('\nRequire stack:')
   const notFound = /^Cannot find (?:module|package) ['"]([^'"]+)['"]/.exec(message)?.[1]

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createDeliveredJournal, type Note, readJournals } from './delivered-journal.ts'
+import { createDeliveredJournal, journalPath, type Note, readJournals } from './delivered-journal.ts'
 
 const folder = join(mkdtempSync(join(tmpdir(), 'postrider-taken-')), 'taken')
 afterEach(() => rmSync(dirname(folder), { recursive: true, force: true }))
@@ -41,7 +41,7 @@ const idsIn = () => readJournals(folder).flatMap(({ notes }) => notes.map(({ del
 const file = () => join(folder, readdirSync(folder)[0]!)
 
 test('the next process reads the notes with the previous worker’s name', () => {
-  const journal = createDeliveredJournal(folder, 'worker-1')
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'))
   expect(readJournals(folder)).toEqual([])
   for (const number of [1, 2]) expect(journal.note(note(number, '0 C: QUIT'))).toBe(true)
   const [read] = readJournals(folder)
@@ -50,7 +50,7 @@ test('the next process reads the notes with the previous worker’s name', () =>
 })
 
 test('reuses the slot of a stored mail and leaves nothing of its note', async () => {
-  const journal = createDeliveredJournal(folder, 'worker-1', 0)
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'), 0)
   for (const number of [1, 2, 3]) journal.note(note(number))
   const size = statSync(file()).size
   journal.settle(['dlv_2', 'dlv_9'])
@@ -65,11 +65,11 @@ test('reuses the slot of a stored mail and leaves nothing of its note', async ()
 })
 
 test('close removes the file unless a note is not stored yet', () => {
-  const journal = createDeliveredJournal(folder, 'worker-1')
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'))
   journal.note(note(1))
   journal.close()
   expect(idsIn()).toEqual(['dlv_1'])
-  const next = createDeliveredJournal(folder, 'worker-2')
+  const next = createDeliveredJournal(journalPath(folder, 'worker-2'))
   next.note(note(2))
   next.settle(['dlv_2'])
   next.close()
@@ -77,7 +77,7 @@ test('close removes the file unless a note is not stored yet', () => {
 })
 
 test('drops a long transcript, and refuses a note that is too long without one', () => {
-  const journal = createDeliveredJournal(folder, 'worker-1')
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'))
   expect(journal.note(note(1, 'x'.repeat(5_000)))).toBe(true)
   expect(readJournals(folder)[0]!.notes).toEqual([note(1)])
   const wordy = note(2)
@@ -86,7 +86,7 @@ test('drops a long transcript, and refuses a note that is too long without one',
 })
 
 test('skips torn and invalid notes', () => {
-  const journal = createDeliveredJournal(folder, 'worker-1')
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'))
   for (const number of [1, 2, 3]) journal.note(note(number))
   const bytes = readFileSync(file())
   bytes[4096 + 100]! ^= 1
@@ -97,7 +97,7 @@ test('skips torn and invalid notes', () => {
 })
 
 test('keeps the file when the disk refuses to truncate it', async () => {
-  const journal = createDeliveredJournal(folder, 'worker-1', 0)
+  const journal = createDeliveredJournal(journalPath(folder, 'worker-1'), 0)
   journal.note(note(1))
   const isOpen = (fd: string) => {
     try {
@@ -113,7 +113,7 @@ test('keeps the file when the disk refuses to truncate it', async () => {
 })
 
 test('notes nothing where nothing can be written', () => {
-  const journal = createDeliveredJournal('/dev/null/taken', 'worker-1')
+  const journal = createDeliveredJournal(journalPath('/dev/null/taken', 'worker-1'))
   expect(journal.note(note(1))).toBe(false)
   journal.settle(['dlv_1'])
   journal.close()

@@ -25,19 +25,14 @@ export interface Note {
 
 export const journalFolder = (dataDir: string) => join(dataDir, 'taken')
 
-/** Folder and worker name of this process → a journal; its file is created with the first note. A note takes a slot of
- *  4 KiB, and a later note reuses the slot that is free longest. So the file never exceeds the maximum of open notes, a
- *  note is one short write, and an address is overwritten after some mails. */
-export function createDeliveredJournal(folder: string, worker: string, quietMs = QUIET_MS): DeliveredJournal {
-  return createDeliveredJournalAt(journalPath(folder, worker), quietMs)
-}
-
-/** A new file name in the folder. */
+/** Folder, and name of this process → a new path for a journal. */
 export const journalPath = (folder: string, worker: string) =>
   join(folder, `${worker}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}`)
 
-/** Like createDeliveredJournal, at `path`. */
-export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): DeliveredJournal {
+/** A journal at `path`; its file is created with the first note. A note takes a slot of 4 KiB, and a later note reuses
+ *  the slot that is free longest. So the file never exceeds the maximum of open notes, a note is one short write, and an
+ *  address is overwritten after some mails. */
+export function createDeliveredJournal(path: string, quietMs = QUIET_MS): DeliveredJournal {
   const places = new Map<string, number>()
   const bytes = Buffer.alloc(PLACE_BYTES)
   let free: number[] = []

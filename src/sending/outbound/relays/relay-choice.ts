@@ -18,7 +18,7 @@ export interface Chosen {
 
 /** Chooses between relay and direct, before a delivery is claimed. */
 export interface RelayChoice {
-  /** The choice if it does not depend on the destination; null: it must be known. */
+  /** The choice for any destination; null if it depends on the destination. */
   withoutDestination(queue: string): Chosen | null
   /** `takesTry` as DirectHealth. */
   of(queue: string, destination: string, state: AddressesState & { takesTry: boolean }): Chosen

@@ -1,3 +1,4 @@
+import { cutText } from '../../../mail/cut-text.ts'
 import type { Outcome } from '../../../model/delivery.ts'
 import { monthOf } from '../../../model/limits.ts'
 import type { RelayCount } from '../../../model/relay.ts'
@@ -31,7 +32,7 @@ export function createRelayCounters(deps: { store: Pick<Store, 'relays'>; clock:
     count: (relay, outcome) => {
       const at = deps.clock.now()
       const isSent = outcome.kind === 'delivered'
-      const lastError = isSent ? null : { at, message: outcome.message.slice(0, ERROR_CHARACTERS) }
+      const lastError = isSent ? null : { at, message: cutText(outcome.message, ERROR_CHARACTERS) }
       add({ relay, month: monthOf(at), sent: Number(isSent), failed: Number(!isSent), lastError })
     },
     flush: async () => {

@@ -13,11 +13,11 @@ export interface SharedRate {
   turn(nodes: number): Promise<boolean>
 }
 
-/** Mails that were taken and not started are lost after this time, so that they do not add up. */
+/** A node gives up mails that it took and did not start after this time, so that they do not accumulate. */
 const KEPT_MS = 2_000
-/** A node that took mails asks again somewhat after the next ones are due, so that others come first. */
+/** A node that took mails asks again shortly after the next ones are due, so that other nodes come first. */
 const TURN = 1.1
-/** Until the store has said when the next mail may start. */
+/** Interval of questions until the store has answered when the next mail may start. */
 const ASK_MS = 20
 
 /** Name of the rate in the store, and mails per minute → SharedRate. A node takes the mails of a second at once. */

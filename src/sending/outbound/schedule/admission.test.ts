@@ -31,7 +31,6 @@ function open(maxInFlight = 40, relays?: RelayChoice) {
       shares,
       clock: { now },
       resolver: { mx: async () => NO_MX },
-      deliveries: { shareLimits: async () => {} },
       onFound: () => {},
     }),
     shares,

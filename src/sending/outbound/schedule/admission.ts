@@ -2,7 +2,7 @@ import { destinationOf, type Outcome, ownerOf, SANDBOX } from '../../../model/de
 import type { WarmupKey } from '../../../model/warmup.ts'
 import type { WallClock } from '../../../os/clock.ts'
 import { type ClockChanges, wallTimeOf } from '../../../os/clock-changes.ts'
-import type { Blocker, ClaimLimits, Look } from '../../../storage/store.ts'
+import type { Blocker, ClaimLimits, Look, NodeParts } from '../../../storage/store.ts'
 import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
 import type { SharedLimits } from '../relays/shared-limits.ts'
 import type { Senders } from '../senders/senders.ts'
@@ -49,7 +49,10 @@ export interface AdmissionOptions {
   clock: WallClock
   clockChanges: Pick<ClockChanges, 'goodSince'>
   maxInFlight: number
-  termsOf: (destination: string) => DestinationTerms
+  /** Key of destination.ts → the terms of this node. */
+  termsOf: (key: string) => DestinationTerms
+  /** Absent: this node is the only one. */
+  parts?: NodeParts | undefined
   longestPauseMs: (strikes: number) => number
   /** A delivery that has waited longer than this expires. The wait counts from the start of the process or the last change
    *  of the clock at the earliest, so that mail that waited while the server was down is tried first. */
@@ -62,8 +65,9 @@ export interface AdmissionOptions {
   shared?: SharedLimits | undefined
 }
 
-/** Decides which deliveries may start: queue → domain → route (routing.ts) → limits (sending-limits.ts). The store's claims
- *  are planned with it. Limits use the steady clock; due times and the ends of blockers are times of the wall clock. */
+/** Decides which deliveries may start, by the route of their domain (routing.ts) and its limits (sending-limits.ts). The
+ *  store's claims are planned with it. Limits use the steady clock; due times and the ends of blockers are times of the
+ *  wall clock. */
 export class Admission {
   readonly #options: AdmissionOptions
   readonly #concurrency: DestinationConcurrency
@@ -96,6 +100,8 @@ export class Admission {
     const isFresh = dueAt >= goodSince && wallAt - dueAt < FRESH_MS
     const byRule = this.#routing.relayByRule(queue)
     if (byRule !== null) return this.#limitsOfRoute(byRule, isFresh, at, plan)
+    const elsewhere = this.#options.parts?.elsewhere(queue) ?? null
+    if (elsewhere !== null) return elsewhere
     const route = routes.routeFor(domain, at)
     if (route === null) return this.#onWallClock(this.#limits.lookUp(domain, ownerOf(queue), isFresh, at))
     let blocker: Blocker | null = null
@@ -177,8 +183,9 @@ export class Admission {
 
   /** Blockers that may have ended since the last call. */
   freed(): string[] {
-    const { routes, shares, senders, shared } = this.#options
+    const { routes, shares, senders, shared, parts } = this.#options
     return [
+      ...(parts?.freed() ?? []),
       ...routes.freed(),
       ...this.#concurrency.freed(),
       ...shares.freed(),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../../model/delivery.ts'
 import type { Blocker, Quota } from '../../../storage/store.ts'
+import { NodeParts } from '../../../storage/store.ts'
 import { DestinationConcurrency } from './concurrency.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 
@@ -201,3 +202,71 @@ function startableOf(answer: Quota[] | Blocker): number | Blocker {
   if (!Array.isArray(answer)) return answer
   return Math.min(...answer.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
 }
+
+describe('two nodes', () => {
+  /** Nodes whose parts have grown, with limits as open-admission.ts divides them. */
+  const pair = (terms: Partial<DestinationTerms>) => {
+    const state = { nodes: 2 }
+    const shares = [0, 1].map((place) => ({ nodes: 2, place }))
+    const alone = { nodes: 1, place: 0 }
+    const clock = { now: () => at }
+    let at = 0
+    const nodes = shares.map((share) => {
+      const parts = new NodeParts({ share: () => (state.nodes === 2 ? share : alone), elsewhere: () => null }, clock)
+      const whole = { ...TERMS, ...terms }
+      const termsOf = (key: string) => ({
+        ...whole,
+        maxConnections: parts.of(whole.maxConnections, key),
+        maxMailsPerMinute: whole.maxMailsPerMinute === null ? null : parts.ofRate(whole.maxMailsPerMinute),
+      })
+      const concurrency = new DestinationConcurrency({ maxInFlight: 1_000, termsOf, parts, longestPauseMs: () => 0 })
+      return { parts, concurrency }
+    })
+    at = 2_000
+    const most = (node: number, now = at) => {
+      const quotas = nodes[node]!.concurrency.quotasOf('a', true, now)
+      if (!Array.isArray(quotas)) return quotas
+      return Math.min(...quotas.map((quota) => ('most' in quota ? quota.most : Number.NaN)))
+    }
+    return { state, nodes, most, advance: (ms: number) => (at += ms) }
+  }
+
+  test('together keep to the connections of a destination, however good its reputation is at each', () => {
+    const { nodes, most } = pair({ maxConnections: 7 })
+    for (const { concurrency } of nodes) for (let i = 0; i < 300; i++) mail(concurrency, OK, 2_000)
+    expect(nodes.map(({ concurrency }) => concurrency.connectionsOf('a', 2_000).connections).sort()).toEqual([3, 4])
+    expect([most(0), most(1)].sort()).toEqual([12, 16]) // with those composed ahead
+    expect(nodes.map(({ concurrency }) => state(concurrency).maxLimit).sort()).toEqual([3, 4])
+  })
+
+  test('share a single connection by one of them having it, and the other gets it when that one has left', () => {
+    const { state: cluster, nodes, most, advance } = pair({ maxConnections: 1 })
+    const blocked = { name: 'destination a', until: null }
+    const without = [most(0), most(1)].findIndex((each) => each !== 1)
+    expect([most(0), most(1)]).toEqual(without === 0 ? [blocked, 1] : [1, blocked])
+    cluster.nodes = 1
+    advance(0)
+    expect(nodes[without]!.parts.freed()).toEqual(['destination a'])
+    expect(most(without)).toEqual(blocked)
+    advance(2_000)
+    expect(nodes[without]!.parts.freed()).toEqual(['destination a'])
+    expect(most(without)).toBe(1)
+  })
+
+  test('together keep to the mails per minute of a destination', () => {
+    const { nodes, most, advance } = pair({ maxMailsPerMinute: 60 })
+    let started = 0
+    for (let second = 0; second < 60; second++) {
+      for (const [at, { concurrency }] of nodes.entries()) {
+        const now = 2_000 + second * 1_000
+        const quota = most(at, now)
+        const count = typeof quota === 'number' ? quota : 0
+        for (let n = 0; n < count; n++) mail(concurrency, OK, now, 'a')
+        started += count
+      }
+      advance(1_000)
+    }
+    expect(started).toBeGreaterThan(55)
+    expect(started).toBeLessThanOrEqual(62) // and the one that each may send at once
+  })
+})

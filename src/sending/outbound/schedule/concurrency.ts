@@ -1,10 +1,10 @@
 import type { Outcome } from '../../../model/delivery.ts'
-import type { Blocker, Quota } from '../../../storage/store.ts'
+import type { Blocker, NodeParts, Quota } from '../../../storage/store.ts'
 import type { SharedLimits } from '../relays/shared-limits.ts'
+import { addressIn, destinationIn } from './destination.ts'
 import type { DestinationTerms } from './destination-limits.ts'
 import type { DestinationState } from './destination-state.ts'
-import { addressIn, destinationIn } from './limit-key.ts'
-import { learn, minuteLeft, newReputation, type Reputation } from './reputation.ts'
+import { connectionsOf, learn, minuteLeft, newReputation, type Reputation } from './reputation.ts'
 
 /** Deliveries per connection of a proven destination: one mail on the wire, the next ones composed and signed
  *  meanwhile. */
@@ -18,10 +18,11 @@ type ReputationLevel = Reputation['level']
 /** Limits the deliveries in progress per destination by its reputation (reputation.ts). A proven one gets enough to
  *  keep its connections busy, any other one delivery per connection. All unknown destinations together get half of
  *  all deliveries in progress, and all troubled ones a quarter, so that dead and slow ones leave capacity however
- *  many they are. A destination here is a key of limit-key.ts: each address that mail is sent from has a reputation of its
+ *  many they are. A destination here is a key of destination.ts: each address that mail is sent from has a reputation of its
  *  own. All times are of the steady clock, in ms. */
 export class DestinationConcurrency {
-  readonly #termsOf: (destination: string) => DestinationTerms
+  readonly #termsOf: (key: string) => DestinationTerms
+  readonly #parts: NodeParts | undefined
   readonly #longestPauseMs: (strikes: number) => number
   readonly #shared: Pick<SharedLimits, 'leftAt' | 'connectionsAt' | 'started'> | undefined
   /** Deliveries in progress that all destinations of a level may have together. */
@@ -32,14 +33,18 @@ export class DestinationConcurrency {
 
   constructor(options: {
     maxInFlight: number
-    termsOf: (destination: string) => DestinationTerms
+    /** Terms of this node. */
+    termsOf: (key: string) => DestinationTerms
+    /** The parts of nodes in limits; absent: this one is the only one. */
+    parts?: NodeParts | undefined
     /** Longest pause after that many strikes in a row, in ms: not beyond the retry of the mail that failed. */
     longestPauseMs: (strikes: number) => number
     /** Limits that hold for all nodes together; absent: there are none. */
-    shared?: Pick<SharedLimits, 'leftAt' | 'connectionsAt' | 'started'>
+    shared?: Pick<SharedLimits, 'leftAt' | 'connectionsAt' | 'started'> | undefined
   }) {
     const { maxInFlight } = options
     this.#termsOf = options.termsOf
+    this.#parts = options.parts
     this.#longestPauseMs = options.longestPauseMs
     this.#shared = options.shared
     this.#totals = {
@@ -59,7 +64,8 @@ export class DestinationConcurrency {
     const ofAll = this.#shared?.leftAt(destination) ?? null
     if (ofAll !== null && 'name' in ofAll) return ofAll
     const own = mostOf(reputation, ofAll?.connections) - reputation.underWay
-    if (own <= 0) return { name, until: null }
+    // Without a part of its own in the limit, nothing of this node ends that could free it.
+    if (own <= 0) return reputation.terms.maxConnections > 0 ? { name, until: null } : this.#noPart(name)
     const minute = minuteLeft(reputation, now)
     if (minute.mails <= 0) return { name, until: minute.nextAt }
     const mails = Math.min(minute.mails, ofAll?.mails ?? Number.POSITIVE_INFINITY)
@@ -126,9 +132,10 @@ export class DestinationConcurrency {
 
   /** Current limit of connections, and mails per connection. */
   connectionsOf(destination: string, now: number): { connections: number; maxMails: number } {
-    const { limit, terms } = this.#reputationOf(destination, now)
+    const reputation = this.#reputationOf(destination, now)
     const ofAll = this.#shared?.connectionsAt(destination) ?? Number.POSITIVE_INFINITY
-    return { connections: Math.max(1, Math.min(limit, ofAll)), maxMails: terms.maxMailsPerConnection }
+    const connections = Math.max(1, Math.min(connectionsOf(reputation), ofAll))
+    return { connections, maxMails: reputation.terms.maxMailsPerConnection }
   }
 
   stateOf(destination: string, now: number): DestinationState {
@@ -145,9 +152,14 @@ export class DestinationConcurrency {
 
   /** Stored only once something starts. */
   #reputationOf(destination: string, now: number): Reputation {
-    return (
-      this.#reputations.get(destination) ?? newReputation(destination, this.#termsOf(destinationIn(destination)), now)
-    )
+    const known = this.#reputations.get(destination)
+    if (known === undefined) return newReputation(destination, this.#termsOf(destination), now)
+    if (this.#parts !== undefined) known.terms = this.#termsOf(destination)
+    return known
+  }
+
+  #noPart(name: string): Blocker {
+    return this.#parts?.blocker(name) ?? { name, until: null }
   }
 
   #count(reputation: Reputation, change: number): void {
@@ -164,19 +176,19 @@ export class DestinationConcurrency {
 const BACKLOG = 'unknown backlog'
 const nameOf = (destination: string) => `destination ${destination}`
 
-function mostOf({ level, limit }: Reputation, connections = Number.POSITIVE_INFINITY): number {
-  const most = Math.min(limit, connections)
-  return level === 'proven' ? most * AHEAD : most
+function mostOf(reputation: Reputation, connections = Number.POSITIVE_INFINITY): number {
+  const most = Math.min(connectionsOf(reputation), connections)
+  return reputation.level === 'proven' ? most * AHEAD : most
 }
 
 function stateOf(reputation: Reputation, now: number): DestinationState {
-  const { destination, terms, limit, underWay, lowered, level, pausedUntil } = reputation
+  const { destination, terms, underWay, lowered, level, pausedUntil } = reputation
   const isPaused = pausedUntil > now
   return {
     destination: destinationIn(destination),
     sourceAddress: addressIn(destination),
     state: isPaused ? 'paused' : level,
-    limit,
+    limit: connectionsOf(reputation),
     maxLimit: terms.maxConnections,
     underWay,
     maxUnderWay: mostOf(reputation),

@@ -12,13 +12,7 @@ const GOOGLE: Lookup<MxRecord> = {
 
 /** Destinations whose DNS answers on demand. */
 function open() {
-  const state = {
-    now: 0,
-    asked: [] as string[],
-    found: 0,
-    shared: [] as [string, string][],
-    isStoreAvailable: true,
-  }
+  const state = { now: 0, asked: [] as string[], found: 0 }
   const waiting = new Map<string, (answer: Lookup<MxRecord>) => void>()
   const routes = new DestinationRoutes({
     resolver: {
@@ -29,12 +23,6 @@ function open() {
     },
     shares: new OwnerShares({ now: () => state.now }),
     clock: { now: () => state.now },
-    deliveries: {
-      shareLimits: async (domain, destination) => {
-        if (!state.isStoreAvailable) throw new Error('no connection')
-        state.shared.push([domain, destination])
-      },
-    },
     onFound: () => {
       state.found++
     },
@@ -57,24 +45,6 @@ test('a domain is looked up once, waits for the answer, and is known for its TTL
   expect(routes.routeFor('a.example', 299_999)).toEqual({ destination: 'google.com', mx: GOOGLE })
   expect(state.asked).toEqual(['a.example'])
   expect(routes.lastRouteFor('a.example')!.destination).toBe('google.com')
-})
-
-test('the store learns which destination a domain shares before the route is used, and nothing from a failed lookup', async () => {
-  const { state, routes, answer } = open()
-  routes.lookUp('a.example', 'a', true)
-  state.isStoreAvailable = false
-  await answer('a.example', GOOGLE)
-  expect(routes.routeFor('a.example', 0)).toBeNull()
-  expect(state.found).toBe(1)
-  expect(routes.freed()).toContain('mx a.example')
-  state.isStoreAvailable = true
-  expect(routes.lookUp('a.example', 'a', true).isNew).toBe(true)
-  await answer('a.example', GOOGLE)
-  expect(state.shared).toEqual([['a.example', 'google.com']])
-  routes.lookUp('b.example', 'a', true)
-  await answer('b.example', { kind: 'temporary', reason: 'SERVFAIL' })
-  expect(routes.routeFor('b.example', 0)).not.toBeNull()
-  expect(state.shared).toHaveLength(1)
 })
 
 test('an answer with a TTL shorter than its way back is valid for the claim that needed it', async () => {

@@ -1,7 +1,7 @@
 import type { Lookup, MxRecord, Resolver } from '../../../net/dns/resolver.ts'
 import type { Clock } from '../../../os/clock.ts'
 import { setNewest } from '../../../os/set-newest.ts'
-import type { Blocker, Deliveries } from '../../../storage/store.ts'
+import type { Blocker } from '../../../storage/store.ts'
 import { isAddressLiteral } from '../mx.ts'
 import { destinationFor } from './destination.ts'
 import type { OwnerShares } from './owner-shares.ts'
@@ -34,25 +34,21 @@ export class DestinationRoutes {
   readonly #resolver: Pick<Resolver, 'mx'>
   readonly #shares: OwnerShares
   readonly #clock: Pick<Clock, 'now'>
-  readonly #deliveries: Pick<Deliveries, 'shareLimits'>
   readonly #onFound: () => void
   readonly #routes = new Map<string, { route: DestinationRoute; until: number; lateUses: number }>()
   readonly #inProgress = new Set<string>()
   #freed: string[] = []
 
-  /** `clock`: the steady one. `deliveries` is told which domains share the limits of a destination. `onFound` is called
-   *  when a lookup has ended: `freed` has new names then. */
+  /** `clock`: the steady one. `onFound` is called when a lookup has ended: `freed` has new names then. */
   constructor(options: {
     resolver: Pick<Resolver, 'mx'>
     shares: OwnerShares
     clock: Pick<Clock, 'now'>
-    deliveries: Pick<Deliveries, 'shareLimits'>
     onFound: () => void
   }) {
     this.#resolver = options.resolver
     this.#shares = options.shares
     this.#clock = options.clock
-    this.#deliveries = options.deliveries
     this.#onFound = options.onFound
   }
 
@@ -93,21 +89,12 @@ export class DestinationRoutes {
     this.#shares.add(LOOKUP, owner, 1)
     const mx = await this.#resolver.mx(domain)
     const route = { destination: destinationFor(domain, mx), mx }
-    const isShared = mx.kind === 'temporary' || (await this.#isNoted(domain, route.destination))
     this.#inProgress.delete(domain)
     this.#shares.remove(LOOKUP, owner, 1)
     const found = { route, until: this.#clock.now() + lifeOf(mx), lateUses: LATE_USES }
-    if (isShared) setNewest(this.#routes, domain, found, REMEMBERED)
+    setNewest(this.#routes, domain, found, REMEMBERED)
     this.#freed.push(nameOf(domain), FREE_LOOKUP, FREE_LOOKUP_OF_BACKLOG)
     this.#onFound()
-  }
-
-  /** False if the store is not available: the domain is looked up again. */
-  #isNoted(domain: string, destination: string): Promise<boolean> {
-    return this.#deliveries.shareLimits(domain, destination).then(
-      () => true,
-      () => false,
-    )
   }
 }
 

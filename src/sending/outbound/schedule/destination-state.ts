@@ -20,7 +20,7 @@ export interface DestinationState {
   lowered: { class: string; at: number } | null
   /** ms UTC; null = no pause. */
   pausedUntil: number | null
-  /** The addresses that the mail in question may be sent from; absent: the system chooses. */
+  /** The addresses from which the mail may be sent; by default the system chooses. */
   addresses?: AddressState[]
 }
 

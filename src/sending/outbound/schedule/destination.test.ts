@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { destinationOfHost } from '../../../net/destination-host.ts'
 import type { Lookup, MxRecord } from '../../../net/dns/resolver.ts'
-import { destinationFor, destinationOfHost } from './destination.ts'
+import { destinationFor } from './destination.ts'
 
 const mx = (...records: [number, string][]): Lookup<MxRecord> => ({
   kind: 'records',

@@ -1,6 +1,6 @@
-import { getDomain } from 'tldts'
+import { destinationOfHost } from '../../../net/destination-host.ts'
 import type { Lookup, MxRecord } from '../../../net/dns/resolver.ts'
-import { isIpLiteral } from '../../../net/ip.ts'
+import type { Sender } from '../senders/senders.ts'
 
 /** Mail domain (A-label, or an address literal in brackets) and its MX lookup → the destination whose limits apply:
  *  the registrable domain of the best MX host, so that all domains of one provider share it. Of equally preferred
@@ -16,17 +16,20 @@ export function destinationFor(domain: string, mx: Lookup<MxRecord> | null): str
   return destinationOfHost(best?.host ?? domain)
 }
 
-/** Host → its registrable domain by the public suffix list, including its private part (each shop on a shared host
- *  is its own destination); an address, a single label or a suffix is returned as is. */
-export function destinationOfHost(host: string): string {
-  const bare = host.replace(/\.$/, '').toLowerCase()
-  if (bare.startsWith('[') || isIpLiteral(bare)) return bare
-  const registrable = getDomain(bare, { allowPrivateDomains: true, validateHostname: false }) ?? bare
-  return SAME_PROVIDER[registrable] ?? registrable
+/** What limits and reputation count for: a destination, or where sending addresses are configured, a destination and the
+ *  address that mail is sent from. Without them the key is the destination itself. */
+export function limitKey(destination: string, sender: Sender | null): string {
+  return sender === null ? destination : `${destination} ${sender[0].address}`
 }
 
-/** Other domains of a provider's hosts → its main domain. */
-const SAME_PROVIDER: Record<string, string> = {
-  'googlemail.com': 'google.com', // aspmx2.googlemail.com, beside aspmx.l.google.com
-  'mx.microsoft': 'outlook.com', // DNSSEC-signed names of Exchange Online
+/** No destination contains a space. */
+export function destinationIn(key: string): string {
+  const at = key.indexOf(' ')
+  return at < 0 ? key : key.slice(0, at)
+}
+
+/** Null: the system chooses the address. */
+export function addressIn(key: string): string | null {
+  const at = key.indexOf(' ')
+  return at < 0 ? null : key.slice(at + 1)
 }

@@ -1,6 +1,7 @@
 import type { Warmup } from '../../../model/warmup.ts'
 import type { Resolver } from '../../../net/dns/resolver.ts'
 import type { ClockChanges } from '../../../os/clock-changes.ts'
+import { NodeParts } from '../../../storage/store.ts'
 import type { Attempts } from '../attempts.ts'
 import type { DeliveryContext } from '../context.ts'
 import { createDirectHealth } from '../relays/direct-health.ts'
@@ -11,6 +12,7 @@ import { createSenders, type Senders } from '../senders/senders.ts'
 import type { StoredRests } from '../senders/stored-rests.ts'
 import { createWarmupLimits } from '../senders/warmups.ts'
 import { Admission } from './admission.ts'
+import { addressIn, destinationIn } from './destination.ts'
 import { createTermsOf, type DestinationTerms } from './destination-limits.ts'
 import { DestinationRoutes } from './destination-routes.ts'
 import { OwnerShares } from './owner-shares.ts'
@@ -24,6 +26,8 @@ export interface AdmissionSources {
   isPort25Blocked?: () => Promise<boolean>
   /** Addresses that mail is sent from; absent: the system chooses. */
   poolOf?: PoolOf | undefined
+  /** Those of them that only this node has. */
+  ownAddresses?: ReadonlySet<string>
   /** Those of them in warm-up. */
   warmups?: readonly { address: string; warmup: Warmup }[]
   /** Rests of these addresses; absent: none is known, and none is kept. */
@@ -46,19 +50,21 @@ export function openAdmission(
   const shares = new OwnerShares(clock.steady)
   const senders = sendersOf(context, sources)
   const shared = sharedLimitsOf(context, sources, parts.attempts)
+  // With SQLite, this process is the only one.
+  const ofNodes = store.rates === null ? undefined : new NodeParts(store.nodes, clock.steady)
   const admission = new Admission({
     shares,
     routes: new DestinationRoutes({
       shares,
       resolver: sources.resolver,
       clock: clock.steady,
-      deliveries: store.deliveries,
       onFound: parts.wake,
     }),
     clock,
     clockChanges: parts.clockChanges,
     maxInFlight: settings.maxInFlight,
-    termsOf: termsOf(context, sources),
+    termsOf: termsOf(context, sources, ofNodes),
+    parts: ofNodes,
     longestPauseMs: (strikes) => longestPauseMs(settings.retryScheduleSeconds, strikes),
     overdueMs: settings.maxAgeSeconds * 1000,
     senders,
@@ -102,21 +108,31 @@ function relayChoiceOf({ clock }: DeliveryContext, sources: AdmissionSources): R
   return createRelayChoice(relays, health)
 }
 
-/** A relay has its own limits beside those that its host has as a destination. */
+/** A relay has its own limits beside those that its host has as a destination; shared-limits.ts divides them. Those of a
+ *  destination are divided, unless each node, or the address that mail is sent from, has its own. */
 function termsOf(
   { settings }: DeliveryContext,
-  { relays }: AdmissionSources,
-): (destination: string) => DestinationTerms {
+  { relays, ownAddresses }: AdmissionSources,
+  parts: NodeParts | undefined,
+): (key: string) => DestinationTerms {
   const termsOf = createTermsOf(settings.destinations, settings.maxPerDestination)
   const limits = new Map((relays?.relays ?? []).map((relay) => [relay.destination, relay]))
-  if (limits.size === 0) return termsOf
-  return (destination) => {
-    const terms = termsOf(destination)
-    const { maxConnections = 0, maxMailsPerMinute = 0 } = limits.get(destination) ?? {}
+  return (key) => {
+    const terms = termsOf(destinationIn(key))
+    const relay = limits.get(key)
+    if (relay !== undefined) {
+      return {
+        ...terms,
+        maxConnections: relay.maxConnections || terms.maxConnections,
+        maxMailsPerMinute: relay.maxMailsPerMinute || terms.maxMailsPerMinute,
+      }
+    }
+    if (parts === undefined || settings.share === 'node' || ownAddresses?.has(addressIn(key) ?? '')) return terms
+    const { maxConnections, maxMailsPerMinute } = terms
     return {
       ...terms,
-      maxConnections: maxConnections || terms.maxConnections,
-      maxMailsPerMinute: maxMailsPerMinute || terms.maxMailsPerMinute,
+      maxConnections: parts.of(maxConnections, key),
+      maxMailsPerMinute: maxMailsPerMinute === null ? null : parts.ofRate(maxMailsPerMinute),
     }
   }
 }

@@ -8,7 +8,7 @@ const ACTIVE_MS = 3_600_000
 /** Divides limited pools (deliveries in progress, DNS lookups) among organizations, so that one whose destinations do not
  *  answer, however many, leaves capacity for others. */
 export class OwnerShares {
-  /** Pool → owner → what it uses. */
+  /** What each owner uses in each pool. */
   readonly #used = new Map<string, Map<string, number>>()
   /** Pool → names of blockers that owners wait for. */
   readonly #waiting = new Map<string, Set<string>>()

@@ -6,7 +6,8 @@ import type { DestinationTerms } from './destination-limits.ts'
  *  halves them, and repeated trouble pauses the destination, longer each time. */
 export interface Reputation {
   readonly destination: string
-  readonly terms: DestinationTerms
+  /** Of this node, now. */
+  terms: DestinationTerms
   level: 'proven' | 'unknown' | 'troubled'
   /** Current limit of connections. */
   limit: number
@@ -38,7 +39,7 @@ export function newReputation(destination: string, terms: DestinationTerms, now:
     destination,
     terms,
     level: 'unknown',
-    limit: Math.min(FIRST_CONNECTIONS, terms.maxConnections),
+    limit: Math.max(1, Math.min(FIRST_CONNECTIONS, terms.maxConnections)),
     underWay: 0,
     run: 0,
     strikes: 0,
@@ -71,7 +72,7 @@ function grow(reputation: Reputation): void {
   reputation.run++
   if (reputation.run < (reputation.lowered === null ? RUN : RUN_AFTER_TROUBLE)) return
   reputation.run = 0
-  reputation.limit = Math.min(reputation.limit + 1, reputation.terms.maxConnections)
+  if (reputation.limit < reputation.terms.maxConnections) reputation.limit++
 }
 
 /** Attempts that were in progress at the same time count as one trouble. */
@@ -87,7 +88,7 @@ function strike(
   if (startedAt < reputation.struckAt) return
   reputation.struckAt = now
   reputation.strikes++
-  reputation.limit = Math.max(1, Math.floor(reputation.limit / 2))
+  reputation.limit = Math.max(1, Math.floor(connectionsOf(reputation) / 2))
   reputation.lowered = { class: outcome.cause.class, at: now }
   if (reputation.strikes < 2) return
   const pauseMs = Math.min(
@@ -97,6 +98,9 @@ function strike(
   )
   reputation.pausedUntil = now + pauseMs
 }
+
+/** Connections that this node may use. */
+export const connectionsOf = ({ limit, terms }: Reputation) => Math.min(limit, terms.maxConnections)
 
 /** True if nothing answered, or the host as a whole refuses mail now (421, 4.7.z, busy). */
 export function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'delivered' | 'bounced' }> {

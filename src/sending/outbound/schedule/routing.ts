@@ -1,8 +1,8 @@
 import { destinationOf, ownerOf, type RelayUse } from '../../../model/delivery.ts'
 import type { Chosen, RelayChoice } from '../relays/relay-choice.ts'
 import type { Sender, Senders } from '../senders/senders.ts'
+import { limitKey } from './destination.ts'
 import type { DestinationRoute } from './destination-routes.ts'
-import { limitKey } from './limit-key.ts'
 
 /** One way to send the mail of a queue: directly from an address, or through a relay. */
 export interface Route {
@@ -14,7 +14,7 @@ export interface Route {
   relay: RelayUse | null
   /** Name of the relay that takes over, or took over, if mail cannot be sent directly. */
   failOver: string | null
-  /** Names the limits that count (limit-key.ts). */
+  /** Names the limits that count (destination.ts). */
   key: string
   owner: string
 }

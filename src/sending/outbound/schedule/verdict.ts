@@ -21,9 +21,10 @@ export interface Verdict {
   isExpired: boolean
 }
 
-/** Outcome, whether a soft bounce was reported before, the result of nextAttempt, and the operator's hard classes →
- *  Verdict. `expired`: given up at the time limit of the message, which says nothing about the address. At the end of
- *  the schedule, a mailbox that stayed full or disabled has its class. Never throws. */
+/** Judges an outcome, with whether a soft bounce was reported before, the result of nextAttempt, and the operator's hard
+ *  classes. If `next` is `expired`, the time limit of the message ended the delivery. This says nothing about the
+ *  address, so the bounce is soft. If the schedule ended it, the bounce is hard where the operator's classes include that
+ *  of the last reply, such as a full or disabled mailbox. Never throws. */
 export function verdictOf(
   outcome: Outcome,
   isSoftBounceReported: boolean,

@@ -1,7 +1,7 @@
 import type { WarmupKey } from '../../../model/warmup.ts'
+import { destinationOfHost } from '../../../net/destination-host.ts'
 import type { Tried } from '../record.ts'
 import type { Ending, Grant } from '../schedule/admission.ts'
-import { destinationOfHost } from '../schedule/destination.ts'
 import { SYSTEM_ADDRESS } from './rests.ts'
 import type { WarmupResult } from './warmups.ts'
 

@@ -46,7 +46,7 @@ export function readPlacement(text: string, dedicatedOf: PoolRules['dedicatedOf'
       const used = addressesOf(queue)
       if (destinationOf(queue) === SANDBOX || used.length === 0) return null
       const first = used.find(({ address }) => isIPv4(address)) ?? used[0]
-      // Of an organization's own addresses, the node of the IPv4 address has the one that most destinations see.
+      // An organization's own addresses may be on several nodes. Most destinations see the IPv4 address, so its node sends.
       const names = first?.pool === DEDICATED ? namesOf([first]) : namesOf(used)
       return names === null ? null : (indexes.get(keyOf(names)) ?? null)
     },

@@ -6,7 +6,7 @@ import type { StoredRests } from './stored-rests.ts'
 import type { WarmupLimits, WarmupState } from './warmups.ts'
 
 /** What one attempt is sent from: one address of each family that the pool has, IPv4 first. The first one names the
- *  limits that count (schedule/limit-key.ts). */
+ *  limits that count (schedule/destination.ts). */
 export type Sender = readonly [SendingAddress, ...SendingAddress[]]
 
 /** Chooses the address for each attempt, once, before its delivery is claimed. */
@@ -44,8 +44,8 @@ export interface AddressUse {
 
 const SYSTEM: readonly [null] = [null]
 
-/** Addresses of each queue, a clock in ms, the rests of an earlier process, and the limits of addresses in warm-up, if there
- *  are any → Senders. */
+/** Creates Senders from the addresses of each queue, a clock in ms, the rests of an earlier process, and the limits of
+ *  addresses in warm-up, if there are any. */
 export function createSenders(
   poolOf: PoolOf,
   now: () => number,

@@ -1,8 +1,8 @@
 import type { Delivery } from '../../../model/delivery.ts'
 import { type DestinationGroup, groupOf } from '../../../model/destination-group.ts'
 import { dayOf } from '../../../model/warmup.ts'
+import { destinationOfHost } from '../../../net/destination-host.ts'
 import type { Store } from '../../../storage/store.ts'
-import { destinationOfHost } from '../schedule/destination.ts'
 
 /** The first complaint about a delivery, received at `at` (ms UTC). */
 export interface FirstComplaint {

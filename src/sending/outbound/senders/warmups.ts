@@ -11,7 +11,7 @@ import {
 } from '../../../model/warmup.ts'
 import { batched } from '../../../os/batched.ts'
 import type { WallClock } from '../../../os/clock.ts'
-import type { Warmups } from '../../../storage/store.ts'
+import type { Store } from '../../../storage/store.ts'
 
 /** Keeps sending addresses in warm-up within their plans (model/warmup.ts). Each mail is counted in the store before its
  *  attempt starts, so a crash may count one too many and never one too few. Nodes that share an address share its counts.
@@ -23,8 +23,8 @@ export interface WarmupLimits {
   reserve(address: string, destination: string, mails: number): void
   /** Counts one of the reserved mails; null: the allowance is used up, as by another node. Rejects as the store. */
   count(address: string, destination: string): Promise<WarmupKey | null>
-  /** How the attempt of a counted mail to the destination ended. Of the group `others`, each destination counts against the
-   *  plan once a day: one that is in trouble, or that a sender runs to hold the address, says nothing about the rest. */
+  /** Records the result of a counted mail's attempt. In the group `others`, each destination counts against the plan once a
+   *  day: a destination in trouble, or one that a sender runs to hold up the address, says nothing about the rest. */
   ended(counted: WarmupKey, destination: string, result: WarmupResult): void
   /** Null: no limit. */
   stateOf(address: string, destination: string): WarmupState | null
@@ -78,7 +78,7 @@ const nameOf = ({ address, group }: Group['key']) => `warm-up ${address} ${group
 
 /** Addresses in warm-up → WarmupLimits that have read nothing yet: until `turn`, nothing may be sent from them. */
 export function createWarmupLimits(options: {
-  store: Warmups
+  store: Store['warmups']
   clock: WallClock
   addresses: readonly { address: string; warmup: Warmup }[]
   onError: (error: unknown) => void

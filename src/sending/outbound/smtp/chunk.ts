@@ -12,8 +12,8 @@ export function isForOneWrite({ extensions }: Session, { sizeBytes }: WireMail):
 }
 
 /** Sends MAIL, RCPT and the whole mail as one chunk in one write, without waiting for a reply: one round trip instead of
- *  two, and 3 % less CPU for a mail of 10 KB. For kept connections only: on a fresh one, a server that drops us before
- *  its first reply must be certain not to have the mail.
+ *  two, and 3 % less CPU for a mail of 10 KB. For kept connections only: on a new one, a server that closes the
+ *  connection before its first reply must not have the mail.
  *
  *  `stale` also if the server closed the connection without any reply. It may then have accepted the mail, if it failed
  *  right after that; it gets the mail again with the same Message-ID. A server that offers CHUNKING and does not know

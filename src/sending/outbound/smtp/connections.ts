@@ -118,7 +118,8 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
         }
       } else session?.dialogue.close()
       deleteEmpty(destination.name, sessions)
-      // If it were free at once, the next mail would leave before the last one is in the journal: a kill would repeat both.
+      // If it were free at once, the next mail would leave before the last one is in the journal. A process that is
+      // killed then would send both again.
       setImmediate(() => semaphore.leave(destination.name))
     },
     closeIdle: (destination) => {

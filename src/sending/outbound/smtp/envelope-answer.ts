@@ -7,9 +7,9 @@ import type { Timeouts } from './timeouts.ts'
 /** Null: the server accepted sender and recipient. `stale`: the kept connection was gone. */
 export type EnvelopeAnswer = Answer | 'stale' | null
 
-/** The replies to a pipelined group that starts with RSET (if the session needs it), MAIL and RCPT → its answer. All
- *  replies arrive in any case; a server that disconnects between them ends the wait with a fault. After a refusal
- *  `closeGroup` reads the replies to the rest of the group; `isOpen` is false if the connection is lost. RFC 2920 §3.1 */
+/** Reads the replies to a pipelined group that starts with RSET (if the session needs it), MAIL and RCPT. All replies
+ *  arrive in any case; a server that disconnects between them ends the wait with a fault. After a refusal `closeGroup`
+ *  reads the replies to the rest of the group; `isOpen` is false if the connection is lost. RFC 2920 §3.1 */
 export async function envelopeAnswerOf(
   session: Session,
   timeouts: Timeouts,

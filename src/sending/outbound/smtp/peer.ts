@@ -19,7 +19,7 @@ export interface Peer {
   login: { user: string; password: string } | null
   /** Name of the relay that this is; absent: a host of the recipient's domain. */
   relay?: string
-  /** Our address and name in EHLO on this connection; absent: as the session's options say. */
+  /** Our address, and our name in EHLO, on this connection; by default those of the session's options. */
   source?: SendingAddress
 }
 

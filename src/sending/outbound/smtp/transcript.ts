@@ -1,3 +1,5 @@
+import { cutText } from '../../../mail/cut-text.ts'
+
 /** The dialogue of one attempt, for support: `12 C: EHLO out.example`, with milliseconds since the attempt started.
  *  Lines are joined only on demand, because most transcripts are never read. */
 export interface Transcript {
@@ -32,7 +34,7 @@ export function createTranscript(nowMs: () => number, maxBytes = 16_384): Transc
 const MAX_LINE = 500
 
 function printable(line: string): string {
-  const cut = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)} …` : line
+  const cut = line.length > MAX_LINE ? `${cutText(line, MAX_LINE)} …` : line
   return CONTROL.test(cut) ? cut.replace(CONTROLS, '?') : cut
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { expectCostUnder } from '../../../../test/support/cpu-cost.ts'
 import { Refusal } from '../../../model/refusal.ts'
-import { renderTemplate } from '../render.ts'
+import { fillTemplate, parseTemplateTexts } from '../render.ts'
 import { compileMjml, loadMjml } from './compile.ts'
 
 const library = await loadMjml()
@@ -56,7 +56,8 @@ describe('MJML', () => {
       { name: '<Ann>', price: 3, attribute: 'x', note: 'n' },
       { name: 'Bob', price: 9, url: 'https://b.example/', attribute: 'y', note: 'm' },
     ]
-    const shown = renderTemplate({ subject: null, html, text: null }, { items, title: 'T', margin: '2px' }).html!
+    const parsed = parseTemplateTexts({ subject: null, html, text: null })
+    const shown = fillTemplate(parsed, { items, title: 'T', margin: '2px' }).html!
     expect(shown.match(/Hi (&lt;Ann&gt; cheap|Bob )/g)).toEqual(['Hi &lt;Ann&gt; cheap', 'Hi Bob '])
     expect(shown.match(/href="[^"]*"/g)).toEqual(['href="https://shop.example/"', 'href="https://b.example/"'])
     expect(shown.match(/<i .>.<\/i>/g)).toEqual(['<i x>n</i>', '<i y>m</i>'])

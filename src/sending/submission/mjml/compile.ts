@@ -1,3 +1,4 @@
+import { cutText } from '../../../mail/cut-text.ts'
 import { invalid, Refusal } from '../../../model/refusal.ts'
 import { MAX_TEXT, parseText, TemplateFault } from '../template-engine.ts'
 import { bundledMjml } from './bundled.ts'
@@ -113,7 +114,7 @@ function costlyValue(tree: MjmlNode): Fault | null {
     const { tagName, line, attributes, children = [] } = node
     const long = Object.entries(attributes).find(([name, value]) => !ADDRESS.test(name) && isLong(value))
     if (long !== undefined) {
-      return { line, message: `${tagName}: ${long[0].slice(0, 40)} is longer than ${MAX_VALUE} characters` }
+      return { line, message: `${tagName}: ${cutText(long[0], 40)} is longer than ${MAX_VALUE} characters` }
     }
     if (tagName === 'mj-font' && !/^[\w -]{1,60}$/.test(String(attributes.name))) {
       return { line, message: 'the name of a font must have 1 to 60 letters, digits, spaces and hyphens' }

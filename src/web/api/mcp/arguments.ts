@@ -2,7 +2,7 @@ import { type FieldFault, invalid } from '../../../model/refusal.ts'
 import type { Operation } from '../operation.ts'
 import type { Params } from '../route-table.ts'
 
-/** Names of the path parameters: `/v1/messages/:message_id` → `['message_id']`. */
+/** Names of the path parameters, such as `['message_id']` of `/v1/messages/:message_id`. */
 export function pathNames({ path }: Operation): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 }

@@ -1,7 +1,7 @@
 import { keysOf } from '../../../os/records.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
-import { errorSchema, MEANING } from '../responses/error.ts'
+import { errorSchema, meaningOf } from '../responses/error.ts'
 import { SESSION_COOKIE } from '../sessions.ts'
 import { pathsOf, refusalResponses } from './paths.ts'
 import { createSchemas, type Json } from './schemas.ts'
@@ -29,8 +29,7 @@ export async function openApiDocument(operations: readonly Operation[], version:
     servers: [{ url: '/', description: 'This server.' }],
     security: [{ apiKey: [] }, { session: [] }],
     tags: tagsOf(operations),
-    paths,
-    webhooks,
+    // Before the operations, because gzip finds a text again within 32 KiB: the meanings of the error codes are above.
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_live_… or svc_test_…', description: KEYS },
@@ -41,11 +40,13 @@ export async function openApiDocument(operations: readonly Operation[], version:
       responses: refusalResponses(operations),
       schemas: Object.fromEntries(Object.entries(schemas.named).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
+    paths,
+    webhooks,
   }
 }
 
 function intro(): string {
-  const errors = keysOf(STATUS_OF).map((code) => `| \`${code}\` | ${STATUS_OF[code]} | ${MEANING[code]} |`)
+  const errors = keysOf(STATUS_OF).map((code) => `| \`${code}\` | ${STATUS_OF[code]} | ${meaningOf(code)} |`)
   return [...INTRO, '', '| Code | Status | Meaning |', '|---|---|---|', ...errors].join('\n')
 }
 

@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../../../model/refusal.ts'
 import { accessWords } from '../access.ts'
 import type { Operation, ResponseShape } from '../operation.ts'
-import { MEANING } from '../responses/error.ts'
+import { meaningOf } from '../responses/error.ts'
 import { exampleId } from '../responses/fields.ts'
 import { refusalsOf } from './errors.ts'
 import type { Json, Schemas } from './schemas.ts'
@@ -55,7 +55,7 @@ function pathParameters({ path }: Operation): Json[] {
 const PATH_PARAMETERS: Record<string, Json> = {
   message_id: { example: exampleId('msg') },
   event_id: { example: exampleId('evt') },
-  domain_id: { example: exampleId('dom') },
+  domain_id: { description: 'ID or name of a domain.', example: exampleId('dom') },
   key_id: { example: exampleId('key') },
   webhook_id: { example: exampleId('whk') },
   delivery_id: { example: exampleId('whd') },
@@ -164,7 +164,7 @@ function refusal(status: number, codes: readonly RefusalReason[]): Json {
   const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
   const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, narrowed] }
   return {
-    description: codes.map((code) => `\`${code}\`: ${MEANING[code]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
     headers: headerRefs(refusalHeaders(status)),
     content: { 'application/json': { schema } },
   }

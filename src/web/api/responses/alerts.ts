@@ -22,6 +22,7 @@ const alert = z
     raised_at: timeOrNull,
     last_seen_at: time,
     resolved_at: timeOrNull,
+    silenced_until: timeOrNull.describe('Channels get no notices until then; null: not silenced.'),
   })
   .meta({ id: 'Alert' })
 
@@ -37,28 +38,33 @@ const channel = z
   })
   .meta({ id: 'AlertChannel' })
 
+const EXAMPLE = {
+  id: exampleId('alr'),
+  kind: 'disk',
+  subject: null,
+  node: null,
+  severity: 'critical',
+  state: 'firing',
+  title: 'Disk space is low',
+  message: '150 MB free; new mail is rejected below 200 MB',
+  advice: 'Free space under /var/lib/postrider, or reduce retention_days of the plans.',
+  raised_at: EXAMPLE_TIME,
+  last_seen_at: EXAMPLE_TIME,
+  resolved_at: null,
+  silenced_until: null,
+}
+
+export const alertResponses: ResponseShape[] = [
+  { status: 200, description: 'The alert.', schema: alert, example: { ...EXAMPLE, silenced_until: EXAMPLE_TIME } },
+]
+
 export const alertListResponses: ResponseShape[] = [
   {
     status: 200,
     description: 'Firing alerts, then the last ones that ended; and all channels.',
     schema: z.strictObject({ data: z.array(alert), channels: z.array(channel) }).meta({ id: 'Alerts' }),
     example: {
-      data: [
-        {
-          id: exampleId('alr'),
-          kind: 'disk',
-          subject: null,
-          node: null,
-          severity: 'critical',
-          state: 'firing',
-          title: 'Disk space is low',
-          message: '150 MB free; new mail is rejected below 200 MB',
-          advice: 'Free space under /var/lib/postrider, or reduce retention_days of the plans.',
-          raised_at: EXAMPLE_TIME,
-          last_seen_at: EXAMPLE_TIME,
-          resolved_at: null,
-        },
-      ],
+      data: [EXAMPLE],
       channels: [
         {
           name: 'on-call',

@@ -52,6 +52,7 @@ export const contentResponses: ResponseShape[] = [
 export function ofPart(contentType: string, description: string): ResponseShape {
   return { status: 200, description, schema: z.string(), example: '', contentType }
 }
+export const attachmentResponse = ofPart('application/octet-stream', 'The bytes of the attachment, whatever its type.')
 export const contentDeletedResponses = [
   deletedShape('msg', 'The content is deleted. The message and its events remain.'),
 ]

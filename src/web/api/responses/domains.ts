@@ -13,6 +13,9 @@ const domain = z
       .string()
       .nullable()
       .describe('Explains the status, for example a missing ownership record or a claim by another organization.'),
+    sends_live: z
+      .boolean()
+      .describe('Whether the server sends live mail from the domain now. Test mail needs no DNS records.'),
     proved_by: z
       .enum(['dkim', 'txt'])
       .nullable()
@@ -25,6 +28,7 @@ const domain = z
     created_at: time,
     verified_at: timeOrNull,
     last_checked_at: timeOrNull,
+    next_check_at: timeOrNull.describe('When the server checks the DNS records again. Null: only on request.'),
     dkim: z.array(
       z.strictObject({
         selector: z.string(),
@@ -34,7 +38,7 @@ const domain = z
       }),
     ),
     next_dkim_rotation_at: timeOrNull.describe(
-      'When the server makes new DKIM keys by itself. Null while new keys wait for DNS, and for domains whose selectors are not CNAME records to the server’s zone.',
+      'When the server makes new DKIM keys by itself. Null while new keys wait for DNS, and for domains whose keys it does not publish. It publishes keys behind CNAME records to its zone, and at its DNS provider.',
     ),
     return_path_host: z.string(),
     tracking: z.strictObject({
@@ -76,11 +80,13 @@ const example = {
   name: 'example.com',
   status: 'pending',
   detail: null,
+  sends_live: false,
   proved_by: null,
   proof_missing_since: null,
   created_at: EXAMPLE_TIME,
   verified_at: null,
   last_checked_at: null,
+  next_check_at: null,
   dkim: [{ selector: 'pr2611pwt83re', algorithm: 'ed25519-sha256', state: 'active', created_at: EXAMPLE_TIME }],
   next_dkim_rotation_at: null,
   return_path_host: 'bounces.example.com',

@@ -96,6 +96,15 @@ const ofMessage = z
         bounce_class: z.string().nullable(),
         rule: z.string().nullable(),
         ...facts,
+        replies: z
+          .array(
+            z.strictObject({
+              inbound_message_id: id('inb').nullable().describe('Null for the sandbox.'),
+              from: z.string().describe('Address in the header of the reply; empty if absent.'),
+              replied_at: time,
+            }),
+          )
+          .describe('Replies of people, newest first, from the 50 newest to the message.'),
       }),
     ),
   })
@@ -146,13 +155,14 @@ export const messageExplainedResponses: ResponseShape[] = [
         {
           email: 'ann@customer.example',
           type: 'to',
-          explanation: ['The recipient’s server mx.customer.example accepted the message at attempt 1.'],
+          explanation: ['The recipient’s server mx.customer.example accepted the message on the first attempt.'],
           ...stateExample,
           bounce_class: null,
           rule: null,
           ...factsExample,
           mx_hosts: null,
           tls_policy: null,
+          replies: [{ inbound_message_id: exampleId('inb'), from: 'ann@customer.example', replied_at: EXAMPLE_TIME }],
         },
       ],
     },

@@ -21,6 +21,7 @@ const COUNTED = [
   'unsubscribed',
   'complained',
   'suppressed',
+  'replied',
 ] as const
 const RATES = ['delivery_rate', 'bounce_rate', 'complaint_rate', 'open_rate', 'click_rate'] as const
 
@@ -44,7 +45,7 @@ export const statsResponses: ResponseShape[] = [
         groups: z
           .array(
             z.strictObject({
-              key: z.string().describe('Value of the filter `domain_id`, `tag` or `stream` for this group.'),
+              key: z.string().describe('ID of the domain or template, tag, stream, or provider.'),
               name: z.string().nullable().describe('Null for a domain that was removed.'),
               ...counts,
               ...rates,
@@ -57,7 +58,9 @@ export const statsResponses: ResponseShape[] = [
         other: sums
           .nullable()
           .optional()
-          .describe('Only with `group_by`: sum of the groups beyond 100; null without any.'),
+          .describe(
+            'Only with `group_by`: sum of the groups beyond 100, and of recipients without a provider; null without any.',
+          ),
       })
       .meta({ id: 'Stats' }),
     example: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ResponseShape } from '../operation.ts'
 import { ofPart } from './content.ts'
-import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
+import { count, EXAMPLE_TIME, exampleId, id, metadata, pageShape, time, timeOrNull } from './fields.ts'
 import { postAttempt, postAttemptExample } from './webhooks.ts'
 
 /** Responses of `/v1/inbound-messages`, and the payload of a webhook route. */
@@ -25,6 +25,41 @@ const headers = z
   .record(z.string(), z.string())
   .describe('Header names in lower case. Repeated headers are joined with line breaks.')
 
+const replyFields = {
+  reply_text: z
+    .string()
+    .nullable()
+    .describe(
+      'What the author of an answer wrote, without quotes and signature; the whole text where that is not certain. Null for mail that does not answer another one, and for automatic mail.',
+    ),
+  reply_html: z.string().nullable().describe('The same in HTML; null if it cannot be cut safely.'),
+  in_reply_to: z
+    .strictObject({
+      message_id: id('msg'),
+      to: z.string().describe('Recipient of that message.'),
+      subject: z.string(),
+      tags: z.array(z.string()),
+      metadata,
+      sent_at: time,
+    })
+    .nullable()
+    .describe('The message of this organization that the mail answers; null if there is none, or it was removed.'),
+  auto_submitted: z.boolean().describe('True for auto-replies, bounces and mail of lists.'),
+}
+const replyExample = {
+  reply_text: 'Hello?',
+  reply_html: null,
+  in_reply_to: {
+    message_id: exampleId('msg'),
+    to: 'bob@customer.example',
+    subject: 'Your order',
+    tags: ['orders'],
+    metadata: { order: '1001' },
+    sent_at: EXAMPLE_TIME,
+  },
+  auto_submitted: false,
+}
+
 const messageFields = {
   id: id('inb'),
   route_id: id('rte').nullable().describe('Null for mail to `postmaster` or `abuse` that matches no route.'),
@@ -34,7 +69,7 @@ const messageFields = {
   from: z.string().describe('Address in the From header; empty if there is none.'),
   to: z.array(z.string()).describe('Envelope recipients that the route matched.'),
   subject: z.string(),
-  message_id: z.string(),
+  message_id: z.string().describe('The Message-ID header, not an ID of the API; empty if there is none.'),
   return_path: z.string(),
   sender_ip: z.string(),
   helo: z.string(),
@@ -62,6 +97,7 @@ const wholeMessage = z
     html_body: z.string().nullable(),
     headers: headers.nullable(),
     attachments: identifiedAttachments.nullable(),
+    ...replyFields,
   })
   .meta({ id: 'WholeInboundMessage' })
 const messageExample = {
@@ -124,6 +160,7 @@ export const inboundResponses: ResponseShape[] = [
       ...messageExample,
       ...contentExample,
       attachments: contentExample.attachments.map((each) => ({ ...each, content_id: null })),
+      ...replyExample,
     },
   },
 ]
@@ -147,7 +184,9 @@ export const inboundReceived = z
     from: z.string(),
     to: z.array(z.string()),
     subject: z.string(),
-    message_id: z.string(),
+    message_id: z
+      .string()
+      .describe('The Message-ID header; empty if there is none. `X-Inbound-Message-Id` has the ID for the API.'),
     text_body: z.string(),
     html_body: z.string(),
     headers,
@@ -158,6 +197,10 @@ export const inboundReceived = z
       .describe('With `include_attachments`: base64 content, in the order of `attachments`.'),
     ...verdicts,
     sender_ip: z.string(),
+    reply_text: replyFields.reply_text.optional(),
+    reply_html: replyFields.reply_html.optional(),
+    in_reply_to: replyFields.in_reply_to.optional(),
+    auto_submitted: replyFields.auto_submitted.optional(),
   })
   .meta({ id: 'InboundReceived' })
 export const inboundReceivedExample = {
@@ -170,4 +213,5 @@ export const inboundReceivedExample = {
   ...contentExample,
   ...verdictsExample,
   sender_ip: '192.0.2.7',
+  ...replyExample,
 }

@@ -20,6 +20,7 @@ const fields = {
       config: z.strictObject({
         url: z.string(),
         include_attachments: z.boolean(),
+        replies: z.boolean(),
         header_names: z.array(z.string()).describe('Names of the additional headers; the values are never shown.'),
       }),
     }),
@@ -59,7 +60,7 @@ const routeExample = {
   domain: 'example.com',
   action: {
     type: 'webhook',
-    config: { url: 'https://hooks.example.com/inbound', include_attachments: false, header_names: [] },
+    config: { url: 'https://hooks.example.com/inbound', include_attachments: false, replies: true, header_names: [] },
   },
   authentication: 'none',
   enabled: true,

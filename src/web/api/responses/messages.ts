@@ -58,15 +58,22 @@ const message = z
     mode,
     status,
     from: z.string(),
-    to: asSent.describe('The `To` addresses as submitted, with display names.'),
+    to: asSent.describe(
+      'The `To` addresses as submitted, with display names: a string or a list, like the request. `recipients` is always a list.',
+    ),
     cc: asSent,
     bcc: asSent,
     reply_to: asSent,
+    replies: id('rte').nullable().describe('The inbound route that receives the answers.'),
     subject: z.string(),
     tags: z.array(z.string()),
     metadata,
     template_id: z.string().nullable(),
     domain_id: id('dom'),
+    key_id: z
+      .string()
+      .nullable()
+      .describe('The API key, user or `operator` that sent it; null: an inbound route forwarded it.'),
     size_bytes: count.describe(
       'The submitted content: subject, html, text and attachments as base64. For SMTP submissions, the whole message.',
     ),
@@ -87,11 +94,13 @@ const messageExample = {
   cc: null,
   bcc: null,
   reply_to: null,
+  replies: null,
   subject: 'Your order',
   tags: ['orders'],
   metadata: { order: '1001' },
   template_id: null,
   domain_id: exampleId('dom'),
+  key_id: exampleId('key'),
   size_bytes: 1482,
   message_id_header: '<01m7ykx6js1zy8zpzy8z8cwhzy@example.com>',
   created_at: EXAMPLE_TIME,

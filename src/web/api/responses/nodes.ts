@@ -14,7 +14,6 @@ const node = z
       .describe(
         '`draining`: other nodes take over its work. `silent`: no contact with the database for two seconds. `ended`: it has stopped, or other nodes ended it.',
       ),
-    slots: count.describe('Its part of destinations, webhooks and routes, of 256.'),
     in_progress: count.describe('Attempts in progress.'),
     started_at: time,
     seen_at: time,
@@ -53,7 +52,6 @@ export const nodeResponses: ResponseShape[] = [
           hostname: 'mx1.example.com',
           version: '1.4.0',
           state: 'active',
-          slots: 128,
           in_progress: 3,
           started_at: EXAMPLE_TIME,
           seen_at: EXAMPLE_TIME,

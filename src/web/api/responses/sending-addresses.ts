@@ -44,8 +44,8 @@ const address = z
     ptr: z.string().nullable().describe('Name that the address resolves to.'),
     forward_confirmed: z.boolean().describe('Whether the PTR name is `hostname` and resolves back to the address.'),
     blocklists: z.array(z.string()).nullable().describe('Blocklists that contain it; null: not asked.'),
-    attempts: count.describe('Since the start of the node.'),
-    delivered: count,
+    attempts: count.describe('In this hour and the 23 before.'),
+    delivered: count.describe('Attempts of that time that the destination accepted.'),
     resting: z
       .array(z.strictObject({ site: z.string(), because: z.string(), until: time }))
       .describe('Destinations that block the address, with the rule of the reply.'),

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { ROLES } from '../../../model/user.ts'
 import type { ResponseShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
+import {
+  count,
+  deletedShape,
+  EXAMPLE_LATER,
+  EXAMPLE_TIME,
+  exampleId,
+  id,
+  pageShape,
+  time,
+  timeOrNull,
+} from './fields.ts'
 import { sessionResponses } from './sessions.ts'
 import { mailFields, mailRecord } from './user-mail.ts'
 
@@ -25,6 +35,8 @@ const user = z
     awaiting: z
       .strictObject(grants)
       .describe('Granted, and in effect once the address is verified. The user then signs in again.'),
+    two_step: z.boolean().describe('Sign-in with a password also needs a code from an app.'),
+    passkeys: count.describe('How many passkeys the user can sign in with.'),
     created_at: time,
     last_seen_at: timeOrNull.describe('Accurate to one minute.'),
     disabled_at: timeOrNull,
@@ -38,6 +50,8 @@ const example = {
   is_operator: false,
   roles: [{ organization_id: exampleId('org'), role: 'developer' }],
   awaiting: { is_operator: false, roles: [] },
+  two_step: true,
+  passkeys: 1,
   created_at: EXAMPLE_TIME,
   last_seen_at: EXAMPLE_LATER,
   disabled_at: null,

@@ -1,10 +1,19 @@
 import { z } from 'zod'
-import { type Alert, type AlertSeverity, adviceFor, alertTitle, type ChannelRecord } from '../../../model/alert.ts'
+import {
+  type Alert,
+  type AlertSeverity,
+  adviceFor,
+  alertTitle,
+  type ChannelRecord,
+  MOST_SILENT_HOURS,
+  silencedUntil,
+} from '../../../model/alert.ts'
 import { iso } from '../../../model/event.ts'
+import { Refusal } from '../../../model/refusal.ts'
 import type { MintId } from '../../../os/ids.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
-import { type Operation, operation } from '../operation.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
 
 /** A configured channel. */
 interface Channel {
@@ -15,6 +24,7 @@ interface Channel {
   tell: (telling: { test: string }) => Promise<{ error: string | null; durationMs: number }>
 }
 
+const HOUR_MS = 3_600_000
 const MOST_FIRING = 200
 const MOST_ENDED = 50
 
@@ -27,6 +37,11 @@ export function alertOperations(deps: {
 }): Operation[] {
   const { alertChannels: channels, mintId } = deps
   const { alerts } = deps.store
+  const load = async ({ params }: Call): Promise<Alert> => {
+    const alert = await alerts.get(params.alert_id ?? '')
+    if (alert === null) throw new Refusal('not_found', 'No such alert. Check the ID.')
+    return alert
+  }
   return [
     operation({
       id: 'alerts_list',
@@ -37,16 +52,50 @@ export function alertOperations(deps: {
       summary: 'List alerts and their channels',
       description: `Firing alerts, critical ones first, at most ${MOST_FIRING}; then the last ${MOST_ENDED} that ended. Without channels in the configuration, both lists are empty.`,
       responses: async () => (await import('../responses/alerts.ts')).alertListResponses,
-      async handle() {
+      async handle({ now }) {
         if (channels.length === 0) return { status: 200, body: { data: [], channels: [] } }
-        const [open, ended, records] = await Promise.all([alerts.open(), alerts.ended(MOST_ENDED), alerts.channels()])
+        const [open, ended, records, silences] = await Promise.all([
+          alerts.open(),
+          alerts.ended(MOST_ENDED),
+          alerts.channels(),
+          alerts.silences(now),
+        ])
         const firing = open.filter(({ state }) => state === 'firing').toSorted(byUrgency)
-        const data = [...firing.slice(0, MOST_FIRING), ...ended].map(alertRecord)
+        const data = [...firing.slice(0, MOST_FIRING), ...ended].map((alert) =>
+          alertRecord(alert, silencedUntil(alert, silences, now)),
+        )
         const recordOf = (name: string) => records.find(({ channel }) => channel === name)
         return {
           status: 200,
           body: { data, channels: channels.map((each) => channelRecord(each, recordOf(each.name))) },
         }
+      },
+    }),
+    operation({
+      id: 'alerts_silence',
+      method: 'POST',
+      path: '/v1/alerts/:alert_id/silence',
+      tag: 'Operator',
+      access: OPERATOR,
+      summary: 'Silence an alert',
+      description: `Channels get no notices about the problem until the silence ends, even if the problem ends and begins again. Channels that received its beginning receive its end. The silence of a warning ends when the alert becomes critical. If the alert still fires when the silence ends, channels that did not receive it receive it then. \`hours: 0\` ends the silence.`,
+      responses: async () => (await import('../responses/alerts.ts')).alertResponses,
+      example: { hours: 24 },
+      body: z.strictObject({
+        hours: z
+          .int()
+          .min(0)
+          .max(MOST_SILENT_HOURS)
+          .default(24)
+          .describe('From now on. It replaces an earlier silence.'),
+      }),
+      bodyOptional: true,
+      load,
+      async handle({ resource: alert, body: { hours }, now }) {
+        const { kind, subject, node, severity } = alert
+        const until = now + hours * HOUR_MS
+        await alerts.silence({ kind, subject, node, severity, until }, now)
+        return { status: 200, body: alertRecord(alert, hours === 0 ? null : until) }
       },
     }),
     operation({
@@ -83,8 +132,8 @@ function byUrgency(one: Alert, other: Alert): number {
   return (other.raisedAt ?? 0) - (one.raisedAt ?? 0)
 }
 
-/** Alert → its JSON record. */
-export function alertRecord(alert: Alert) {
+/** Alert, and until when it is silenced (ms UTC), → its JSON record. */
+export function alertRecord(alert: Alert, silentUntil: number | null) {
   const { id, kind, subject, node, severity, state, message, raisedAt, lastSeenAt, resolvedAt } = alert
   return {
     id,
@@ -99,6 +148,7 @@ export function alertRecord(alert: Alert) {
     raised_at: timeOrNull(raisedAt),
     last_seen_at: iso(lastSeenAt),
     resolved_at: timeOrNull(resolvedAt),
+    silenced_until: timeOrNull(silentUntil),
   }
 }
 

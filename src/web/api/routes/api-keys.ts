@@ -42,7 +42,7 @@ const allowedNetworks = z
   )
 const createBody = z.strictObject({
   name: label(100),
-  domain_id: z.string().describe('The domain the key sends from.'),
+  domain_id: z.string().describe('ID or name of the domain the key sends from.'),
   permissions: z
     .array(z.enum(PERMISSIONS))
     .min(1)
@@ -209,7 +209,7 @@ export function apiKeyOperations(deps: {
       access: GRANT,
       summary: 'Rotate an API key',
       description:
-        'Creates a new key with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.',
+        'Creates a new key (201) with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.',
       responses: async () => (await import('../responses/api-keys.ts')).apiKeyRotatedResponses,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { grace_period_minutes: 60 },

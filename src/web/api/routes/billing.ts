@@ -84,7 +84,8 @@ export function billingOperations(deps: {
       tag: 'Plan',
       access: rule('read', 'viewer', 'test_records', 'organization'),
       summary: 'Retrieve the plan and this month’s usage',
-      description: 'A limit of -1 means unlimited.',
+      description:
+        'A limit of -1 means unlimited. Every role can read it; `GET /v1/billing` adds past months and the plans to choose from, for owners.',
       responses: async () => (await import('../responses/plan.ts')).usageResponses,
       handle: async ({ key, organizationId, now }) => ({
         status: 200,

@@ -14,6 +14,9 @@ export interface Content {
   locale?: string | null | undefined
   headers?: readonly [string, string][] | null | undefined
   unsubscribe?: boolean | null | undefined
+  reply_to?: { mailboxes: readonly unknown[] } | null | undefined
+  replies?: string | null | undefined
+  reply_to_name?: string | null | undefined
 }
 
 /** The message has its own content, or a template. */
@@ -44,6 +47,16 @@ export function hasUseForLocale({ locale, template_id }: Content): boolean {
 /** The message has Postrider's unsubscribe headers, or its own. */
 export function hasOneUnsubscribe({ headers, unsubscribe }: Content): boolean {
   return unsubscribe === false || !headers?.some(([name]) => isUnsubscribeHeader(name))
+}
+
+/** The message has answers sent to a route, or to addresses of its own. */
+export function hasOneReplyAddress({ replies, reply_to }: Content): boolean {
+  return !replies || !reply_to?.mailboxes.length
+}
+
+/** The message has no name for its reply addresses, or a route. */
+export function hasUseForReplyName({ replies, reply_to_name }: Content): boolean {
+  return !reply_to_name || Boolean(replies)
 }
 
 /** The message has at most MAX_RECIPIENTS recipients without duplicates. Counts before it looks for duplicates, which
@@ -80,6 +93,16 @@ export const RULES = {
     path: ['headers', 'List-Unsubscribe'],
     error: 'is set by Postrider unless unsubscribe is false',
     when: isFree('headers', 'unsubscribe'),
+  },
+  oneReplyAddress: {
+    path: ['replies'],
+    error: 'cannot be combined with reply_to',
+    when: isFree('replies', 'reply_to'),
+  },
+  replyName: {
+    path: ['reply_to_name'],
+    error: 'requires replies',
+    when: isFree('reply_to_name', 'replies'),
   },
   recipients: {
     path: ['to'],

@@ -43,7 +43,8 @@ export function domainKeys({
      *  while both pairs of selectors in a delegated zone are in use. */
     async rotate(resource: Domain, now: number): Promise<void> {
       if (isRotating(resource)) throw rotating()
-      const domain = await withoutEnded(resource, now)
+      // Only in a zone do they keep selectors from new ones. Elsewhere maintenance removes them, at the provider first.
+      const domain = zone === null ? resource : await withoutEnded(resource, now)
       const freeAt = zone === null || freeStem(domain) !== null ? null : nextFreeStemAt(domain, maxAgeMs)
       if (freeAt !== null) throw tooSoon(freeAt)
       const keys = await mintDkimKeys('pending', now, random, stemFor(domain))

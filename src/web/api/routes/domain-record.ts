@@ -2,7 +2,7 @@ import type { OwnMtaSts } from '../../../domains/mta-sts.ts'
 import { ownershipDetail } from '../../../domains/ownership.ts'
 import { dnsRecords, findingOf } from '../../../domains/records.ts'
 import { nextRotationAt } from '../../../domains/rotation.ts'
-import type { Domain } from '../../../model/domain.ts'
+import { type Domain, isReadyToSend } from '../../../model/domain.ts'
 import { iso } from '../../../model/event.ts'
 
 /** What this server publishes for a domain. */
@@ -13,8 +13,12 @@ export interface Published {
   sendingAddresses: readonly string[]
   /** The zone delegated to this server, or null. */
   zone: string | null
+  /** Zones that this server changes at their provider. */
+  providerZones: readonly string[]
   /** Interval of DKIM rotation (ms); 0 = never by itself. */
   rotateEveryMs: number
+  /** Config `sending.require_verified_domain`: false, on one's own machine, lets every domain send. */
+  requireVerified: boolean
 }
 
 /** A domain → its record in responses, with the DNS records to publish and what the last check found. */
@@ -26,18 +30,20 @@ export function domainRecord(domain: Domain, us: Published, now: number) {
     name: domain.name,
     status: domain.status,
     detail: ownershipDetail(domain),
+    sends_live: isReadyToSend(domain) || !us.requireVerified,
     proved_by: domain.provedBy,
     proof_missing_since: domain.status === 'verified' ? time(domain.missingSince) : null,
     created_at: iso(domain.createdAt),
     verified_at: time(domain.verifiedAt),
     last_checked_at: time(domain.lastCheckedAt),
+    next_check_at: time(domain.nextCheckAt),
     dkim: domain.dkim.map(({ selector, algorithm, state, createdAt }) => ({
       selector,
       algorithm,
       state,
       created_at: iso(createdAt),
     })),
-    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now)),
+    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now, us.providerZones)),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
     dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {

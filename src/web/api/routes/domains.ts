@@ -66,7 +66,7 @@ export function domainOperations(deps: {
 }): Operation[] {
   const { store, random, mintId, clock, resolver, config } = deps
   const { hostname } = config
-  const { zone } = config.dns
+  const { zone, providerZones } = config.dns
   const serverNames = serverNamesOf(config)
   /** If false, unverified domains count as verified. */
   const requireVerified = config.sending.requireVerifiedDomain
@@ -76,7 +76,9 @@ export function domainOperations(deps: {
     mtaSts: publishedMtaSts(config),
     sendingAddresses: config.sending.addresses.map(({ address }) => address),
     zone,
-    rotateEveryMs: zone === null ? 0 : config.dkim.rotateEveryDays * DAY_MS,
+    providerZones,
+    rotateEveryMs: zone === null && providerZones.length === 0 ? 0 : config.dkim.rotateEveryDays * DAY_MS,
+    requireVerified,
   }
   const dkim = domainKeys({ store, random, zone, maxAgeMs: 1000 * config.delivery.maxAgeSeconds })
   const onChange = () => deps.notify('domains')
@@ -193,7 +195,7 @@ export function domainOperations(deps: {
         if (tracking.host !== resource.tracking.host && tracking.host !== null) {
           await requireFree({ ...resource, tracking }, true, 'tracking.host')
         }
-        const result = await store.domains.setTracking(resource.id, tracking)
+        const result = await store.domains.setTracking(resource.id, change)
         if (result === 'conflict') throw taken('tracking.host')
         onChange()
         return reread(resource, now)

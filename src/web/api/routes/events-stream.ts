@@ -6,7 +6,7 @@ import { isOneOf } from '../../../os/records.ts'
 import type { Store } from '../../../storage/store.ts'
 import { rule } from '../access.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { characters } from '../schema.ts'
+import { characters, domainIdOrName } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -33,7 +33,7 @@ const types = z
 const query = z.strictObject({
   types,
   message_id: characters(200).optional(),
-  domain_id: characters(200).optional(),
+  domain_id: domainIdOrName.optional(),
   mode: z.enum(['live', 'test']).optional(),
   after: characters(200).optional().describe('Start after this event; empty = start with the oldest stored event.'),
 })
@@ -101,7 +101,7 @@ export function eventStreamOperation(deps: {
 
 type Asked = Pick<Call, 'organizationId' | 'headers'> & { query: z.output<typeof query> }
 
-const OLDEST: Start = { id: null, place: 0 }
+const OLDEST: Start = { id: null, place: '' }
 
 const lastSeen = (headers: Headers) => headers.get('last-event-id')?.trim() || null
 

@@ -7,7 +7,7 @@ import type { Store } from '../../../storage/store.ts'
 import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedCursor, feedResponse, pageRequest, pageResponse } from '../page.ts'
-import { characters, eventType, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, domainIdOrName, eventType, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireWithin, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -21,7 +21,7 @@ const listQuery = z.strictObject({
     .describe('Lists events after this one, oldest first; empty = from the oldest stored event.'),
   type: eventType.optional().meta({ example: 'message.bounced' }),
   message_id: z.string().optional(),
-  domain_id: z.string().optional(),
+  domain_id: domainIdOrName.optional(),
   mode: z.enum(['live', 'test']).optional(),
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ApiKey } from '../../../model/api-key.ts'
 import { type Attempt, type Delivery, queueOf } from '../../../model/delivery.ts'
 import { iso } from '../../../model/event.ts'
-import { isFinal, type Message, type Mode, TRANSACTIONAL } from '../../../model/message.ts'
+import { ANY_MESSAGE, isFinal, type Message, type Mode, TRANSACTIONAL } from '../../../model/message.ts'
 import type { Refusal } from '../../../model/refusal.ts'
 import type { Report } from '../../../model/report.ts'
 import { suppressionKey } from '../../../model/suppression.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../../sending/outbound/explain.ts'
 import type { RouteShown } from '../../../sending/outbound/schedule/route.ts'
 import type { WarmupState } from '../../../sending/outbound/senders/warmups.ts'
-import type { SendingEligibility } from '../../../sending/submission/sending-eligibility.ts'
+import type { SendingRules } from '../../../sending/submission/sending-rules.ts'
 import { requireStream, type SendingConfig } from '../../../sending/submission/streams.ts'
 import type { Store } from '../../../storage/store.ts'
 import { rule } from '../access.ts'
@@ -34,14 +34,14 @@ export interface ExplainDeps {
   /** Current state of a destination; null if this process delivers no mail. */
   destinationState: (destination: string, queue: string) => Known['destination']
   /** Checks whether the key's domain can send now. */
-  sendingEligibility: SendingEligibility
+  rules: SendingRules
   settings: Known['settings'] & { hasSeveralWays: boolean; sending: Pick<SendingConfig, 'streams'> }
 }
 
 /** The operations of `/v1/explain` and `/v1/messages/…/explain`: the state of mail and its next step, as sentences and
  *  as data. */
 export function explainOperations(deps: ExplainDeps): Operation[] {
-  const { store, routeTo, destinationState, sendingEligibility, settings } = deps
+  const { store, routeTo, destinationState, rules, settings } = deps
 
   /** The facts that explain delivery to an address by mail of the sender's stream. Includes suppressions of its domain and
    *  of its whole organization, in these modes. `route` is null if no attempt follows. */
@@ -106,7 +106,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
             call.now,
             isTest ? ['test'] : ['live'],
           ),
-          isTest ? null : sendingEligibility(call.key, call.now),
+          isTest ? null : rules.refusalOf(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.route?.kind === 'nowhere' && facts.route.isFinal)
         const body = {
@@ -150,6 +150,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         )
         const isHeld = await store.held.isHeld(message.id)
         const endings = await endingsOf(message, deliveries, store)
+        const replies = await repliesTo(message, store)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const route = (open.includes(delivery) && routes.get(delivery.queue)) || null
@@ -158,11 +159,12 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
             const facts = await known(delivery.email, sender, route, now, modesOf(message, key))
             const own = attempts.flatMap(({ email, attempt }) => (email === delivery.email ? [attempt] : []))
             const last = own.at(-1) ?? null
-            const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), {
+            const told = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), {
               ...facts,
               ended: endings.get(delivery.email) ?? null,
               ...(settings.hasSeveralWays && { attempts: own }),
             })
+            const words = withReplies(told, replies.get(delivery.email) ?? [])
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
             return waits ? { ...words, explanation: [HELD] } : words
           }),
@@ -173,7 +175,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
   ]
 
   async function lastMessage(to: string, scope: Scope) {
-    const { records } = await store.messages.list({ ...ANY, ...scope, to }, { limit: 1, after: null })
+    const { records } = await store.messages.list({ ...ANY_MESSAGE, ...scope, to }, { limit: 1, after: null })
     const message = records[0]
     if (message === undefined) return null
     const deliveries = await store.messages.deliveries(message.id)
@@ -202,6 +204,36 @@ async function endingsOf(
   )
 }
 
+interface Reply {
+  inbound_message_id: string | null
+  from: string
+  replied_at: string
+}
+
+/** Message → its newest replies by recipient, newest first. */
+async function repliesTo(
+  { id: messageId, organizationId }: Message,
+  { events }: Pick<Store, 'events'>,
+): Promise<Map<string, Reply[]>> {
+  const filter = { organizationId, messageId, type: 'message.replied', domainId: null, mode: null } as const
+  const all = { ...filter, createdAfter: null, createdBefore: null }
+  const { records } = await events.list(all, { limit: SHOWN_REPLIES, after: null })
+  const replies = records.map(({ body }) => JSON.parse(body).data)
+  return Map.groupBy(replies, ({ to }): string => to)
+}
+
+/** The sentence about replies has no text of theirs: strangers write it. */
+function withReplies<T extends { explanation: string[] }>(told: T, own: readonly Reply[]) {
+  const replies = own.map(({ inbound_message_id, from, replied_at }) => ({ inbound_message_id, from, replied_at }))
+  const [newest] = replies
+  if (newest === undefined) return { ...told, replies }
+  const count = replies.length === 1 ? 'A reply arrived' : `${replies.length} replies arrived, the last one`
+  return { ...told, explanation: [...told.explanation, `${count} at ${newest.replied_at}.`], replies }
+}
+
+/** Of a message to all its recipients. */
+const SHOWN_REPLIES = 50
+
 /** Modes of the suppressions that apply to a message: both for a test message. A test key sees only test
  *  suppressions. */
 function modesOf({ mode }: Message, key: ApiKey): Mode[] {
@@ -216,20 +248,6 @@ const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1)
 
 function refusedNow({ reason, message }: Refusal): string {
   return `Postrider currently accepts no message from this domain (${reason}): ${message.replace(/\.$/, '')}.`
-}
-
-const ANY = {
-  createdAfter: null,
-  createdBefore: null,
-  status: null,
-  from: null,
-  subject: null,
-  tag: null,
-  metadata: [],
-  templateId: null,
-  domainId: null,
-  mode: null,
-  text: null,
 }
 
 /** The report that bounced a recipient after the remote server had accepted the message; null if there is none. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../../../model/event.ts'
+import { checkRecord } from '../../../operating/health/check.ts'
 import type { Health, HealthWatch } from '../../../operating/health/watch.ts'
 import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -41,5 +42,5 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
 
 function toWire(found: Health | null) {
   if (found === null) return { checked_at: null, ok: null, checks: [] }
-  return { checked_at: iso(found.checkedAt), ok: found.hasNoFailure, checks: found.checks }
+  return { checked_at: iso(found.checkedAt), ok: found.hasNoFailure, checks: found.checks.map(checkRecord) }
 }

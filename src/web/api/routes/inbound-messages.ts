@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { replyFields } from '../../../events/webhooks/inbound-payload.ts'
 import { unpackParsed, unpackRaw } from '../../../mail/inbound-content.ts'
 import type { InboundMessage } from '../../../model/inbound-message.ts'
 import { FIXED_LIMITS } from '../../../model/limits.ts'
@@ -12,22 +13,33 @@ import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
-import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
-import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
+import { characters, domainIdOrName, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { isWithin, NO_RECORDS, narrowed, requireLive, type Scope, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
-import { rawAnswer } from './raw-mail.ts'
+import { type AttachmentOf, attachmentAnswer, placeOf, rawAnswer } from './raw-mail.ts'
 
 export interface InboundMessageDeps {
   store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
   mintId: MintId
   notify: Notify
+  inboundAttachment: AttachmentOf
 }
 
 /** The operations of `/v1/inbound-messages`: received messages, their status, and redelivery. */
-export function inboundMessageOperations({ store, mintId, notify }: InboundMessageDeps): Operation[] {
+export function inboundMessageOperations({
+  store,
+  mintId,
+  notify,
+  inboundAttachment,
+}: InboundMessageDeps): Operation[] {
   const load = async (call: Call) => {
     const message = await store.inbound.get(pathParameter(call, 'inbound_message_id'))
     return requireLive(message, scopeOf(call.key), 'inbound message')
+  }
+  /** The message that a mail answers, if the key can read it: it may belong to another domain. */
+  const answeredWithin = async ({ inReplyTo, organizationId }: InboundMessage, scope: Scope) => {
+    const answered = inReplyTo === null ? null : await store.inbound.answered(inReplyTo, organizationId)
+    return answered !== null && isWithin(scope, answered) ? answered : null
   }
   const record = async (message: InboundMessage) => inboundRecord(message, await inboundStatus(message, store))
 
@@ -74,10 +86,11 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
-      async handle({ resource }) {
+      async handle({ resource, key }) {
         const packed = await store.inbound.parsed(resource.id)
-        const content = inboundContent(packed === null ? null : unpackParsed(packed))
-        return { status: 200, body: { ...(await record(resource)), ...content } }
+        const parsed = packed === null ? null : unpackParsed(packed)
+        const replies = replyFields(resource, parsed, await answeredWithin(resource, scopeOf(key)))
+        return { status: 200, body: { ...(await record(resource)), ...inboundContent(parsed), ...replies } }
       },
     }),
     operation({
@@ -96,6 +109,31 @@ export function inboundMessageOperations({ store, mintId, notify }: InboundMessa
         if (packed === null)
           throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
         return rawAnswer(resource.id, unpackRaw(packed))
+      },
+    }),
+    operation({
+      id: 'inbound_messages_attachment',
+      method: 'GET',
+      path: '/v1/inbound-messages/:inbound_message_id/attachments/:number',
+      tag: 'Inbound mail',
+      access: rule('read', 'viewer', 'test_records', 'own_domain'),
+      summary: 'Download an attachment of an inbound message',
+      description: 'Selected by its position in the `attachments` of the message, starting at 1.',
+      responses: async () => [(await import('../responses/content.ts')).attachmentResponse],
+      refusals: ['invalid_state'],
+      load,
+      reads: ({ sizeBytes }) => sizeBytes,
+      async handle({ resource: { id }, params }) {
+        const [parsed, raw] = [await store.inbound.parsed(id), await store.inbound.raw(id)]
+        if (parsed === null || raw === null)
+          throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
+        const place = placeOf(params.number)
+        // Of a mail that the readers cannot parse, no attachment is listed, so that nobody makes them try again.
+        const listed = unpackParsed(parsed).attachments[place - 1]
+        const bytes = listed === undefined ? null : await inboundAttachment(unpackRaw(raw), place)
+        if (listed === undefined || bytes === null)
+          throw new Refusal('not_found', 'No such attachment. Check its number.')
+        return attachmentAnswer(bytes, listed.filename)
       },
     }),
     operation({
@@ -164,7 +202,7 @@ const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
   route_id: characters(64).optional(),
-  domain_id: characters(64).optional(),
+  domain_id: domainIdOrName.optional(),
   from: emailAddress.optional(),
   to: emailAddress.optional(),
   status: z.enum(['pending', 'delivered', 'failed']).optional(),

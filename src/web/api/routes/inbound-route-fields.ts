@@ -38,8 +38,9 @@ export function actionRecord(
 ): InboundRouteRecord['action'] {
   switch (action.type) {
     case 'webhook': {
-      const { url, includeAttachments, headerNames } = action.config
-      return { type: action.type, config: { url, include_attachments: includeAttachments, header_names: headerNames } }
+      const { url, includeAttachments, replies = true, headerNames } = action.config
+      const config = { url, include_attachments: includeAttachments, replies, header_names: headerNames }
+      return { type: action.type, config }
     }
     case 'forward':
       return {
@@ -90,7 +91,7 @@ const matchPattern = z
 
 const matchDomain = z
   .string()
-  .transform((text, context) => toALabel(text) ?? wrong(context, 'must be a domain name such as example.com'))
+  .transform((text, context) => toALabel(text) ?? wrong(context, 'Enter a domain such as mail.example.com'))
   .meta(DOMAIN)
 
 const match = z.discriminatedUnion(
@@ -117,6 +118,10 @@ function actionOf(checkUrl: (url: string) => string | null) {
     .strictObject({
       url,
       include_attachments: z.boolean().default(false),
+      replies: z
+        .boolean()
+        .default(true)
+        .describe('False leaves `reply_text`, `reply_html`, `in_reply_to` and `auto_submitted` out of the posts.'),
       headers: endpointHeaders
         .optional()
         .describe(
@@ -128,9 +133,10 @@ function actionOf(checkUrl: (url: string) => string | null) {
         .optional()
         .describe('Ignored, so that clients can send a record back.'),
     })
-    .transform(({ url, include_attachments: includeAttachments, headers }) => ({
+    .transform(({ url, include_attachments: includeAttachments, replies, headers }) => ({
       url,
       includeAttachments,
+      replies,
       ...(headers !== undefined && { headers }),
     }))
   return z.discriminatedUnion(

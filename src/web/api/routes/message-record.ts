@@ -4,7 +4,7 @@ import { type Message, messageStatus } from '../../../model/message.ts'
 import { Refusal } from '../../../model/refusal.ts'
 import type { Report } from '../../../model/report.ts'
 import { pathParameter } from '../../../net/path-parameter.ts'
-import type { Accepted } from '../../../sending/submission/accept.ts'
+import type { Accepted } from '../../../sending/submission/request.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { Call } from '../operation.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
@@ -43,11 +43,13 @@ export function messageRecord(message: Message, deliveries: readonly Delivery[])
     cc: message.cc,
     bcc: message.bcc,
     reply_to: message.replyTo,
+    replies: message.replies?.routeId ?? null,
     subject: message.subject,
     tags: message.tags,
     metadata: message.metadata,
     template_id: message.templateId,
     domain_id: message.domainId,
+    key_id: message.keyId,
     size_bytes: message.sizeBytes,
     message_id_header: message.messageIdHeader,
     created_at: iso(message.createdAt),
@@ -131,7 +133,7 @@ function recipientRecord(delivery: Delivery) {
   }
 }
 
-/** Time in ms UTC → ISO 8601; null → null. */
+/** Time in ms UTC → ISO 8601; null stays null. */
 export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }

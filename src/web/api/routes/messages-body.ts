@@ -18,9 +18,11 @@ import {
   hasBody,
   hasFewRecipients,
   hasOneContent,
+  hasOneReplyAddress,
   hasOneUnsubscribe,
   hasSubject,
   hasUseForLocale,
+  hasUseForReplyName,
   hasUseForVariables,
   RULES,
 } from './content-rules.ts'
@@ -43,6 +45,17 @@ export function createSendBody(now: () => number) {
     cc: ADDRESSES.transform(readAddresses).nullish(),
     bcc: ADDRESSES.transform(readAddresses).nullish().describe('Not visible to other recipients.'),
     reply_to: ADDRESSES_TO_ANSWER.transform(readReplyTo).nullish(),
+    replies: z
+      .string()
+      .min(1)
+      .max(MAX_ROUTE_NAME)
+      .nullish()
+      .describe(
+        'ID or name of an inbound route that receives the answers, at an address of its own for each recipient. Excludes `reply_to`.',
+      ),
+    reply_to_name: text(replyNameFault, { ...patterns.SEEN, maxLength: MAX_REPLY_NAME })
+      .nullish()
+      .describe('Display name of the addresses of `replies`. By default that of `from`.'),
     subject: text(checks.subjectFault, patterns.SUBJECT)
       .nullish()
       .describe('Required unless the template has a subject. One line, at most 998 bytes.'),
@@ -108,6 +121,8 @@ export function createSendBody(now: () => number) {
     .refine(hasUseForVariables, RULES.variables)
     .refine(hasUseForLocale, RULES.locale)
     .refine(hasOneUnsubscribe, RULES.oneUnsubscribe)
+    .refine(hasOneReplyAddress, RULES.oneReplyAddress)
+    .refine(hasUseForReplyName, RULES.replyName)
     .refine(hasFewRecipients, RULES.recipients)
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
@@ -130,6 +145,7 @@ export function toSubmission(body: SendBody): GivenRequest {
     cc: body.cc ?? null,
     bcc: body.bcc ?? null,
     replyTo: body.reply_to ?? null,
+    replies: body.replies ? { route: body.replies, name: body.reply_to_name ?? null } : null,
     subject: decoded(body.subject ?? '', checks.subjectFault),
     html: body.html || null,
     text: body.text || null,
@@ -160,9 +176,12 @@ const WHOLE = [
   hasUseForVariables,
   hasUseForLocale,
   hasOneUnsubscribe,
+  hasOneReplyAddress,
+  hasUseForReplyName,
   hasFewRecipients,
 ]
 
+const MAX_REPLY_NAME = 200 // characters
 const MAX_ADDRESSES = 500 // per field, duplicates included: our limit
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: one line, including name and brackets
 const ADDRESS = z.string().meta({ ...patterns.MAILBOX, id: 'Mailbox' })
@@ -266,6 +285,16 @@ function text(faultOf: (text: string) => string | null, keywords: Record<string,
     .meta(keywords)
 }
 
+/** Why the display name of a reply address is invalid, or null: as for a subject. */
+function replyNameFault(name: string): string | null {
+  return [...name].length > MAX_REPLY_NAME
+    ? `must have at most ${MAX_REPLY_NAME} characters`
+    : checks.subjectFault(name)
+}
+
+/** An ID, or a name as inbound routes may have it. */
+const MAX_ROUTE_NAME = 255
+
 /** Why an `html` or `text` is invalid, or null. An empty one counts as missing. */
 function bodyFault(body: string): string | null {
   return body === '' ? null : checks.bodyFault(body)
@@ -287,8 +316,8 @@ function readMailbox(text: string): Mailbox | null {
   return mailbox?.name?.includes('=?') ? withDecodedName(mailbox) : mailbox
 }
 
-/** Text with encoded words, as libraries for headers write it (Python's formataddr, PHP's mb_encode_mimeheader) → the text
- *  that they mean. We encode it ourselves, and a reader decodes once. As it is if the result would not be valid. */
+/** Decodes the encoded words that libraries for headers write (Python's formataddr, PHP's mb_encode_mimeheader), because
+ *  we encode the text again and a reader decodes once. The text itself if the result would not be valid. */
 function decoded(text: string, faultOf: (text: string) => string | null): string {
   const meant = decodeWords(text)
   return faultOf(meant) === null ? meant : text
@@ -299,13 +328,21 @@ function readRecipients(asSent: string | string[], context: Context): Addresses 
   return readAddresses(asSent, context)
 }
 
+/** Why a text is not one address. `mayBeList`: its field takes a list, which people often write as one text. */
+function addressFault(text: string, mayBeList: boolean): string {
+  const parts = !mayBeList || text.length > MAX_ADDRESS_BYTES ? [] : text.split(/[,;]/)
+  const isList = parts.length > 1 && parts.length <= MAX_RECIPIENTS && parts.every((each) => readMailbox(each) !== null)
+  if (isList) return 'must be one address. Send several as a list: ["ann@example.com", "bob@example.com"]'
+  return NOT_AN_ADDRESS
+}
+
 function readAddresses(asSent: string | string[], context: Context): Addresses {
   const mailboxes: Mailbox[] = []
   const texts = typeof asSent === 'string' ? [asSent] : asSent
   for (const [index, each] of texts.entries()) {
     const mailbox = readMailbox(each)
     if (mailbox !== null) mailboxes.push(mailbox)
-    else refuse(context, typeof asSent === 'string' ? [] : [index], NOT_AN_ADDRESS)
+    else refuse(context, typeof asSent === 'string' ? [] : [index], addressFault(each, typeof asSent === 'string'))
   }
   return { asSent, mailboxes }
 }

@@ -5,11 +5,11 @@ import { rule } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 import { isWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { loadMessage } from './message-record.ts'
-import { PRIVATE } from './raw-mail.ts'
+import { attachmentAnswer, placeOf } from './raw-mail.ts'
 import { webhookDeliveryRecord } from './webhook-deliveries.ts'
 
 export interface PartsDeps {
-  store: Pick<Store, 'domains' | 'messages' | 'webhooks' | 'webhookDeliveries'>
+  store: Pick<Store, 'domains' | 'messages' | 'webhooks' | 'webhookDeliveries' | 'events'>
   storedMail: StoredMail
 }
 
@@ -35,7 +35,8 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
           const webhook = await store.webhooks.get(webhookId)
           if (webhook !== null && isWithin(scope, webhook)) webhooks.add(webhookId)
         }
-        const data = records.filter(({ webhookId }) => webhooks.has(webhookId)).map(webhookDeliveryRecord)
+        const own = records.filter(({ webhookId }) => webhooks.has(webhookId))
+        const data = own.map(webhookDeliveryRecord)
         return { status: 200, body: { data, has_more: hasMore, next_cursor: null } }
       },
     }),
@@ -47,23 +48,17 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       access: rule('read', 'viewer', 'test_records', 'own_domain'),
       summary: 'Download an attachment',
       description: 'Selected by its position in the `attachments` of the content, starting at 1.',
-      responses: async () => [
-        (await import('../responses/content.ts')).ofPart(
-          'application/octet-stream',
-          'The bytes of the attachment, whatever its type.',
-        ),
-      ],
+      responses: async () => [(await import('../responses/content.ts')).attachmentResponse],
       refusals: ['invalid_state'],
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource: message, params }) {
         const packed = await store.messages.content(message.id)
-        const place = /^[1-9]\d{0,3}$/.test(params.number ?? '') ? Number(params.number) : 0
+        const place = placeOf(params.number)
         const found = packed !== null && place > 0
         const attachment = found ? await storedMail.attachment(packed, place, message.organizationId) : null
         if (attachment === null) throw new Refusal('not_found', 'No such attachment. Check its number.')
-        const headers = { 'content-disposition': 'attachment', ...PRIVATE }
-        return { status: 200, body: attachment, contentType: 'application/octet-stream', headers }
+        return attachmentAnswer(attachment, null)
       },
     }),
   ]

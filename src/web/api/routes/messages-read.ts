@@ -13,6 +13,7 @@ import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse } from '../page.ts'
 import {
   characters,
+  domainIdOrName,
   emailAddress,
   eventType,
   pageFields,
@@ -197,7 +198,7 @@ const LIST_FIELDS = z.looseObject({
   subject: characters(998, z.string().min(1)).optional(),
   tag: characters(64, z.string().min(1)).optional(),
   template_id: characters(100).optional(),
-  domain_id: characters(64).optional(),
+  domain_id: domainIdOrName.optional(),
   mode: z.enum(['live', 'test']).optional(),
   stream: streamName.optional(),
   q: characters(256).optional().describe('Words in the subject and addresses; or a message ID, or a Message-ID.'),

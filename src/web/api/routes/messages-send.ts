@@ -3,16 +3,15 @@ import { isFinal, messageStatus } from '../../../model/message.ts'
 import { invalid, Refusal } from '../../../model/refusal.ts'
 import type { WallClock } from '../../../os/clock.ts'
 import type { Notifier } from '../../../os/notifier.ts'
-import type { Accepted, Submission, SubmissionResult } from '../../../sending/submission/accept.ts'
-import type { GivenRequest } from '../../../sending/submission/request.ts'
+import type { Accepted, GivenRequest, SubmissionResult } from '../../../sending/submission/request.ts'
+import type { Submission } from '../../../sending/submission/submission.ts'
 import type { Store } from '../../../storage/store.ts'
 import { SEND } from '../access.ts'
 import { createDownloading, type WhileDownloading } from '../downloading.ts'
 import { toBody } from '../errors.ts'
 import { type ApiResponse, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
-import { preferredWaitMs } from '../prefer.ts'
 import { check } from '../schema.ts'
-import { createWaiting, type Waiting } from '../waiting.ts'
+import { createWaiting, preferredWaitMs, type Waiting } from '../waiting.ts'
 import { acceptedRecord } from './message-record.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
@@ -135,8 +134,8 @@ export function sendOperations(deps: SendDeps): Operation[] {
   })
 
   /** Resolves with the message and its recipients when all are final, after `waitMs`, or when `signal` is aborted.
-   *  Checks again after each notification and every LOOK_MS. Each time it subscribes before it reads the store, so that it misses
-   *  none. */
+   *  Checks again after each notification and every LOOK_MS. Each time it subscribes before it reads the store, so that it
+   *  misses none. */
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
     const endsAt = clock.steady.now() + waitMs

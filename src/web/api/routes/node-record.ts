@@ -3,13 +3,12 @@ import type { NodeRecord } from '../../../storage/store.ts'
 
 /** Node → its public form. */
 export function nodeRecord(node: NodeRecord) {
-  const { name, hostname, version, state, slots, underWay, startedAt, seenAt, endedAt } = node
+  const { name, hostname, version, state, underWay, startedAt, seenAt, endedAt } = node
   return {
     name,
     hostname,
     version,
     state,
-    slots,
     in_progress: underWay,
     started_at: iso(startedAt),
     seen_at: iso(seenAt),

@@ -71,7 +71,7 @@ export function recipientOperations({
 }
 
 /** Erasure → its JSON record. */
-export function erasureRecord({ id, addressHash, createdAt, finishedAt, removed, remaining }: Erasure) {
+function erasureRecord({ id, addressHash, createdAt, finishedAt, removed, remaining }: Erasure) {
   return {
     id,
     status: finishedAt === null ? ('running' as const) : ('done' as const),

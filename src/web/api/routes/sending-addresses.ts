@@ -5,12 +5,13 @@ import { dayOf, firstDayOf, standingOf, startOfDay, type Warmup, type WarmupDay 
 import { WARMUP_DAYS } from '../../../model/warmup-plan.ts'
 import type { Resolver } from '../../../net/dns/resolver.ts'
 import { type AddressFacts, factsOf } from '../../../operating/health/sending-addresses.ts'
-import type { Store } from '../../../storage/store.ts'
+import { type AddressCounters, hourOf } from '../../../sending/outbound/senders/address-counters.ts'
+import type { AddressCount, Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
 import { type Operation, operation } from '../operation.ts'
 
 export interface SendingAddressDeps {
-  store: Pick<Store, 'dedicatedAddresses' | 'addressRests' | 'warmups'>
+  store: Pick<Store, 'dedicatedAddresses' | 'addressRests' | 'addressUses' | 'warmups'>
   addresses: readonly {
     address: string
     hostname: string
@@ -21,15 +22,8 @@ export interface SendingAddressDeps {
   resolver: Resolver
   /** Whether blocklists may be asked. */
   looksOutside: boolean
-  /** What the delivery engine of this process sent from its addresses; [] without one. */
-  states: () => readonly AddressUse[]
-}
-
-export interface AddressUse {
-  address: string
-  /** Since the start of the process. */
-  attempts: number
-  delivered: number
+  /** What the delivery engine of this process sent from its addresses. */
+  counters: AddressCounters
 }
 
 /** Most rests in a response. */
@@ -39,7 +33,7 @@ const FRESH_MS = 60_000
 
 /** The operation of `/v1/sending-addresses`: the addresses that mail is sent from. For the operator only. */
 export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] {
-  const { store, addresses, states } = deps
+  const { store, addresses, counters } = deps
   const warming = addresses.flatMap(({ address, warmup }) => (warmup === null ? [] : [address]))
   let facts: { at: number; found: ReturnType<typeof factsOf>[] } | undefined
   const factsAt = (now: number) => {
@@ -57,17 +51,19 @@ export function sendingAddressOperations(deps: SendingAddressDeps): Operation[] 
       access: OPERATOR,
       summary: 'List the addresses that mail is sent from',
       description:
-        'Configured addresses with their DNS, use and warm-up. Counts are those of the node that answers, since its start; a warm-up counts the mail of all nodes. Rests are those of all nodes, the 1,000 that end last. Without configured addresses, the list is empty.',
+        'Configured addresses with their DNS, use and warm-up. Counts are those of the last 24 hours, of all nodes; those of other nodes are up to a minute old. Rests are those of all nodes, the 1,000 that end last. Without configured addresses, the list is empty.',
       responses: async () => (await import('../responses/sending-addresses.ts')).sendingAddressResponses,
       async handle({ now }) {
         if (addresses.length === 0) return { status: 200, body: { data: [] } }
-        const [found, owners, rests, days] = await Promise.all([
+        await counters.flush()
+        const [found, owners, rests, days, used] = await Promise.all([
           factsAt(now),
           store.dedicatedAddresses.list(),
           store.addressRests.endingAfter(now, RESTS),
           warming.length === 0 ? [] : store.warmups.days(warming),
+          store.addressUses.since(hourOf(now) - 23),
         ])
-        const uses = new Map(states().map((each) => [each.address, each]))
+        const uses = new Map(used.map((each) => [each.address, each]))
         const data = addresses.map((each, at) => {
           const owner = owners.find(({ address }) => address === each.address)
           return sendingAddressRecord(each, {
@@ -90,7 +86,7 @@ export function sendingAddressRecord(
   known: {
     organizationId: string | null
     facts: AddressFacts
-    use: AddressUse | null
+    use: AddressCount | null
     rests: readonly StoredRest[]
     warmup: ReturnType<typeof warmupRecord> | null
   },
@@ -119,7 +115,7 @@ export function sendingAddressRecord(
 const ofAddress = (days: readonly WarmupDay[], address: string) => days.filter((each) => each.address === address)
 
 /** The warm-up of an address and its recorded days → its JSON at `now` (ms UTC). */
-export function warmupRecord(warmup: Warmup, recorded: readonly WarmupDay[], now: number) {
+function warmupRecord(warmup: Warmup, recorded: readonly WarmupDay[], now: number) {
   const planDays = WARMUP_DAYS[warmup.plan].length
   const day = Math.min(Math.max(0, dayOf(now) - firstDayOf(warmup) + 1), planDays)
   return {

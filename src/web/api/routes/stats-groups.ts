@@ -6,8 +6,9 @@ import { ratesOf, toWire } from './stats-record.ts'
 
 /** Groups in a response; the others are summed up. */
 const MOST_GROUPS = 100
-/** Longest ranges: each day may have a thousand tags (FIXED_LIMITS.tagsPerDay), which SQLite adds up in 4 ms. */
-const MOST_DAYS: Record<StatsGrouping, number> = { domain: 400, tag: 100, stream: 400 }
+/** Longest ranges: each day may have a thousand tags, templates or providers (FIXED_LIMITS.tagsPerDay), which SQLite adds up
+ *  in 4 ms. */
+const MOST_DAYS: Record<StatsGrouping, number> = { domain: 400, tag: 100, stream: 400, template: 100, provider: 100 }
 const DAY_MS = 86_400_000
 
 /** Refuses with validation_error what the counters cannot answer: tags of a stream, streams of a tag, and long ranges. */
@@ -31,18 +32,31 @@ export async function groupRecords(
   by: StatsGrouping,
   interval: Interval,
   periods: readonly Period[],
-  { stats, domains }: Pick<Store, 'stats' | 'domains'>,
+  { stats, ...names }: GroupStore,
 ) {
   const unit = interval === 'hour' ? 'hour' : 'day'
   const found =
     filter === null ? new Map<string, Counts>() : await stats.groups(filter, by, { ...rangeOf(periods), unit })
+  // The database has already added some up.
+  const rest = found.get('') ?? noCounts()
+  const hasRest = found.delete('')
   const sorted = [...found].sort(([a, one], [b, other]) => other.accepted - one.accepted || (a < b ? -1 : 1))
-  const others = sorted.slice(MOST_GROUPS).reduce((total, [, counts]) => addCounts(total, counts), noCounts())
+  const others = sorted.slice(MOST_GROUPS).reduce((total, [, counts]) => addCounts(total, counts), rest)
   const groups = sorted.slice(0, MOST_GROUPS).map(async ([key, counts]) => {
-    const name = by === 'domain' ? ((await domains.get(key))?.name ?? null) : key
-    return { key, name, ...withRates(counts) }
+    return { key, name: await nameOf(by, key, names), ...withRates(counts) }
   })
-  return { groups: await Promise.all(groups), other: sorted.length > MOST_GROUPS ? withRates(others) : null }
+  const hasOther = hasRest || sorted.length > MOST_GROUPS
+  return { groups: await Promise.all(groups), other: hasOther ? withRates(others) : null }
+}
+
+/** What groups and their names are read from. */
+export type GroupStore = Pick<Store, 'stats' | 'domains' | 'templates'>
+
+/** Name of a group; null for a domain or template that was removed. */
+async function nameOf(by: StatsGrouping, key: string, { domains, templates }: Omit<GroupStore, 'stats'>) {
+  if (by === 'domain') return (await domains.get(key))?.name ?? null
+  if (by === 'template') return (await templates.get(key))?.name ?? null
+  return key
 }
 
 const withRates = (counts: Counts) => ({ ...toWire(counts), ...ratesOf(counts) })

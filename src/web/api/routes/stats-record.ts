@@ -16,6 +16,7 @@ export function toWire(counts: Counts) {
     unsubscribed: counts.unsubscribed,
     complained: counts.complained,
     suppressed: counts.suppressed,
+    replied: counts.replied,
   }
 }
 

@@ -3,26 +3,28 @@ import { iso } from '../../../model/event.ts'
 import { INTERVALS, type Interval, type Period, periodsOf } from '../../../model/period.ts'
 import { invalid } from '../../../model/refusal.ts'
 import { addCounts, type Counts, noCounts, STATS_GROUPINGS } from '../../../model/stats.ts'
-import type { StatsFilter, Store } from '../../../storage/store.ts'
+import type { StatsFilter } from '../../../storage/store.ts'
 import { rule } from '../access.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
-import { characters, FIRST_TIME, isoTime } from '../schema.ts'
+import { characters, domainIdOrName, FIRST_TIME, isoTime } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
-import { groupRecords, requireGroupable } from './stats-groups.ts'
+import { type GroupStore, groupRecords, requireGroupable } from './stats-groups.ts'
 import { ratesOf, toWire } from './stats-record.ts'
 
 const query = z.strictObject({
   from: isoTime.optional().meta({ example: '2026-11-01T00:00:00Z' }),
   to: isoTime.optional().meta({ example: '2026-11-21T00:00:00Z' }),
   interval: z.enum(INTERVALS).default('day').meta({ example: 'day' }),
-  domain_id: characters(64).optional(),
+  domain_id: domainIdOrName.optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
   stream: characters(32, z.string().min(1)).optional().describe('Message stream. Not together with `tag`.'),
   group_by: z
     .enum(STATS_GROUPINGS)
     .optional()
-    .describe('Adds `groups` and `other`. `tag` and `stream` cannot be combined with filters by either.'),
+    .describe(
+      'Adds `groups` and `other`. Except for `domain`, it cannot be combined with the filters `tag` and `stream`. `provider`: `google`, `microsoft`, `yahoo`, `apple`, or the domain of the MX host.',
+    ),
   mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, or `test` with a test key.'),
 })
 
@@ -38,7 +40,7 @@ const MOST: Record<Interval, number> = { hour: 1000, day: 1000, month: 120 }
  *  All counts are recipients. `accepted` includes suppressed ones. `bounced` counts final bounces only; a soft bounce
  *  with `will_retry` counts as a deferral. Opens and clicks by machines do not count. A bounce after delivery counts in
  *  the period in which it arrives, and `delivered` stays unchanged. */
-export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> }): Operation[] {
+export function statsOperations(deps: { store: GroupStore }): Operation[] {
   const { stats, domains } = deps.store
 
   const countsOf = (filter: StatsFilter, interval: Interval, periods: Period[]): Promise<Counts[]> => {
@@ -63,7 +65,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       },
       summary: 'Retrieve statistics by hour, day or month',
       description:
-        'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients. `group_by` adds the counts of the whole range by domain, tag or stream: the 100 largest groups, and the sum of the others. The range is then at most 400 days, by tag 100.',
+        'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients. `group_by` adds the counts of the whole range by domain, tag, stream, template or provider: the 100 largest groups, and the sum of the others. The range is then at most 400 days; by tag, template or provider 100. A recipient counts as accepted for a provider with the first attempt there; recipients for which no mail server was found are in `other`.',
       responses: async () => (await import('../responses/figures.ts')).statsResponses,
       refusals: ['not_found'],
       query,

@@ -132,8 +132,8 @@ async function* inPieces(readings: readonly Reading[]) {
 /** Entries per write transaction. */
 const PIECE = 500
 
-/** Scope, reason and stream → CSV of the matching suppressions as a ReadableStream, newest first. Reads the store page by page, as fast as
- *  the client reads the stream. */
+/** Scope, reason and stream → CSV of the matching suppressions as a ReadableStream, newest first. Reads the store page by
+ *  page, as fast as the client reads the stream. */
 function csvOf(
   store: Pick<Store, 'suppressions'>,
   scope: Scope,

@@ -28,7 +28,7 @@ const createBody = z.strictObject({
     .string()
     .nullish()
     .describe(
-      'Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own.',
+      'ID or name of a domain. Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own.',
     ),
   stream: streamName
     .nullish()
@@ -109,7 +109,8 @@ export function suppressionOperations(deps: {
           'Stops mail to an address, for one domain or the whole organization, and for one stream or all of them.',
       },
       summary: 'Add a suppression',
-      description: 'For one domain or for the whole organization, and for one stream or for every stream.',
+      description:
+        'For one domain or for the whole organization, and for one stream or for every stream. Returns 409 if the address is suppressed there already; `POST /v1/suppressions/import` can be repeated.',
       responses: async () => (await import('../responses/suppressions.ts')).suppressionCreatedResponses,
       refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },

@@ -12,7 +12,7 @@ export const templateName = z
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
 
-/** Schema of a locale → its usual case: `pt-br` → `pt-BR`. */
+/** Schema of a locale, which gets its usual case: `pt-br` becomes `pt-BR`. */
 export const templateLocale = z
   .string()
   .transform((tag, context) => localeOf(tag) ?? refused('must be a language tag such as de or pt-BR', context))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cutText } from '../../../mail/cut-text.ts'
 import { localeOf, MAX_LOCALES, type SourceTexts } from '../../../model/template.ts'
 import { isRecord } from '../../../os/records.ts'
 import { bodyFault } from '../../../sending/submission/checks.ts'
@@ -71,7 +72,7 @@ function readLocales(value: unknown, context: z.RefinementCtx): Map<string, Sour
   for (const [tag, given] of entries.slice(0, MAX_LOCALES)) {
     const locale = localeOf(tag)
     if (locale === null || found.has(locale)) {
-      refuse([], `must have language tags such as de or pt-BR, each once, not ${tag.slice(0, 40)}`)
+      refuse([], `must have language tags such as de or pt-BR, each once, not ${cutText(tag, 40)}`)
       continue
     }
     const { success, data, error } = given === null ? { success: true, data: null } : variant.safeParse(given)

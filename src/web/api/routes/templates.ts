@@ -13,7 +13,7 @@ import { type Call, type Operation, operation } from '../operation.ts'
 import { pageRequest, pageResponse, recordsRequest } from '../page.ts'
 import { ALIAS } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
-import { label, pageFields, recordsQuery } from '../schema.ts'
+import { characters, label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { createTemplateContents } from './template-content.ts'
 import { templateLocale, templateSample, templateVariables } from './template-fields.ts'
@@ -162,8 +162,10 @@ export function templateOperations(deps: {
         const page = recordsRequest(query)
         const list = (asked: typeof page) => store.templates.list(organizationId, asked)
         const isWanted = (each: ListedTemplate) =>
-          isWithin(scope, each) && (query.kind === undefined || each.kind === query.kind)
-        const isWhole = scope.mode === null && query.kind === undefined
+          isWithin(scope, each) &&
+          (query.kind === undefined || each.kind === query.kind) &&
+          (query.q === undefined || says(each, query.q))
+        const isWhole = scope.mode === null && query.kind === undefined && query.q === undefined
         return pageResponse(await (isWhole ? list(page) : filteredPage(list, page, isWanted)), toListed)
       },
     }),
@@ -321,7 +323,17 @@ const kind = z
   .enum(TEMPLATE_KINDS)
   .default('message')
   .describe('`layout`: html and text around others, with `{{ content }}` once. `partial`: for `{% render "alias" %}`.')
-const listQuery = recordsQuery.extend({ kind: z.enum(TEMPLATE_KINDS).optional() })
+const listQuery = recordsQuery.extend({
+  kind: z.enum(TEMPLATE_KINDS).optional(),
+  q: characters(100).optional().describe('Part of the name, the alias or the subject, in any letter case.'),
+})
+
+/** Whether a text is part of what a list shows of a template. */
+function says({ name, alias, subject }: ListedTemplate, text: string): boolean {
+  const wanted = text.trim().toLowerCase()
+  return [name, alias, subject].some((each) => each?.toLowerCase().includes(wanted))
+}
+
 const fields = { alias: alias.nullish(), ...texts, layout, locales }
 const createBody = z.strictObject({ name: label(100), kind, ...fields, sample }).superRefine(requireOneSource)
 const updateBody = z.strictObject({ name: label(100).optional(), ...fields, sample }).superRefine(requireOneSource)

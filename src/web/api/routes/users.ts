@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../../../model/event.ts'
+import type { FactorSummary } from '../../../model/factors.ts'
 import { invalid, Refusal } from '../../../model/refusal.ts'
 import {
   foldedEmail,
@@ -55,13 +56,14 @@ const removeQuery = z.strictObject({
 })
 
 export interface UserOperationsDeps {
-  store: Pick<Store, 'users' | 'sessions' | 'apiKeys'>
+  store: Pick<Store, 'users' | 'sessions' | 'apiKeys' | 'factors'>
   mintId: MintId
   userMail: Pick<UserMail, 'mintLink' | 'send' | 'unsuppress'>
   publicUrl: () => string
 }
 
-/** The operations of `/v1/users`: people with a role in the organization, or all of them for an operator who selects none.
+/** The operations of `/v1/users`: people with a role in the organization, or all of them for an operator who selects
+ *  none.
  *
  *  An owner changes roles, and an API key with `admin` those other than `owner`. Neither changes what holds beyond the
  *  organization: name, address, password, or sessions of a user with other roles. Nobody grants what they lack: `owner`
@@ -88,7 +90,9 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const page = await store.users.list(organizationId || null, recordsRequest(query))
-        return pageResponse(page, (user) => userRecord(user, isOperator(key) ? null : organizationId))
+        const known = await store.factors.summaries(page.records.map(({ id }) => id))
+        const within = isOperator(key) ? null : organizationId
+        return pageResponse(page, (user) => userRecord(user, known.get(user.id), within))
       },
     }),
     operation({
@@ -122,7 +126,7 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
         if (!body.is_operator && body.role === undefined)
           throw invalid([{ field: 'role', message: 'role is required for users who are not operators' }])
         if ((await store.users.create(user, null)) === 'email_taken') throw emailTaken()
-        return { status: 201, body: userRecord(user, null) }
+        return { status: 201, body: userRecord(user, undefined, null) }
       },
     }),
     operation({
@@ -137,7 +141,7 @@ export function userOperations(deps: UserOperationsDeps): Operation[] {
       load,
       handle: async ({ resource, key, organizationId }) => ({
         status: 200,
-        body: userRecord(resource, isOperator(key) ? null : organizationId),
+        body: await recordWithFactors(store, resource, isOperator(key) ? null : organizationId),
       }),
     }),
     operation({
@@ -263,7 +267,8 @@ async function loadUser({ users }: Pick<Store, 'users'>, call: Call): Promise<Us
   throw new Refusal('forbidden', 'This user belongs to another organization.')
 }
 
-/** Throws `forbidden` for an API key that would change an owner, or whose own limits would not hold for the user. */
+/** Throws `forbidden` if an API key would change an owner, and for a key that expires or is limited to networks: the
+ *  user would have no such limits. */
 function requireAbove({ key, organizationId }: Call, user: User): void {
   if (isPerson(key)) return
   if (grantsOf(user).roles[organizationId] === 'owner') throw onlyOwner()
@@ -305,7 +310,7 @@ async function updateUser(
     requireDone(await users.update(resource.id, change))
   }
   const user = (await users.get(resource.id)) ?? resource
-  return { status: 200, body: userRecord(user, byOperator ? null : organizationId) }
+  return { status: 200, body: await recordWithFactors(store, user, byOperator ? null : organizationId) }
 }
 
 /** Result of a store method → nothing if it is done. Throws the Refusal otherwise. */
@@ -325,8 +330,13 @@ const onlyOwner = () => new Refusal('forbidden', 'API keys cannot grant the role
 const beyondOrganization = () =>
   new Refusal('forbidden', 'This affects the account beyond the organization. Only the operator can do it.')
 
-/** User → its record, with the role in `organizationId` only; null = all roles. */
-function userRecord(user: User, organizationId: string | null) {
+async function recordWithFactors({ factors }: Pick<Store, 'factors'>, user: User, organizationId: string | null) {
+  return userRecord(user, (await factors.summaries([user.id])).get(user.id), organizationId)
+}
+
+/** User and what they sign in with besides a password (undefined: nothing) → the record, with the role in
+ *  `organizationId` only; null = all roles. */
+function userRecord(user: User, factors: FactorSummary | undefined, organizationId: string | null) {
   const time = (at: number | null) => (at === null ? null : iso(at))
   const shown = ({ isOperator: isShownOperator, roles }: Grants) => ({
     is_operator: isShownOperator,
@@ -341,6 +351,8 @@ function userRecord(user: User, organizationId: string | null) {
     name: user.name,
     ...shown(user),
     awaiting: shown(user.awaiting),
+    two_step: factors?.hasTotp ?? false,
+    passkeys: factors?.passkeys ?? 0,
     created_at: iso(user.createdAt),
     last_seen_at: time(user.lastSeenAt),
     disabled_at: time(user.disabledAt),

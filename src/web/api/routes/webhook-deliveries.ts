@@ -76,7 +76,8 @@ export function webhookDeliveryOperations(
           type: query.type ?? null,
           ...timeRange(query),
         }
-        return pageResponse(await store.webhookDeliveries.list(filter, pageRequest(query)), webhookDeliveryRecord)
+        const page = await store.webhookDeliveries.list(filter, pageRequest(query))
+        return pageResponse(page, webhookDeliveryRecord)
       },
     }),
     operation({
@@ -94,7 +95,10 @@ export function webhookDeliveryOperations(
         const webhook = await loadWebhook(call)
         return {
           status: 200,
-          body: { ...webhookDeliveryRecord(resource), request: await requestOf(resource, webhook) },
+          body: {
+            ...webhookDeliveryRecord(resource),
+            request: await requestOf(resource, webhook),
+          },
         }
       },
     }),
@@ -184,6 +188,7 @@ export function webhookDeliveryRecord(delivery: WebhookDelivery) {
     webhook_id: delivery.webhookId,
     event_id: delivery.eventId,
     type: delivery.type,
+    to: delivery.to,
     status: delivery.status,
     attempts: delivery.attempts.map(postAttemptRecord),
     next_attempt_at: delivery.nextAttemptAt === null ? null : iso(delivery.nextAttemptAt),

@@ -20,9 +20,10 @@ export async function waysToConfirm({ store }: Pick<SignInContext, 'store'>, use
   return { password: hash !== null, code: totp?.isEnabled === true }
 }
 
-/** Resolves if the user, not only the holder of the cookie, wants the change: with the password, with a code, or, where
- *  neither is set, with a session of the last ten minutes. A code is used up. Rejects with `validation_error` for the
- *  field, with `forbidden` for an older session, and with `rate_limited`. */
+/** Resolves if the user confirms the change, so that a stolen cookie is not enough: with the password or a code, or,
+ *  where neither is set, with a session that began in the last ten minutes. A code is used up. Rejects with
+ *  `validation_error` for a wrong or missing password or code, with `forbidden` for an older session, and with
+ *  `rate_limited`. */
 export async function requireConfirmed(
   context: SignInContext,
   signedIn: SignedIn,

@@ -1,3 +1,4 @@
+import { cutText } from '../../../mail/cut-text.ts'
 import { LONGEST_MS, type Session, sessionEnd } from '../../../model/session.ts'
 import type { User } from '../../../model/user.ts'
 import { hashToken, mintSessionToken, SECURE_PREFIX, SESSION_COOKIE } from '../sessions.ts'
@@ -36,7 +37,7 @@ export async function openSession(
     lastSeenAt: now,
     endsAt: sessionEnd(now, now),
     ipAddress: address || null,
-    userAgent: (request.headers.get('user-agent') ?? '').slice(0, 500),
+    userAgent: cutText(request.headers.get('user-agent') ?? '', 500),
   }
   const facts = { action: 'sessions_create', user, resourceId: session.id, address, fields }
   if (!(await context.audited(facts, () => store(session, hashToken(token))))) return null

@@ -46,15 +46,15 @@ async function enable(context: SignInContext, request: Request, peer: Peer): Pro
   const totp = await store.factors.totp(user.id)
   const now = clock.now()
   const step = totp === null ? null : stepOfCode(totp.secret, code.replaceAll(/\s/g, ''), now)
-  if (step === null) {
+  if (totp === null || step === null) {
     throw invalid([{ field: 'code', message: 'code is wrong. Check that the clock of your device is right' }])
   }
   const { codes, hashes } = mintRecoveryCodes(random)
   const facts = { action: 'two_step_enable', user, resourceId: user.id, address }
   const isEnabled = await context.audited(facts, () =>
-    store.factors.enableTotp(user.id, { step, recoveryHashes: hashes, now }, session.id),
+    store.factors.enableTotp(user.id, { step, begunAt: totp.createdAt, recoveryHashes: hashes, now }, session.id),
   )
-  if (!isEnabled) throw new Refusal('conflict', 'Two-step sign-in is already on, or its set-up was not started.')
+  if (!isEnabled) throw new Refusal('conflict', 'Two-step sign-in is already on, or its set-up was started again.')
   return json({ recovery_codes: codes })
 }
 

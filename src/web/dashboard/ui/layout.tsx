@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { IS_APPLE } from './kit/browser-name.ts'
 import { ConfirmDialog } from './kit/dialog.tsx'
 import { Icon } from './kit/icon.tsx'
 import { KeyHelp, openPalette, PaletteSlot } from './kit/keys.tsx'
 import { Segments } from './kit/pieces.tsx'
-import { place } from './kit/router.ts'
-import { mode } from './kit/state.ts'
+import { amendQuery, place } from './kit/router.ts'
+import { type Mode, mode } from './kit/state.ts'
 import { Toasts } from './kit/toast.tsx'
 import type { PageEntry } from './pages.ts'
 import { ProfileNotice } from './profile.tsx'
@@ -64,8 +65,12 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
               <kbd>{IS_APPLE ? '⌘' : 'Ctrl'} K</kbd>
             </button>
             <span class="grow" />
-            {hasMode && (
-              <Segments name="Mode" options={MODES} chosen={mode.value} onChoose={(id) => (mode.value = id)} />
+            {hasMode ? (
+              <Segments name="Mode" options={MODES} chosen={mode.value} onChoose={chooseMode} />
+            ) : (
+              <span title={WITHOUT_MODE}>
+                <Segments name="Mode" options={MODES} chosen={mode.value} isDisabled onChoose={chooseMode} />
+              </span>
             )}
           </header>
           <main id="main" ref={main} tabIndex={-1}>
@@ -80,9 +85,16 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
   )
 }
 
+const WITHOUT_MODE = 'This page is the same for live and test mail.'
+
+/** Another mode begins with the first page of its list. */
+function chooseMode(id: Mode): void {
+  mode.value = id
+  amendQuery({ page: '' })
+}
+
 /** Pages that ask the first operator for a name and an address. */
 const WITH_PROFILE = ['/', '/account']
-const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform)
 const MODES = [
   ['live', 'Live'],
   ['test', 'Test'],

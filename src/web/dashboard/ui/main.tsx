@@ -4,6 +4,7 @@ import { errorText, loadSession } from './kit/api.ts'
 import { type KeyedPage, startKeys, up } from './kit/keys.tsx'
 import { NeedsRole } from './kit/needs-role.tsx'
 import { Empty, Head } from './kit/pieces.tsx'
+import { startRecent } from './kit/recent.ts'
 import { may } from './kit/rights.ts'
 import { href, match, place, startRouter } from './kit/router.ts'
 import { organization, session, startState } from './kit/state.ts'
@@ -85,6 +86,7 @@ function NotFound() {
 
 startState()
 startRouter()
+startRecent()
 startKeys(PAGES.filter((page): page is PageEntry & KeyedPage => page.key !== undefined))
 const root = document.getElementById('app')
 if (root !== null) render(<App />, root)

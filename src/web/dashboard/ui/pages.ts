@@ -59,6 +59,16 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/messages.tsx'),
   },
   {
+    path: '/statistics',
+    name: 'Statistics',
+    needs: 'stats_read',
+    group: '',
+    key: 'v',
+    icon: 'chart-column',
+    hasMode: true,
+    load: () => import('./pages/statistics.tsx'),
+  },
+  {
     path: '/messages/:message_id',
     name: 'Message',
     needs: 'messages_get',
@@ -92,7 +102,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/domains/:domain_id/senders',
-    name: 'Who sends as you',
+    name: 'DMARC reports',
     needs: 'domains_dmarc',
     under: '/domains',
     load: () => import('./pages/senders.tsx'),

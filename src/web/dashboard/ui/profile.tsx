@@ -14,7 +14,7 @@ export function ProfileNotice() {
   if (!lacksProfile()) return null
   return (
     <div class="notice row apart profile-notice">
-      <span>Add your name and email address: sign-in asks for the address once there is a second user.</span>
+      <span>Add your name and email. You’ll sign in with them once someone else joins.</span>
       <button type="button" class="tiny" onClick={() => setOpen(true)}>
         Add name and email
       </button>

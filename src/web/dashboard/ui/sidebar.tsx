@@ -7,7 +7,7 @@ import { openKeyHelp } from './kit/keys.tsx'
 import { Menu, MenuItem } from './kit/menu.tsx'
 import { Choice, Segments } from './kit/pieces.tsx'
 import { may } from './kit/rights.ts'
-import { href, mayLeave } from './kit/router.ts'
+import { amendQuery, href, mayLeave } from './kit/router.ts'
 import { organization, session, switchOrganization, theme } from './kit/state.ts'
 import { attempt } from './kit/toast.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
@@ -106,8 +106,10 @@ function Organizations() {
   const options = all.map(({ id, name }) => [id, name] as const)
   const choose = async (id: string) => {
     const chosen = all.find((each) => each.id === id)
-    if (chosen !== undefined && (await mayLeave())) switchOrganization(chosen)
-    else setRound(round + 1) // renders the previous choice again
+    if (chosen !== undefined && (await mayLeave())) {
+      switchOrganization(chosen)
+      amendQuery({ page: '' })
+    } else setRound(round + 1) // renders the previous choice again
   }
   const { id = '' } = organization.value ?? {}
   return (

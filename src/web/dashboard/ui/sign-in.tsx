@@ -14,7 +14,7 @@ import { Field, Form, type Values } from './kit/form.tsx'
 import { hasPasskeys, usePasskey } from './kit/passkeys.ts'
 import { Time } from './kit/pieces.tsx'
 import { go } from './kit/router.ts'
-import { title } from './kit/state.ts'
+import { hasEnded, title } from './kit/state.ts'
 import { attempt } from './kit/toast.tsx'
 import { Overlays } from './layout.tsx'
 import { SingleSignOn, signOnFault, useSignInOptions } from './single-sign-on.tsx'
@@ -51,24 +51,46 @@ export function SignIn() {
             {fault}
           </div>
         )}
-        {options?.single_sign_on && pending === null && <SingleSignOn />}
         {invitation !== null && !isOnly && <Invitation token={invitation} onDone={() => setInvitation(null)} />}
         {reset !== null && !isOnly && <NewPassword token={reset} onDone={() => setReset(null)} />}
         {pending !== null && <ByCode token={pending} onBack={() => setPending(null)} />}
         {isForgotten && <Forgot onBack={() => setForgotten(false)} />}
-        {pending === null && options !== null && !isOnly && !isForgotten && (
-          <ByPassword onCode={setPending} {...(options.password_links && { onForgot: () => setForgotten(true) })} />
-        )}
-        {pending === null && (
+        {pending === null && options !== null && !isForgotten && (
           <div class="card stack">
-            <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
-            <p class="muted">Operators get a link on the server. It works once and expires after 30 minutes.</p>
-            <pre>postrider login-link</pre>
+            <h2>{isSigningIn ? 'Signing in…' : 'Sign in'}</h2>
+            {hasEnded.value && <p role="status">Your session ended. Sign in to continue where you were.</p>}
+            {options.single_sign_on && <SingleSignOn />}
+            {!isOnly && <ByPasskey />}
+            {!isOnly && (
+              <ByPassword onCode={setPending} {...(options.password_links && { onForgot: () => setForgotten(true) })} />
+            )}
+            <details>
+              <summary>Server operator? Use a sign-in link</summary>
+              <div class="stack tight">
+                <p class="muted">On the server, run this for a sign-in link. It works once, for 30 minutes.</p>
+                <pre>postrider login-link</pre>
+              </div>
+            </details>
           </div>
         )}
       </div>
       <Overlays />
     </main>
+  )
+}
+
+/** The button of passkeys; nothing where the browser has none. */
+function ByPasskey() {
+  if (!hasPasskeys()) return null
+  const ask = () =>
+    attempt(async () => {
+      await signInBy('/session/passkey', await usePasskey())
+      enter()
+    })
+  return (
+    <button type="button" onClick={ask}>
+      Sign in with a passkey
+    </button>
   )
 }
 
@@ -79,27 +101,16 @@ function ByPassword({ onCode, onForgot }: { onCode: (token: string) => void; onF
     if (token === null) enter()
     else onCode(token)
   }
-  const byPasskey = () =>
-    attempt(async () => {
-      await signInBy('/session/passkey', await usePasskey())
-      enter()
-    })
   return (
-    <div class="card stack">
-      <h2>Sign in with a password</h2>
+    <>
       <Form action="Sign in" onSubmit={submit}>
-        <Field name="email" label="Email" hint="Not needed while there is one user.">
+        <Field name="email" label="Email">
           {(control) => <input {...control} type="email" autocomplete="username" />}
         </Field>
         <Field name="password" label="Password">
           {(control) => <input {...control} type="password" autocomplete="current-password" required />}
         </Field>
       </Form>
-      {hasPasskeys() && (
-        <button type="button" onClick={byPasskey}>
-          Sign in with a passkey
-        </button>
-      )}
       {onForgot ? (
         <button type="button" class="plain" onClick={onForgot}>
           Forgot your password?
@@ -113,7 +124,7 @@ function ByPassword({ onCode, onForgot }: { onCode: (token: string) => void; onF
           </p>
         </details>
       )}
-    </div>
+    </>
   )
 }
 
@@ -167,17 +178,17 @@ function ByCode({ token, onBack }: { token: string; onBack: () => void }) {
         onCancel={onBack}
       >
         {isRecovery ? (
-          <Field name="code" label="Recovery code" hint="One of the ten codes that you stored. Each works once.">
+          <Field name="code" label="Recovery code" hint="A recovery code. Each one works once.">
             {(control) => <input {...control} ref={focus} autocomplete="off" spellcheck={false} required />}
           </Field>
         ) : (
-          <Field name="code" label="Code" hint="The six digits that your app shows now.">
+          <Field name="code" label="Code" hint="The six-digit code from your app.">
             {(control) => <input {...control} ref={focus} inputMode="numeric" autocomplete="one-time-code" required />}
           </Field>
         )}
       </Form>
       <button type="button" class="plain" onClick={() => setRecovery(!isRecovery)}>
-        {isRecovery ? 'Use a code of the app' : 'Use a recovery code'}
+        {isRecovery ? 'Use your app instead' : 'Use a recovery code'}
       </button>
     </div>
   )
@@ -200,7 +211,7 @@ function Invitation({ token, onDone }: { token: string; onDone: () => void }) {
         <Field
           name="password"
           label="New password"
-          hint="At least 12 characters. If you have an account here, its password."
+          hint="At least 12 characters. Already have an account? Enter its password."
         >
           {(control) => <input {...control} type="password" autocomplete="new-password" minlength={12} required />}
         </Field>
@@ -266,5 +277,6 @@ function take(pattern: RegExp): string | null {
 
 /** A sign-in link opens the overview; otherwise the requested page stays open. */
 function enter(): void {
+  hasEnded.value = false
   if (window.location.pathname.endsWith('/sign-in')) go('/', {}, { replace: true })
 }

@@ -132,3 +132,11 @@ export function readReference(document: Json): Reference {
     resolve: deref,
   }
 }
+
+/** What the navigation calls an operation: an event type names a webhook better than its sentence, and a second path is
+ *  all that an alias has. */
+export const nameOf = ({ id, permission, path, summary }: Operation) =>
+  permission === null || id.endsWith('_alias') ? path : summary
+
+/** A method as it is shown: `DEL` for `DELETE`. */
+export const methodName = (method: string) => (method === 'DELETE' ? 'DEL' : method)

@@ -1,17 +1,18 @@
 import { Tabs } from '../../dashboard/ui/kit/pieces.tsx'
+import { exampleIn, LANGUAGE_NAMES, LANGUAGES } from '../../examples/languages.ts'
+import { Code } from './code.tsx'
 import type { Operation } from './document.ts'
-import { exampleIn, LANGUAGE_NAMES, LANGUAGES } from './examples/languages.ts'
 import { exampleOf } from './examples/request.ts'
-import { Code } from './highlight.tsx'
 import { masked } from './key.ts'
-import { language, testKey } from './state.ts'
+import { withSender } from './own-domain.ts'
+import { keyDomain, language, testKey } from './state.ts'
 
 const TABS = LANGUAGES.map((id) => [id, LANGUAGE_NAMES[id]] as const)
 
 /** The request in the chosen language, which the browser remembers. The key is masked; the copied text contains it. */
 export function Examples({ operation }: { operation: Operation }) {
   const key = testKey.value
-  const request = exampleOf(operation)
+  const request = exampleOf(operation, {}, withSender(operation.body?.example, keyDomain.value))
   const text = exampleIn(language.value, request, { origin: window.location.origin, key })
   const shown = key === null ? text : text.replaceAll(key, masked(key))
   return (

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { expectCostUnder } from '../../../../test/support/cpu-cost.ts'
-import { partsOf } from './highlight.tsx'
+import { partsOf } from './highlight.ts'
 
 test('texts, words and numbers get a kind, and all parts together are the text', () => {
   const text = `const a = 'it\\'s' // "x"\nreturn_x(12, b3)`
@@ -9,7 +9,7 @@ test('texts, words and numbers get a kind, and all parts together are the text',
   expect(parts.filter(([kind]) => kind !== '')).toEqual([
     ['word', 'const'],
     ['text', `'it\\'s'`],
-    ['text', '"x"'],
+    ['note', '// "x"'],
     ['number', '12'],
   ])
 })
@@ -22,7 +22,7 @@ test('a backslash does not end a text of the shell', () => {
 })
 
 test('a text without its end takes the rest, in linear time', async () => {
-  for (const each of ['"\\', '"', "'", '\\', '1.', 'a1']) {
+  for (const each of ['"\\', '"', "'", '\\', '1.', 'a1', ' #', ' //']) {
     const text = each.repeat(24_999)
     await expectCostUnder(500, () => {
       const parts = partsOf(text, 'typescript').map(([, part]) => part)

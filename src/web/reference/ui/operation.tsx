@@ -1,9 +1,9 @@
 import type { Operation, Response } from './document.ts'
 import { Examples, JsonBox } from './examples.tsx'
 import { Fields, Fold, Parameters } from './fields.tsx'
+import { Method } from './method.tsx'
 import { Inline, Prose, withBreaks } from './prose.tsx'
 import { objectsIn } from './schema.ts'
-import { Method } from './sidebar.tsx'
 import { reference } from './state.ts'
 import { TryIt } from './try-it.tsx'
 
@@ -54,7 +54,28 @@ export function OperationPage({ operation }: { operation: Operation }) {
           )}
         </div>
       </div>
+      <Neighbours of={operation} />
     </article>
+  )
+}
+
+/** The operations before and after this one. */
+function Neighbours({ of: operation }: { of: Operation }) {
+  const { operations } = reference.value!
+  const at = operations.indexOf(operation)
+  const turn = (to: Operation | undefined, label: string) =>
+    to === undefined ? (
+      <span />
+    ) : (
+      <a href={`#${to.id}`}>
+        <span class="muted small">{label}</span> {to.summary}
+      </a>
+    )
+  return (
+    <nav class="turn" aria-label="Neighbouring operations">
+      {turn(operations[at - 1], 'Previous')}
+      {turn(operations[at + 1], 'Next')}
+    </nav>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Reference, Schema } from './document.ts'
 
 /** More values are listed on request. */
-export const MOST_VALUES = 12
+const MOST_VALUES = 12
 
 /** Schema → its type as text: `array of string or null`. */
 export function typeOf(schema: Schema): string {

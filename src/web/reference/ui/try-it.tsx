@@ -1,15 +1,16 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../dashboard/ui/kit/icon.tsx'
+import { Code } from './code.tsx'
 import type { Operation, Parameter } from './document.ts'
-import { Code } from './highlight.tsx'
 import { KeyField } from './key-field.tsx'
+import { withSender } from './own-domain.ts'
 import { typeOf } from './schema.ts'
-import { testKey } from './state.ts'
+import { keyDomain, testKey } from './state.ts'
 import { fieldsOf, requestOf } from './try-request.ts'
 import { readResponse, type Shown } from './try-response.ts'
 
 /** A form that calls the operation with the test key. It sends nothing before the button is pressed, to this server
- *  only, and without cookies. */
+ *  only, and without cookies. The example is sent from the key's domain. */
 export function TryIt({ operation }: { operation: Operation }) {
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [answer, setAnswer] = useState<Shown | null>(null)
@@ -58,7 +59,9 @@ export function TryIt({ operation }: { operation: Operation }) {
             ))}
           </div>
         )}
-        {operation.body !== null && <BodyField example={operation.body.example} fault={faults.body} />}
+        {operation.body !== null && (
+          <BodyField example={withSender(operation.body.example, keyDomain.value)} fault={faults.body} />
+        )}
         <div class="row">
           <button type="submit" class="primary" disabled={running !== null}>
             <Icon name="send" />
@@ -152,7 +155,8 @@ function ParameterField({
 
 function BodyField({ example, fault }: { example: unknown; fault: string | undefined }) {
   const id = useId()
-  const text = example === undefined ? '' : JSON.stringify(example, null, 2)
+  const [typed, setTyped] = useState<string | null>(null)
+  const text = typed ?? (example === undefined ? '' : JSON.stringify(example, null, 2))
   return (
     <div class="field">
       <label for={id}>Body</label>
@@ -163,7 +167,8 @@ function BodyField({ example, fault }: { example: unknown; fault: string | undef
         data-field="body"
         rows={Math.min(18, Math.max(3, text.split('\n').length))}
         spellcheck={false}
-        defaultValue={text}
+        value={text}
+        onInput={(event) => setTyped(event.currentTarget.value)}
         aria-invalid={fault !== undefined}
         aria-describedby={fault === undefined ? undefined : `${id}-fault`}
       />

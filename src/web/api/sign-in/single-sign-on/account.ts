@@ -1,3 +1,4 @@
+import { cutText } from '../../../../mail/cut-text.ts'
 import { foldedEmail, isVerified, type User, userWith } from '../../../../model/user.ts'
 import type { Access, Store } from '../../../../storage/store.ts'
 import type { SignInContext } from '../context.ts'
@@ -100,12 +101,6 @@ function emailOf({ email }: Claims): string | null {
 }
 
 function nameOf({ name }: Claims, email: string): string {
-  const given =
-    typeof name === 'string'
-      ? name
-          .replace(/[\x00-\x1f\x7f]/g, ' ')
-          .trim()
-          .slice(0, MOST_NAME)
-      : ''
+  const given = typeof name === 'string' ? cutText(name.replace(/[\x00-\x1f\x7f]/g, ' ').trim(), MOST_NAME) : ''
   return given === '' ? (email.split('@', 1)[0] ?? email) : given
 }

@@ -12,6 +12,8 @@ import { CALLBACK_PATH, type SignOnFault, type SingleSignOnOptions } from './set
 const COOKIE = 'postrider_sign_on'
 export const REQUEST_SECONDS = 600
 const MOST_SEARCH = 4_096
+/** Names of claims in a line of the log. */
+const MOST_NAMES = 50
 
 /** `GET /session/oidc` sends the browser to the provider, `GET /session/oidc/callback` takes it back and opens the session.
  *
@@ -81,8 +83,9 @@ async function finish(
   if (!isTaken) return toSignIn('expired')
   const end = [cookie('', 0, isSecure)]
   const address = context.addressOf(request, peer)
-  const fail = (fault: SignOnFault, error: string | null) => {
-    log.warn('sign-in rejected', { by: 'single sign-on', reason: fault, error, ip_address: address })
+  const fail = (fault: SignOnFault, error: string | null, claims: readonly string[] = []) => {
+    const came = claims.length === 0 ? {} : { claims: claims.slice(0, MOST_NAMES).join(' ') }
+    log.warn('sign-in rejected', { by: 'single sign-on', reason: fault, error, ...came, ip_address: address })
     return toSignIn(fault, end)
   }
   if (searchParams.has('error')) return fail('denied', null)
@@ -93,7 +96,7 @@ async function finish(
     return fail(isNoAnswer(error) ? 'unavailable' : 'invalid', errorCode(error))
   }
   const user = await userOfClaims(context, options, claims, { now: clock.now(), address })
-  if (typeof user === 'string') return fail(user, null)
+  if (typeof user === 'string') return fail(user, null, Object.keys(claims))
   const opened = await openSession(context, request, address, {
     user,
     fields: ['single_sign_on'],

@@ -1,5 +1,6 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Ask } from '../../../../net/https/requests.ts'
+import { valuesOf } from './roles.ts'
 import { CALLBACK_PATH, type SingleSignOnOptions } from './settings.ts'
 
 /** What binds a sign-in to the browser that began it. */
@@ -10,15 +11,17 @@ export interface SignOnSecrets {
   verifier: string
 }
 
-/** The claims of a checked ID token. */
+/** The claims of a checked ID token, with those of the provider's UserInfo endpoint if the token lacks some. */
 export type Claims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
 /** The OpenID Connect provider. */
 export interface Provider {
   /** Resolves with the address to which the browser is sent. Rejects if the provider does not answer. */
   authorizationUrl(secrets: SignOnSecrets): Promise<string>
-  /** Parameters with which the browser came back → the claims of the ID token. Rejects with `code` if the provider does not
-   *  answer, or if state, issuer, audience, authorized party, nonce, expiry or signature are wrong. */
+  /** Parameters with which the browser came back → the claims of the ID token. If it lacks the address or the roles, and the
+   *  provider has a UserInfo endpoint (OpenID Connect Core 1.0 §5.3), its other claims are added. Rejects with `code` if the
+   *  provider does not answer, or if state, issuer, audience, authorized party, nonce, expiry or signature are wrong, or
+   *  if the endpoint names another subject. */
   claimsOf(search: string, secrets: SignOnSecrets): Promise<Claims>
   /** Reads the provider's settings. Rejects if it does not answer. */
   check(): Promise<void>
@@ -82,7 +85,11 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
       const claims = tokens.claims()
       if (claims === undefined) throw new Error('no ID token')
       requireParty(claims, clientId)
-      return claims as Claims
+      const own = claims as Claims // the library requires issuer and subject
+      const hasEndpoint = found.serverMetadata().userinfo_endpoint !== undefined
+      if (!hasEndpoint || hasEnough(own, options)) return own
+      const info = await client.fetchUserInfo(found, tokens.access_token, own.sub)
+      return withUserInfo(own, info, options.rolesClaim)
     },
     check: async () => {
       held = null
@@ -105,6 +112,26 @@ export function createProvider(options: SingleSignOnOptions, now: () => number):
       execute: [client.enableNonRepudiationChecks],
     })
   }
+}
+
+/** True if the ID token says what a sign-in needs. Many providers send only the subject in it by default. */
+function hasEnough(
+  claims: Claims,
+  { rolesClaim, trustEmail }: Pick<SingleSignOnOptions, 'rolesClaim' | 'trustEmail'>,
+): boolean {
+  if (claims.email === undefined || (claims.email_verified === undefined && !trustEmail)) return false
+  return rolesClaim === '' || valuesOf(claims, rolesClaim).length > 0
+}
+
+/** Claims of the ID token and of the UserInfo endpoint → those of the token, which are signed, with what they lack: address,
+ *  verification or roles. Address and verification stay together: one source never verifies the address of the other. */
+export function withUserInfo(own: Claims, info: Readonly<Record<string, unknown>>, rolesClaim: string): Claims {
+  const { email, email_verified, ...others } = info
+  const hasRoles = rolesClaim === '' || valuesOf(own, rolesClaim).length > 0
+  const all = { ...(hasRoles ? { ...others, ...own } : { ...own, ...others }), iss: own.iss, sub: own.sub }
+  if (own.email === undefined) return { ...all, email, email_verified }
+  const verified = own.email_verified ?? (email === own.email ? email_verified : undefined)
+  return { ...all, email_verified: verified }
 }
 
 /** Throws when the token was made for another client, which may be one of several audiences. The library checks the party

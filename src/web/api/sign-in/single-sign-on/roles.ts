@@ -11,8 +11,18 @@ export function valuesOf(claims: Readonly<Record<string, unknown>>, name: string
   const nested = (value: unknown, part: string) =>
     isRecord(value) && Object.hasOwn(value, part) ? value[part] : undefined
   const found = nested(claims, name) ?? name.split('.').reduce<unknown>(nested, claims)
-  const values = Array.isArray(found) ? found.slice(0, MOST_VALUES) : [found]
-  return values.filter((value) => typeof value === 'string')
+  const values = Array.isArray(found) ? found : isRecord(found) ? namesOf(found) : [found]
+  return values.slice(0, MOST_VALUES).filter((value) => typeof value === 'string')
+}
+
+/** Zitadel writes a role as a name whose value has the domain of each organization that gave it, by the organization's ID.
+ *  Names of other objects are no roles: in Keycloak's `resource_access` they are the clients. */
+function namesOf(roles: Record<string, unknown>): string[] {
+  return Object.keys(roles).filter((name) => {
+    const given = roles[name]
+    const domains = isRecord(given) ? Object.values(given) : []
+    return domains.length > 0 && domains.every((domain) => typeof domain === 'string')
+  })
 }
 
 /** Values of the claim → the access that the rules give; null if no rule fits. Of several roles in an organization, the

@@ -1,4 +1,4 @@
-import { lastOrganizationId, mode, organization, type SessionInfo, session } from './state.ts'
+import { hasEnded, lastOrganizationId, mode, organization, type SessionInfo, session } from './state.ts'
 
 /** The dashboard does everything through the public API, as the operator and for the selected organization. A failed
  *  call throws ApiError. If the session has ended, the sign-in page appears. */
@@ -65,27 +65,38 @@ export async function request(method: string, path: string, options: CallOptions
   const { query = {}, body, domain, signal } = options
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  const headers: Record<string, string> = { 'x-operator': '1', 'x-mode': mode.peek(), ...options.headers }
-  const chosen = organization.peek()
-  if (chosen !== null && !options.isForAll && path.startsWith('/v1/')) headers['x-organization'] = chosen.id
+  const headers: Record<string, string> = { 'x-operator': '1', ...selected(), ...options.headers }
+  if (options.isForAll || !path.startsWith('/v1/')) delete headers['x-organization']
   if (domain !== undefined) headers['x-domain'] = domain
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (signal !== undefined) init.signal = signal
+  const by = session.peek()
   const response = await fetch(search === '' ? path : `${path}?${search}`, init).catch((thrown: unknown) => {
     if (signal?.aborted) throw thrown
     throw new ApiError(0, 'network', 'Cannot reach the server. Check that it is running.')
   })
   if (response.ok) return response
-  throw await errorOf(response)
+  throw await errorOf(response, by)
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+/** Headers with the mode and the organization that are selected now, for several requests that belong together: the user may
+ *  select others before the last one. */
+export function selected(): Record<string, string> {
+  const chosen = organization.peek()
+  return { 'x-mode': mode.peek(), ...(chosen && { 'x-organization': chosen.id }) }
+}
+
+/** `by` is the session at the request: its answer may come after the user has signed in again. */
+async function errorOf(response: Response, by: SessionInfo | null | undefined): Promise<ApiError> {
   const { error }: Json = await response.json().catch(() => ({}))
-  if (response.status === 401 && session.peek()) session.value = null
-  const fields = Object.fromEntries((error?.errors ?? []).map((each: Json) => [each.field, each.message]))
-  if (error?.field !== undefined) fields[error.field] ??= error.message
+  if (response.status === 401 && by && session.peek()?.session.id === by.session.id) {
+    hasEnded.value = true
+    session.value = null
+  }
+  const faults: Json[] = [...(error?.field === undefined ? [] : [error]), ...(error?.errors ?? [])]
+  const fields = Object.fromEntries(faults.map(({ field, message }) => [field, sentence(withoutField(message, field))]))
   const message = error?.message ?? `The server returned ${response.status}.`
   return new ApiError(response.status, error?.code ?? 'unknown', sentence(message), fields, error?.details)
 }
@@ -117,9 +128,12 @@ export async function signIn(by: { token: string } | { email?: string; password:
   return null
 }
 
-/** Signs in with the code of an app or a recovery code, or with the answer of a passkey (passkeys.ts). Throws ApiError if
- *  the server rejects it. */
-export async function signInBy(path: '/session/code' | '/session/passkey', body: Json): Promise<void> {
+/** Signs in with the code of an app or a recovery code, or with the answer of a passkey (passkeys.ts), or sets the own
+ *  password, which begins a new session. Throws ApiError if the server rejects it. */
+export async function signInBy(
+  path: '/session/code' | '/session/passkey' | '/session/password',
+  body: Json,
+): Promise<void> {
   session.value = await withLast(await post<SessionInfo>(path, body))
 }
 
@@ -158,5 +172,9 @@ export function save(name: string, type: string, content: string | Blob): void {
   link.click()
   URL.revokeObjectURL(url)
 }
+
+/** Text of an error without the name of its field, and of a URL its reason alone: the form shows it below the label. */
+const withoutField = (message: string, field: string) =>
+  (message.startsWith(`${field} `) ? message.slice(field.length + 1) : message).replace(/^is not accepted: /, '')
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`

@@ -9,3 +9,6 @@ export function browserOf(agent: string): string {
 }
 
 const NAMES: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' }
+
+/** True where the keys of a shortcut are named as Apple does. */
+export const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform)

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Line, PlotOptions } from './plot.ts'
 import { theme } from './state.ts'
 
-/** Stacked bars, or lines with a limit, and a button that shows the same numbers as a table. `times` are ms UTC, one for each value of a line.
- *  The first chart loads the plotting library. */
+/** Stacked bars, or lines with a limit, which is only named where it is far above them, and a button that shows the same
+ *  numbers as a table. `times` are ms UTC, one for each value of a line. The first chart loads the plotting library. */
 export function Chart({
   name,
   times,
@@ -13,6 +13,7 @@ export function Chart({
   heightPx = 220,
   limit,
   format,
+  before,
 }: {
   name: string
   times: readonly number[]
@@ -21,6 +22,7 @@ export function Chart({
   label: (at: number) => string
 } & Partial<PlotOptions>) {
   const [isTable, setTable] = useState(false)
+  const isLimitFar = limit !== undefined && isFarAbove(limit, lines)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = box.current
@@ -28,13 +30,20 @@ export function Chart({
     let stop = () => {}
     let isGone = false
     void import('./plot.ts').then(({ plot }) => {
-      if (!isGone) stop = plot(element, times, lines, { isStacked, heightPx, limit, format })
+      if (!isGone)
+        stop = plot(element, times, lines, {
+          isStacked,
+          heightPx,
+          limit: isLimitFar ? undefined : limit,
+          format,
+          before,
+        })
     })
     return () => {
       isGone = true
       stop()
     }
-  }, [isTable, JSON.stringify([times, lines, limit]), theme.value])
+  }, [isTable, JSON.stringify([times, lines, limit, before]), theme.value])
   return (
     <figure class="chart stack tight">
       <figcaption class="row apart">
@@ -47,7 +56,16 @@ export function Chart({
               {name}
             </span>
           ))}
-          {limit !== undefined && (
+          {before && (
+            <span class="key">
+              <svg width="16" height="10" aria-hidden="true">
+                <line x1="0" x2="16" y1="5" y2="5" stroke="var(--strong-line)" />
+              </svg>
+              Period before
+            </span>
+          )}
+          {isLimitFar && <span class="key">Limit {format?.(limit) ?? limit}, above the chart</span>}
+          {limit !== undefined && !isLimitFar && (
             <span class="key">
               <svg width="16" height="10" aria-hidden="true">
                 <line x1="0" x2="16" y1="5" y2="5" stroke="var(--bad)" stroke-dasharray="4 3" />
@@ -73,6 +91,11 @@ export function Chart({
                     {name}
                   </th>
                 ))}
+                {before && (
+                  <th scope="col" class="num">
+                    Period before
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -84,6 +107,7 @@ export function Chart({
                       {format === undefined ? values[row] : format(values[row] ?? 0)}
                     </td>
                   ))}
+                  {before && <td class="num">{before[row]}</td>}
                 </tr>
               ))}
             </tbody>
@@ -101,3 +125,11 @@ export function Chart({
     </figure>
   )
 }
+
+/** Whether an axis up to the limit would press the values flat against the bottom. */
+function isFarAbove(limit: number, lines: readonly Line[]): boolean {
+  const most = Math.max(0, ...lines.flatMap(({ values }) => values))
+  return most > 0 && limit > FAR * most
+}
+
+const FAR = 3

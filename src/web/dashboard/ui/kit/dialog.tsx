@@ -1,9 +1,20 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { place } from './router.ts'
 
-/** A modal dialog, open while it is mounted. Escape calls `onClose`; closing returns the focus to the element that had
- *  it. Opening and closing are synchronous: in a later frame they could undo what the user did in between.
+/** Focuses the first field that is empty, or the first one; does nothing without fields. */
+export function focusFirstField(within: Element): void {
+  const fields = within.querySelectorAll<HTMLInputElement>(
+    ':is(input, textarea, select):not([type="checkbox"], [type="radio"], [type="hidden"], :disabled)',
+  )
+  const all = [...fields].filter((field) => field.checkVisibility())
+  ;(all.find((field) => field.value === '' && !field.matches('select')) ?? all[0])?.focus()
+}
+
+/** A modal dialog, open while it is mounted, with the focus in its first empty field. Escape calls `onClose`; closing returns
+ *  the focus to the element that had it. Opening and closing are synchronous: in a later frame they could undo what the
+ *  user did in between.
  *
  *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
 export function Dialog({
@@ -22,6 +33,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const shown = dialog.current
     shown?.showModal()
+    if (shown) focusFirstField(shown)
     return () => shown?.close()
   }, [])
   return (
@@ -30,6 +42,7 @@ export function Dialog({
       ref={dialog}
       aria-labelledby={id}
       onCancel={(event) => {
+        if (event.target !== event.currentTarget) return // of a file field in it, whose chooser the user has closed
         event.preventDefault()
         onClose()
       }}
@@ -48,6 +61,7 @@ interface Question {
   action: string
   dismiss: string
   isDangerous: boolean
+  typed: string
   answer: (yes: boolean) => void
 }
 
@@ -63,31 +77,63 @@ export function confirm(asked: {
   /** Label of the other button; "Cancel" by default. */
   dismiss?: string
   isDangerous?: boolean
+  /** What the user must type before the action can be chosen; '' for nothing. */
+  typed?: string
 }): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (yes: boolean) => {
       question.value = null
       resolve(yes)
     }
-    question.value = { dismiss: 'Cancel', isDangerous: false, ...asked, answer }
+    question.value = { dismiss: 'Cancel', isDangerous: false, typed: '', ...asked, answer }
   })
 }
 
-/** Renders the open question of `confirm`. The layout contains it once. */
+/** Renders the open question of `confirm`. The layout contains it once. Back to another page, or the end of the session,
+ *  means no. */
 export function ConfirmDialog() {
-  if (question.value === null) return null
-  const { name, text, action, dismiss, isDangerous, answer } = question.value
+  const { path } = place.value
+  useLayoutEffect(() => () => question.peek()?.answer(false), [path])
+  return question.value === null ? null : <Asked of={question.value} />
+}
+
+function Asked({ of: { name, text, action, dismiss, isDangerous, typed, answer } }: { of: Question }) {
+  const [given, setGiven] = useState('')
+  const id = useId()
   return (
     <Dialog name={name} onClose={() => answer(false)}>
       <div class="break">{text}</div>
-      <div class="actions">
-        <button type="button" onClick={() => answer(false)}>
-          {dismiss}
-        </button>
-        <button type="button" class={isDangerous ? 'primary danger' : 'primary'} onClick={() => answer(true)}>
-          {action}
-        </button>
-      </div>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (given.trim() === typed) answer(true)
+        }}
+      >
+        {typed !== '' && (
+          <div class="field">
+            <label class="break" for={id}>
+              Type <bdi>{typed}</bdi> to confirm
+            </label>
+            <input
+              id={id}
+              autoComplete="off"
+              autoCapitalize="off"
+              spellcheck={false}
+              value={given}
+              onInput={(event) => setGiven(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        <div class="actions">
+          <button type="button" onClick={() => answer(false)}>
+            {dismiss}
+          </button>
+          <button type="submit" class={isDangerous ? 'primary danger' : 'primary'} disabled={given.trim() !== typed}>
+            {action}
+          </button>
+        </div>
+      </form>
     </Dialog>
   )
 }

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useId, useRef, useState } from 'preact/hooks'
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, errorText } from './api.ts'
+import { focusFirstField } from './dialog.tsx'
 
 /** A form that calls the API. Each field shows the API's error for the field of the same `name`:
  *
@@ -9,8 +10,10 @@ import { ApiError, errorText } from './api.ts'
  *      <Field name="mode" label="Mode">{(control) => <select {...control}>…</select>}</Field>
  *    </Form>
  *
- *  `onSubmit` gets the values of the named controls (valuesOf). If it throws, `onDone` is not called and the first
- *  invalid field gets the focus; an error without a field appears above the buttons. */
+ *  `onSubmit` gets the values of the named controls (valuesOf), once all of them are valid: until then, each that is not shows
+ *  what the browser says of it. If it throws, `onDone` is not called and the first
+ *  invalid field gets the focus; an error without a field appears above the buttons. While it runs, neither Cancel nor Escape
+ *  closes the form: its end would close what the user has opened since. */
 export function Form({
   action,
   onSubmit,
@@ -31,9 +34,27 @@ export function Form({
   const [isBusy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
 
+  useLayoutEffect(() => {
+    // In a dialog that was open before its data arrived.
+    if (form.current?.closest('dialog[open]')) focusFirstField(form.current)
+  }, [])
+  useLayoutEffect(() => {
+    if (!isBusy) return
+    const stay = (event: KeyboardEvent) => event.key === 'Escape' && event.preventDefault()
+    document.addEventListener('keydown', stay, { capture: true })
+    return () => document.removeEventListener('keydown', stay, { capture: true })
+  }, [isBusy])
   const submit = async (event: Event) => {
     event.preventDefault()
     if (isBusy || form.current === null) return
+    const invalid = invalidIn(form.current)
+    if (invalid.length > 0) {
+      const [inFields, others] = [invalid.filter(isInField), invalid.filter((control) => !isInField(control))]
+      setFaults(Object.fromEntries(inFields.map(({ name, validationMessage }) => [name, validationMessage])))
+      setOther(others[0]?.validationMessage ?? '')
+      invalid[0]?.focus()
+      return
+    }
     setBusy(true)
     setFaults({})
     setOther('')
@@ -52,7 +73,15 @@ export function Form({
   }
   return (
     <FaultsOf.Provider value={faults}>
-      <form class="stack" ref={form} onSubmit={submit} noValidate={false}>
+      <form
+        class="stack"
+        ref={form}
+        noValidate
+        onSubmit={submit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) form.current?.requestSubmit()
+        }}
+      >
         {children}
         {other !== '' && (
           <div class="notice bad" role="alert">
@@ -61,7 +90,7 @@ export function Form({
         )}
         <div class="row form-actions">
           {onCancel && (
-            <button type="button" onClick={onCancel}>
+            <button type="button" onClick={() => isBusy || onCancel()}>
               Cancel
             </button>
           )}
@@ -182,5 +211,12 @@ const isControl = (control: Element) =>
   control instanceof HTMLSelectElement ||
   control instanceof HTMLTextAreaElement ||
   control instanceof HTMLButtonElement
+
+/** Controls whose value the browser does not accept. */
+const invalidIn = (form: HTMLFormElement) =>
+  [...form.elements].filter(isControl).filter(({ validity }) => !validity.valid)
+
+/** Whether a Field shows the error of the control. */
+const isInField = (control: HTMLElement & { name: string }) => control.name !== '' && control.closest('.field') !== null
 
 const isField = (form: HTMLFormElement | null, name: string) => form?.elements.namedItem(name) != null

@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import { may } from './rights.ts'
-import { go, goBackTo } from './router.ts'
+import { go, goBackTo, goToNeighbour } from './router.ts'
 
 /** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. Only the one of the palette uses a
  *  modifier key (⌘K or Ctrl K), so no other overrides a shortcut of the browser or a screen reader. */
@@ -45,7 +45,7 @@ export function startKeys(all: readonly KeyedPage[]): void {
       openPalette()
       return
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.ctrlKey || event.metaKey || event.altKey || isPaletteOpen.peek()) return
     const { target } = event
     if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return
     if (target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')) {
@@ -87,6 +87,22 @@ function act(event: KeyboardEvent): void {
       event.preventDefault()
       moveFocus(event.key === 'j' ? 1 : -1)
       return
+    case 'x':
+      rowWithFocus()?.querySelector<HTMLElement>('[data-select]')?.click()
+      return
+    case 'c':
+      if (may('messages_send')) {
+        event.preventDefault() // otherwise the letter is in the first field
+        go('/messages', { compose: 'yes' })
+      }
+      return
+    case 'r':
+      document.querySelector<HTMLElement>('main [data-key="r"]')?.click()
+      return
+    case '[':
+    case ']':
+      goToNeighbour(event.key === ']' ? 1 : -1)
+      return
     case 'Escape':
     case 'u':
       if (up.value === null) return
@@ -95,6 +111,8 @@ function act(event: KeyboardEvent): void {
       return
   }
 }
+
+const rowWithFocus = () => document.activeElement?.closest('main [data-row]')
 
 /** Moves the focus to the next or previous row of a list. */
 function moveFocus(step: number): void {
@@ -118,16 +136,20 @@ export function KeyHelp() {
     ['/', 'Search'],
     ['j k', 'Next or previous row'],
     ['Enter', 'Open row'],
+    ['x', 'Select row'],
     ['Esc', 'Back to the list'],
-    ...pages.filter(({ needs }) => may(needs)).map(({ key, name }): [string, string] => [`g ${key}`, name]),
+    ['[ ]', 'Previous or next record'],
+    ['c', 'New message'],
+    ['r', 'Resend message'],
     ['⌘S Ctrl S', 'Save a template'],
     ['?', 'Keyboard shortcuts'],
+    ...pages.filter(({ needs }) => may(needs)).map(({ key, name }): [string, string] => [`g ${key}`, name]),
   ]
   return (
     <Dialog name="Keyboard shortcuts" onClose={close}>
-      <dl class="facts">
+      <dl class="facts shortcuts">
         {rows.map(([keys, what]) => (
-          <div key={keys} style={{ display: 'contents' }}>
+          <div key={keys}>
             <dt>
               <kbd>{keys}</kbd>
             </dt>
@@ -148,11 +170,11 @@ export function KeyHelp() {
 export function PaletteSlot() {
   const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null)
   const isOpen = isPaletteOpen.value
-  useEffect(() => {
-    if (isOpen && Palette === null) void import('./palette.tsx').then((module) => setPalette(() => module.Palette))
-  }, [isOpen])
   const close = () => {
     isPaletteOpen.value = false
   }
+  useEffect(() => {
+    if (isOpen && Palette === null) import('./palette.tsx').then((module) => setPalette(() => module.Palette), close)
+  }, [isOpen])
   return isOpen && Palette !== null ? <Palette onClose={close} /> : null
 }

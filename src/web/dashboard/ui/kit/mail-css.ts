@@ -100,7 +100,7 @@ export function createCleanCss(isRemote: boolean, scheme: Scheme, onRemote: () =
   return { attribute, sheet: (css) => listText(rulesOf(css), 0) }
 }
 
-/** Media query → the same with the reader's theme decided: a condition that always holds, or never. */
+/** Media query → the same query, with a condition that always or never holds in place of one about the reader's theme. */
 function mediaFor(scheme: Scheme, query: string): string {
   return query.replace(/\(prefers-color-scheme: (light|dark)\)/g, (_, asked) =>
     asked === scheme ? '(min-width: 0px)' : '(max-width: 0px)',

@@ -12,7 +12,7 @@ import { toast } from './toast.tsx'
  *  - The frame gets a copy of allowed elements and attributes only (mail-html.ts); the policy is a second defence.
  *  - A click on a link, with any mouse button, shows its target and does not open it.
  *
- *  `images` are the inline images of the message: Content-ID → data: URL. */
+ *  `images` are the inline images of the message, as data: URLs by Content-ID. */
 export function MailFrame({ html, images = {} }: { html: string; images?: Record<string, string> }) {
   const [width, setWidth] = useState<Width>('full')
   const [scheme, setScheme] = useState<Scheme>('light')

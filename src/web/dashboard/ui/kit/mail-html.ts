@@ -3,7 +3,7 @@ import { type CleanCss, createCleanCss, isLoading, remoteUrl, type Scheme } from
 /** Untrusted HTML for the preview frame (mail-frame.tsx). */
 export interface MailHtml {
   html: string
-  /** Inline images of the message: Content-ID → data: URL. */
+  /** Inline images of the message, as data: URLs by Content-ID. */
   images: Record<string, string>
   /** Whether to load remote images. */
   isRemote: boolean
@@ -50,8 +50,8 @@ interface Tools {
   imageRules: string[]
 }
 
-/** Sanitized CSS → the element that applies it. Rules with remote images become a data: sheet: for images of inline
- *  sheets, Chromium 156 sends the page's address as Referer despite the policy. */
+/** Sanitized CSS → the element that applies it. Rules with remote images become a style sheet in a data: URL, because
+ *  Chromium 156 sends the page's address as Referer for images of inline style sheets, despite the policy. */
 function sheetOf(page: Document, css: string): HTMLElement {
   if (!isLoading(css)) {
     const style = createElement(page, 'style')

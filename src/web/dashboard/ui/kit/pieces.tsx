@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, errorText } from './api.ts'
-import { ago, exact } from './format.ts'
+import { ago, exact, when } from './format.ts'
 import { Icon } from './icon.tsx'
 import { title } from './state.ts'
 import { MARKS, type Tone } from './status.tsx'
@@ -9,14 +9,17 @@ import { toast } from './toast.tsx'
 
 /** Small components: heading, copy button, tabs, segments, filters, empty state, errors, timeline. */
 
-/** Top of every page: title, description and actions. Also sets the title of the browser tab. */
+/** Top of every page: title, description and actions. Also sets the title of the browser tab. `field` changes the name,
+ *  and takes the place of the heading, which screen readers keep. */
 export function Head({
   name,
   about,
+  field,
   children,
 }: {
   name: string
   about?: ComponentChildren
+  field?: ComponentChildren
   children?: ComponentChildren
 }) {
   useEffect(() => {
@@ -25,12 +28,38 @@ export function Head({
   return (
     <div class="head">
       <div class="stack tight">
-        <h1 class="break">{withBreaks(name)}</h1>
-        {about && <p class="muted">{about}</p>}
+        {/* Chromium reads the places for breaks as blanks. */}
+        <h1 class={field ? 'hidden' : 'break'} dir="auto" aria-label={name}>
+          {withBreaks(name)}
+        </h1>
+        {field}
+        {about && <p class="muted break">{about}</p>}
       </div>
       {children && <div class="row">{children}</div>}
     </div>
   )
+}
+
+/** The `ref` of a field that shows `value` at first and whenever it changes. In between, the field keeps what the user types:
+ *  the page is drawn again whenever data arrive. */
+export function useShown(value: string) {
+  const field = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    if (field.current !== null) field.current.value = value
+  }, [value])
+  return field
+}
+
+/** Returns `work` so that it does nothing while it runs: a second press would do the same again. */
+export function useOneAtATime<Given extends unknown[]>(work: (...given: Given) => Promise<unknown>) {
+  const isRunning = useRef(false)
+  return async (...given: Given): Promise<void> => {
+    if (isRunning.current) return
+    isRunning.current = true
+    await work(...given).finally(() => {
+      isRunning.current = false
+    })
+  }
 }
 
 /** Text with a place to break a line after each punctuation mark, so that a URL or an address need not split a word. */
@@ -69,12 +98,12 @@ export async function copyText(text: string, label: string): Promise<void> {
   toast(`${label.charAt(0).toUpperCase()}${label.slice(1)} copied`)
 }
 
-/** A time relative to now, with the exact one on hover; '–' for null. */
+/** A time, `14:02` today and `21 Nov 14:02` before; how long ago it was and the exact one on hover; '–' for null. */
 export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <span class="muted">–</span>
   return (
-    <time class="muted num" dateTime={at} title={exact(at)}>
-      {ago(at)}
+    <time class="muted num" dateTime={at} title={`${ago(at)}, ${exact(at)}`}>
+      {when(at)}
     </time>
   )
 }
@@ -159,14 +188,16 @@ export function Segments<T extends string>({
   options,
   chosen,
   onChoose,
+  isDisabled = false,
 }: {
   name: string
   options: readonly (readonly [id: T, label: string])[]
   chosen: T
   onChoose: (id: T) => void
+  isDisabled?: boolean
 }) {
   return (
-    <fieldset class="segments" style={{ border: 0, margin: 0 }}>
+    <fieldset class="segments" style={{ border: 0, margin: 0 }} disabled={isDisabled}>
       <legend class="hidden">{name}</legend>
       {options.map(([id, label]) => (
         <button key={id} type="button" aria-pressed={id === chosen} onClick={() => onChoose(id)}>
@@ -191,10 +222,22 @@ export function Filters({
   children?: ComponentChildren
 }) {
   const timer = useRef(0)
+  const field = useRef<HTMLInputElement>(null)
+  const asked = useRef(initial ?? '')
   const search = (text: string, waitMs: number) => {
     window.clearTimeout(timer.current)
-    timer.current = window.setTimeout(() => onSearch?.(text.trim()), waitMs)
+    timer.current = window.setTimeout(() => {
+      asked.current = text.trim()
+      onSearch?.(asked.current)
+    }, waitMs)
   }
+  useLayoutEffect(() => {
+    // Back, or a button that clears the filters. What the user types stays as it is.
+    if (field.current === null || asked.current === (initial ?? '')) return
+    window.clearTimeout(timer.current)
+    asked.current = field.current.value = initial ?? ''
+  }, [initial])
+  useEffect(() => () => window.clearTimeout(timer.current), [])
   return (
     <search class="filters">
       {onSearch && (
@@ -203,6 +246,7 @@ export function Filters({
           aria-label={placeholder}
           placeholder={placeholder}
           data-search
+          ref={field}
           defaultValue={initial}
           onInput={(event) => search(event.currentTarget.value, 300)}
           onKeyDown={(event) => event.key === 'Enter' && search(event.currentTarget.value, 0)}
@@ -303,6 +347,34 @@ export function Pending({ error, onRetry }: { error: ApiError | undefined; onRet
   return <ErrorNotice error={error} onRetry={onRetry} />
 }
 
+/** Replaces a page whose record is not loaded: empty space while it loads, then the error. `children` say where to go if there
+ *  is no such record. */
+export function Unloaded({
+  name,
+  error,
+  onRetry,
+  children,
+}: {
+  name: string
+  error: ApiError | undefined
+  onRetry: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <>
+      <Head name={name} />
+      {isGone(error) ? (
+        <Empty name={`${name} not found`}>{children}</Empty>
+      ) : (
+        <Pending error={error} onRetry={onRetry} />
+      )}
+    </>
+  )
+}
+
+/** Whether there is no such record, or one of another organization. */
+export const isGone = (error: ApiError | undefined) => error?.status === 404 || error?.status === 403
+
 /** An entry of a Timeline. */
 export interface Moment {
   key: string
@@ -351,8 +423,8 @@ export function Facts({ of: facts }: { of: readonly (readonly [name: string, val
   )
 }
 
-/** Text with commands between backticks → the same with code elements, whose words break only if one is wider than the
- *  line: not `--keep` after its hyphens. */
+/** Text with commands between backticks → the text with code elements. A word such as `--keep` does not break after its
+ *  hyphens, unless it is wider than the line. */
 export const withCode = (text: string) =>
   text.split('`').map((part, at) => (at % 2 === 1 ? <code key={`${at}`}>{wholeWords(part)}</code> : part))
 

@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { LOCALE } from './format.ts'
 
 /** A series of a chart: a part of stacked bars, or a line in a chart of its own. */
 export interface Line {
@@ -16,6 +17,8 @@ export interface PlotOptions {
   limit?: number | undefined
   /** Value → text for the axis and the tooltip. */
   format?: ((value: number) => string) | undefined
+  /** Totals of the period before, as a thin line over stacked bars. */
+  before?: readonly number[] | undefined
 }
 
 /** Draws series into an element at its full width, with a tooltip of the values at the pointer. `times` are ms UTC, one for
@@ -24,7 +27,7 @@ export function plot(
   element: HTMLElement,
   times: readonly number[],
   lines: readonly Line[],
-  { isStacked, heightPx: height, limit, format = short }: PlotOptions,
+  { isStacked, heightPx: height, limit, format = short, before }: PlotOptions,
 ): () => void {
   const colour = (token: string) => getComputedStyle(document.documentElement).getPropertyValue(token).trim()
   const axis = {
@@ -41,7 +44,7 @@ export function plot(
   const halfStep = ((times[1] ?? 0) - (times[0] ?? 0)) / 2_000
   const isDaily = halfStep >= DAY_S / 2
   const bars = uPlot.paths.bars?.({ size: [0.7, 24], radius: 0 })
-  const { tip, follow } = tooltip(times, lines, format)
+  const { tip, follow } = tooltip(times, lines, { format, before, colour })
   const chart = new uPlot(
     {
       width: element.clientWidth,
@@ -71,13 +74,16 @@ export function plot(
           points: { show: false },
           ...(isStacked && bars ? { fill: colour(token), paths: bars } : {}),
         })),
+        ...(before === undefined
+          ? []
+          : [{ label: BEFORE, stroke: colour('--strong-line'), width: 1, points: { show: false } }]),
       ],
       hooks: {
         setCursor: [follow],
         draw: limit === undefined ? [] : [(chart) => drawLimit(chart, limit, colour('--bad'))],
       },
     },
-    [times.map((at) => at / 1_000), ...drawn],
+    [times.map((at) => at / 1_000), ...drawn, ...(before === undefined ? [] : [[...before]])],
     element,
   )
   chart.over.append(tip)
@@ -108,17 +114,34 @@ function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, colour: string
   ctx.restore()
 }
 
-/** The values at the pointer, in an element over the chart. */
-function tooltip(times: readonly number[], lines: readonly Line[], format: (value: number) => string) {
+/** Name of the line of the period before. */
+const BEFORE = 'Period before'
+
+/** The values at the pointer with their colours, the total, and the share of each, in an element over the chart. */
+function tooltip(times: readonly number[], lines: readonly Line[], { format, before, colour }: TipOptions) {
   const tip = document.createElement('div')
   tip.className = 'tip'
   tip.hidden = true
+  const row = (text: string, token?: string) => {
+    const line = document.createElement('div')
+    line.textContent = text
+    if (token !== undefined) line.style.borderLeft = `8px solid ${colour(token)}`
+    return line
+  }
   const follow = ({ cursor: { idx, left = 0 }, over }: uPlot) => {
     const at = idx === null || idx === undefined ? undefined : times[idx]
     tip.hidden = at === undefined || left < 0
     if (at === undefined || tip.hidden) return
-    const rows = lines.map(({ name, values }) => `${name} ${format(values[idx ?? 0] ?? 0)}`)
-    tip.textContent = [`${day.format(at)} ${clock.format(at)}`, ...rows].join('\n')
+    const values = lines.map((line) => line.values[idx ?? 0] ?? 0)
+    const total = values.reduce((sum, value) => sum + value, 0)
+    const shareOf = (value: number) =>
+      lines.length > 1 && total > 0 ? ` (${((value / total) * 100).toFixed(1)}%)` : ''
+    tip.replaceChildren(
+      row(`${day.format(at)} ${clock.format(at)}`),
+      ...lines.map((line, n) => row(`${line.name} ${format(values[n] ?? 0)}${shareOf(values[n] ?? 0)}`, line.colour)),
+      ...(lines.length > 1 ? [row(`Total ${format(total)}`)] : []),
+      ...(before === undefined ? [] : [row(`${BEFORE} ${format(before[idx ?? 0] ?? 0)}`, '--strong-line')]),
+    )
     const isRight = left > over.clientWidth / 2
     tip.style.left = isRight ? 'auto' : `${left + 12}px`
     tip.style.right = isRight ? `${over.clientWidth - left + 12}px` : 'auto'
@@ -126,8 +149,14 @@ function tooltip(times: readonly number[], lines: readonly Line[], format: (valu
   return { tip, follow }
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+interface TipOptions {
+  format: (value: number) => string
+  before: readonly number[] | undefined
+  colour: (token: string) => string
+}
+
+const clock = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' })
 
 /** `14:00`, or the day at midnight and for daily steps. uPlot counts in seconds. */
 function timeOf(at: number, stepSeconds: number): string {

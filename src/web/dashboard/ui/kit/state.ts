@@ -24,6 +24,8 @@ export interface SessionInfo {
 
 /** Undefined while it loads; null if nobody is signed in. */
 export const session = signal<SessionInfo | null | undefined>(undefined)
+/** True after the server ended the session of the user: the sign-in page says so. */
+export const hasEnded = signal(false)
 export type Mode = 'live' | 'test'
 export type Theme = 'auto' | 'light' | 'dark'
 export const mode = stored<Mode>('mode', ['live', 'test'])

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 import type { Loaded, Pages } from './load.ts'
-import { Empty, ErrorNotice } from './pieces.tsx'
-import { cameFrom, go } from './router.ts'
+import { Empty, ErrorNotice, useOneAtATime } from './pieces.tsx'
+import { cameFrom, go, noteRows } from './router.ts'
 
 /** A column of a Table. */
 export interface Column<T> {
@@ -21,7 +21,8 @@ export interface Column<T> {
   width?: string
   /** Hidden below 1000 px, where the other columns need the width. */
   isExtra?: boolean
-  /** Corner of the two-line row on narrow screens. If a column has one, the other columns are not shown there. */
+  /** Corner of the two-line row on narrow screens. If a column has one, the other columns are shown there in the opened row,
+   *  which a button beside `end` or a tap opens; rows with a link open their page instead. */
   phone?: 'top-left' | 'end' | 'sub' | 'last'
 }
 
@@ -29,22 +30,31 @@ export interface Column<T> {
 export interface Bulk<T> {
   /** Name of a row, for the label of its checkbox. */
   nameOf: (row: T) => string
-  actions: readonly { name: string; isDangerous?: boolean; run: (rows: T[]) => Promise<unknown> }[]
+  actions: readonly BulkAction<T>[]
+}
+
+interface BulkAction<T> {
+  name: string
+  isDangerous?: boolean
+  /** The rows that it applies to, by default all. It is offered if there is one, and gets only those. */
+  isFor?: (row: T) => boolean
+  /** Resolves with false if the user decided against it. */
+  run: (rows: T[]) => Promise<unknown>
 }
 
 /** Few, since a list that is shorter than its skeleton moves what is below it. */
 const SKELETON_ROWS = 3
 
-/** Rows with headings; two-line rows or cards on narrow screens. `link` is the page that a click on a row or Enter opens; `j`
- *  and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press Tab. After
- *  Escape from a record its row has the focus.
+/** Rows with headings; two-line rows or cards on narrow screens. `link` is the page that a click on a row or Enter
+ *  opens; `j` and `k` move between rows (keys.tsx). Put a link into the first column too, for keyboard users who press
+ *  Tab. After Escape from a record its row has the focus.
  *
- *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table, unless older rows were not searched
- *  yet. `bulk` adds checkboxes. Put `<Pager pages={pages} />` below it. */
+ *  `loaded` contains rows, loading state and errors. `whenEmpty` replaces an empty table, unless older rows were not
+ *  searched yet. `bulk` adds checkboxes. Put `<Pager pages={pages} />` below it. */
 export function Table<T>(props: {
   name: string
   columns: readonly Column<T>[]
-  loaded: Loaded<T[]> & Partial<Pick<Pages<T>, 'hasOlder'>>
+  loaded: Loaded<T[]> & Partial<Pick<Pages<T>, 'isCut' | 'older'>>
   keyOf: (row: T) => string
   link?: (row: T) => string
   bulk?: Bulk<T>
@@ -53,34 +63,53 @@ export function Table<T>(props: {
   const { name, columns, loaded, keyOf, link, bulk, whenEmpty } = props
   const [sorted, setSorted] = useState<Sorted | null>(null)
   const [chosen, setChosen] = useState<readonly string[]>([])
+  const [opened, setOpened] = useState<string | null>(null)
+  const lastChosen = useRef<string | null>(null)
   const body = useRef<HTMLTableSectionElement>(null)
   const { data, error, isLoading, reload } = loaded
   const rows = sorted === null ? data : sort(data, columns[sorted.at]?.by, sorted.isUp)
   const picked = (data ?? []).filter((row) => chosen.includes(keyOf(row)))
   useEffect(() => {
+    if (!document.activeElement?.matches('body, main')) return // the user did not wait for the rows
     const from = cameFrom()
     const at = link === undefined || from === '' ? -1 : (data?.findIndex((row) => link(row) === from) ?? -1)
     const row = body.current?.rows[at]
     row?.querySelector<HTMLElement>('td a')?.focus({ preventScroll: true })
     row?.scrollIntoView({ block: 'nearest' })
   }, [data === undefined])
+  useEffect(() => {
+    if (link !== undefined && data !== undefined) noteRows(data.map(link))
+  }, [data])
+  /** Selects or deselects a row; with Shift, also those between it and the last one. */
+  const choose = (key: string, isRange: boolean) => {
+    const keys = (rows ?? []).map(keyOf)
+    const [from, to] = [keys.indexOf(lastChosen.current ?? ''), keys.indexOf(key)].sort((a, b) => a - b)
+    const range = isRange && from !== undefined && from >= 0 ? keys.slice(from, (to ?? from) + 1) : [key]
+    const others = chosen.filter((each) => !range.includes(each))
+    setChosen(chosen.includes(key) ? others : [...others, ...range])
+    lastChosen.current = key
+  }
+  const toggle = (row: T) => setOpened(opened === keyOf(row) ? null : keyOf(row))
   const open = (row: T, event: MouseEvent | KeyboardEvent) => {
-    if (link === undefined) return
     if (event.target instanceof Element && event.target.closest('a, button, input, select, summary, [popover]')) return
     if (window.getSelection()?.toString()) return // text of the row is selected
-    go(...placeOf(link(row)))
+    if (link === undefined) toggle(row)
+    else go(...placeOf(link(row)))
   }
   const isFixed = columns.some(({ width }) => width !== undefined)
+  const hasMore = link === undefined && columns.some(({ phone }) => phone === undefined)
   const form = columns.some(({ phone }) => phone !== undefined) ? 'lines' : 'cards'
   return (
     <div class="stack tight">
       <ErrorNotice error={error} onRetry={reload} />
-      {bulk && picked.length > 0 && <BulkBar bulk={bulk} rows={picked} onDone={() => setChosen([])} />}
       <div class="table" aria-busy={isLoading}>
         {rows?.length === 0 ? (
-          loaded.hasOlder ? (
-            <Empty name="Nothing found yet">
-              <p>The search has not reached the oldest rows. Continue with Older.</p>
+          loaded.isCut ? (
+            <Empty name="Nothing found among the newest">
+              <p>Older ones are not searched yet.</p>
+              <button type="button" class="primary" onClick={loaded.older}>
+                Search older
+              </button>
             </Empty>
           ) : (
             whenEmpty
@@ -113,7 +142,7 @@ export function Table<T>(props: {
                 ))}
               </tr>
             </thead>
-            <tbody ref={body} onPointerOver={titleIfCut}>
+            <tbody ref={body} class={loaded.isOld ? 'old' : ''} onPointerOver={titleIfCut}>
               {rows === undefined && error === undefined && (
                 <Skeleton columns={columns.length + (bulk ? 1 : 0)} label={`Loading ${name.toLowerCase()}`} />
               )}
@@ -121,6 +150,7 @@ export function Table<T>(props: {
                 <tr
                   key={keyOf(row)}
                   data-row
+                  class={classOfRow(chosen.includes(keyOf(row)), opened === keyOf(row))}
                   tabIndex={link ? -1 : undefined}
                   onClick={(event) => open(row, event)}
                   onKeyDown={(event) => event.key === 'Enter' && open(row, event)}
@@ -130,14 +160,20 @@ export function Table<T>(props: {
                       <input
                         type="checkbox"
                         aria-label={`Select ${bulk.nameOf(row)}`}
+                        data-select
                         checked={chosen.includes(keyOf(row))}
-                        onChange={() => setChosen(toggled(chosen, keyOf(row)))}
+                        onClick={(event) => choose(keyOf(row), event.shiftKey)}
                       />
                     </td>
                   )}
                   {columns.map((column) => (
                     <td key={column.name} data-label={column.name} class={classOf(column)}>
-                      <div>{column.show(row)}</div>
+                      <div>
+                        {column.phone === 'end' && hasMore && (
+                          <MoreButton isOpen={opened === keyOf(row)} onPress={() => toggle(row)} />
+                        )}
+                        {column.show(row)}
+                      </div>
                     </td>
                   ))}
                 </tr>
@@ -146,6 +182,7 @@ export function Table<T>(props: {
           </table>
         )}
       </div>
+      {bulk && picked.length > 0 && <BulkBar bulk={bulk} rows={picked} onDone={() => setChosen([])} />}
     </div>
   )
 }
@@ -197,29 +234,56 @@ function Skeleton({ columns, label }: { columns: number; label: string }) {
   ))
 }
 
+/** At the bottom of the window, where it is in sight wherever the selected rows are. */
 function BulkBar<T>({ bulk, rows, onDone }: { bulk: Bulk<T>; rows: T[]; onDone: () => void }) {
+  /** An action may resend many messages, and takes a request for each. */
+  const act = useOneAtATime(async (work: () => Promise<unknown>) => {
+    if ((await work()) !== false) onDone()
+  })
   return (
-    <div class="bulk row" role="status">
-      <span class="num">{rows.length} selected</span>
-      {bulk.actions.map(({ name, isDangerous, run }) => (
-        <button
-          key={name}
-          type="button"
-          class={`tiny ${isDangerous ? 'danger' : ''}`}
-          onClick={async () => (await run(rows)) !== false && onDone()}
-        >
-          {name}
-        </button>
-      ))}
-      <button type="button" class="tiny plain" onClick={onDone}>
-        <Icon name="x" /> Clear selection
+    <div class="bulk row" role="toolbar" aria-label="Selected rows">
+      <span class="num" role="status">
+        {rows.length} selected
+      </span>
+      {bulk.actions.map(({ name, isDangerous, isFor = () => true, run }) => {
+        const own = rows.filter(isFor)
+        return (
+          own.length > 0 && (
+            <button
+              key={name}
+              type="button"
+              class={`tiny ${isDangerous ? 'danger' : ''}`}
+              onClick={() => act(() => run(own))}
+            >
+              {name}
+            </button>
+          )
+        )
+      })}
+      <button type="button" class="tiny plain" aria-label="Clear selection" onClick={onDone}>
+        <Icon name="x" />
       </button>
     </div>
   )
 }
 
-const toggled = (chosen: readonly string[], key: string) =>
-  chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]
+/** Shows the columns that a narrow screen has no room for. */
+function MoreButton({ isOpen, onPress }: { isOpen: boolean; onPress: () => void }) {
+  return (
+    <button
+      type="button"
+      class="plain icon-only more-button"
+      aria-label="Details"
+      aria-expanded={isOpen}
+      onClick={onPress}
+    >
+      <Icon name="chevron-down" />
+    </button>
+  )
+}
+
+const classOfRow = (isChosen: boolean, isOpen: boolean) =>
+  [isChosen && 'chosen', isOpen && 'open'].filter(Boolean).join(' ') || undefined
 
 function classOf({ isNumber, isShort, isWhole, isExtra, phone }: Column<never>): string {
   return [isNumber && 'num', isShort && 'short', isWhole && 'wholly', isExtra && 'extra', phone]
@@ -236,15 +300,15 @@ function titleIfCut(event: Event): void {
 
 /** Buttons for newer and older rows; nothing if all rows fit on one page. */
 export function Pager<T>({ pages }: { pages: Pages<T> }) {
-  const { hasNewer, hasOlder, newer, older } = pages
-  if (!hasNewer && !hasOlder) return null
+  const { hasNewer, hasOlder, isCut, newer, older } = pages
+  if (!hasNewer && (!hasOlder || (isCut && pages.data?.length === 0))) return null
   return (
     <nav class="pager" aria-label="Pagination">
       <button type="button" disabled={!hasNewer} onClick={newer}>
         ← Newer
       </button>
       <button type="button" disabled={!hasOlder} onClick={older}>
-        Older →
+        {isCut ? 'Search older' : 'Older'} →
       </button>
     </nav>
   )

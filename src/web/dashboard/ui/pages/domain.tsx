@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks'
-import { get, type Json, patch, post, remove } from '../kit/api.ts'
+import { get, type Json, patch, post } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
+import { domainState } from '../kit/domain-state.ts'
 import { Check, Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { ErrorNotice, Head } from '../kit/pieces.tsx'
+import { Head, Unloaded } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { go, href } from '../kit/router.ts'
+import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt, toast, toastError } from '../kit/toast.tsx'
+import { DeleteDomain } from './domain/delete.tsx'
 import { DnsRecords } from './domain/dns-records.tsx'
 
 /** One domain: DNS records, DKIM keys and tracking. */
@@ -17,14 +19,22 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const [changed, setChanged] = useState<Json>()
   const [isChecking, setChecking] = useState(false)
   const domain: Json = changed ?? data
-  if (domain === undefined) return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Domain" />
+  if (domain === undefined) {
+    return (
+      <Unloaded name="Domain" error={error} onRetry={reload}>
+        <p>It was deleted, or it belongs to another organization.</p>
+        <a href={href('/domains')}>All domains</a>
+      </Unloaded>
+    )
+  }
 
   const check = async () => {
     setChecking(true)
     try {
       const now = await post(`/v1/domains/${id}/verify`)
       setChanged(now)
-      toast(now.status === 'verified' ? `${now.name} is verified` : 'Some required records are missing or wrong')
+      // The rows show what failed; a message about it would have to repeat them.
+      if (domainState(now).reason === '') toast(`${now.name} is ready`)
     } catch (thrown) {
       toastError(thrown)
     } finally {
@@ -40,19 +50,10 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
     if (isSure)
       await attempt(async () => setChanged(await post(`/v1/domains/${id}/rotate-dkim`)), 'New DKIM keys created')
   }
-  const drop = async () => {
-    const isSure = await confirm({
-      name: `Delete ${domain.name}?`,
-      text: 'Its API keys stop working immediately and its DKIM keys are deleted. To send from it again, add it and publish new records.',
-      action: 'Delete domain',
-      isDangerous: true,
-    })
-    if (isSure && (await attempt(() => remove(`/v1/domains/${id}`), `${domain.name} deleted`))) go('/domains')
-  }
   return (
     <div class="stack">
       <Head name={domain.name} about={checkedText(domain)}>
-        <Chip word={domain.status} />
+        <State domain={domain} />
         {may('domains_verify') && (
           <button type="button" class="primary" onClick={check} disabled={isChecking}>
             {isChecking ? 'Checking…' : 'Check DNS'}
@@ -60,17 +61,15 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
         )}
       </Head>
       <Ownership domain={domain} />
-      <NextStep domain={domain} />
-      <DnsHost id={id} />
-      <DnsRecords domain={domain} />
+      <DnsRecords domain={domain} isChecking={isChecking} />
       {may('domains_dmarc') && (
         <section class="card row apart">
           <div class="stack tight">
             <h2>DMARC and TLS reports</h2>
-            <p class="muted">What other mail servers report about mail in the name of this domain.</p>
+            <p class="muted">What mailbox providers report about mail from this domain.</p>
           </div>
           <a class="button" href={href(`/domains/${id}/senders`)}>
-            Who sends as you
+            View reports
           </a>
         </section>
       )}
@@ -96,65 +95,37 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
         </ul>
       </section>
       {may('domains_update') && <TrackingCard domain={domain} onChange={setChanged} />}
-      {may('domains_delete') && (
-        <div class="row">
-          <button type="button" class="danger" onClick={drop}>
-            Delete domain
-          </button>
-        </div>
-      )}
+      {may('domains_delete') && <DeleteDomain domain={domain} />}
     </div>
   )
 }
 
-function checkedText({ last_checked_at, verified_at }: Json): string {
-  if (last_checked_at === null) return 'Not checked yet.'
-  return `Checked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
+/** The chip of the head. A screen reader says it again when a check changes it. */
+function State({ domain }: { domain: Json }) {
+  const { word, tone } = domainState(domain)
+  return (
+    <span role="status">
+      <Chip word={word} tone={tone} />
+    </span>
+  )
+}
+
+/** `Checked 4 min ago, next check in 6 min.` */
+function checkedText({ last_checked_at, next_check_at }: Json): string {
+  const next =
+    next_check_at === null || Date.parse(next_check_at) <= Date.now() ? '' : `next check ${ago(next_check_at)}`
+  if (last_checked_at === null) return `Not checked yet${next && `, ${next}`}.`
+  return `Checked ${ago(last_checked_at)}${next && `, ${next}`}.`
 }
 
 /** Explains the status if a proof of ownership is missing or another organization has verified the name. */
-function Ownership({ domain: { status, detail, proof_missing_since } }: { domain: Json }) {
+function Ownership({ domain }: { domain: Json }) {
+  const { status, detail, proof_missing_since } = domain
   if (detail === null) return null
-  const isBad = status === 'failed' || proof_missing_since !== null
+  const isBad = status === 'failed' || proof_missing_since !== null || domainState(domain).tone === 'bad'
   return (
     <p class={`notice ${isBad ? 'warn' : ''}`} role="status">
       {detail}
-    </p>
-  )
-}
-
-function NextStep({ domain: { status, proved_by, dns_records } }: { domain: Json }) {
-  if (proved_by === 'txt') return null
-  const missing = dns_records.filter(({ required, status }: Json) => required && status !== 'valid').length
-  if (missing === 0) return null
-  return (
-    <p class={`notice ${status === 'verified' ? 'warn' : ''}`}>
-      {missing === 1 ? 'One required record is missing or wrong.' : `${missing} required records are missing or wrong.`}{' '}
-      Publish the records below at the domain’s DNS host, with its proxy turned off. New records are visible within
-      minutes, changed ones after their old TTL. Postrider checks every few minutes.
-    </p>
-  )
-}
-
-/** Where the records are edited. Nothing if the provider is not known. */
-function DnsHost({ id }: { id: string }) {
-  const { data } = useLoad((signal) => get(`/v1/domains/${id}/dns-host`, {}, signal), [id])
-  const isKnown = data !== undefined && data.name !== null
-  return (
-    <p class="notice dns-host" aria-busy={data === undefined}>
-      {isKnown ? (
-        <>
-          The DNS provider of this domain is <strong>{data.name}</strong>:{' '}
-          <a href={data.console_url} target="_blank" rel="noreferrer">
-            open its DNS console
-          </a>
-          . In its forms, {data.advice}
-        </>
-      ) : data === undefined ? (
-        'Looking for the DNS provider…'
-      ) : (
-        'Edit the records where the domain’s DNS is hosted. If its form appends the domain, use the short host names below.'
-      )}
     </p>
   )
 }
@@ -184,7 +155,7 @@ function TrackingCard({ domain, onChange }: { domain: Json; onChange: (domain: J
         <Field
           name="tracking.host"
           label="Tracking domain"
-          hint={`A name under ${domain.name}. Its DNS record then appears above. Default: the name of this server.`}
+          hint={`A subdomain of ${domain.name}; its record appears above. Leave empty to use the name of this server.`}
         >
           {(control) => <input {...control} defaultValue={host ?? ''} placeholder={`links.${domain.name}`} />}
         </Field>

@@ -1,21 +1,18 @@
-import { useState } from 'preact/hooks'
-import { type Json, post } from '../kit/api.ts'
-import { Dialog } from '../kit/dialog.tsx'
-import { Field, Form } from '../kit/form.tsx'
-import { when } from '../kit/format.ts'
+import type { Json } from '../kit/api.ts'
+import { domainState } from '../kit/domain-state.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { go, href } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
+import { AddDomain } from './domains/add.tsx'
 
-/** Sending domains with the status of their DNS records. */
+/** Sending domains: what each may do, and what is left to fix. */
 export default function DomainsPage() {
-  const [isAdding, setAdding] = useState(false)
   const pages = usePages('/v1/domains', {})
   const add = may('domains_create') && (
-    <button type="button" class="primary" onClick={() => setAdding(true)}>
+    <button type="button" class="primary" onClick={() => setQuery({ add: 'yes' })}>
       Add domain
     </button>
   )
@@ -38,7 +35,9 @@ export default function DomainsPage() {
         }
       />
       <Pager pages={pages} />
-      {isAdding && <AddDomain onClose={() => setAdding(false)} />}
+      {place.value.query.add !== undefined && may('domains_create') && (
+        <AddDomain onClose={() => setQuery({ add: undefined })} />
+      )}
     </>
   )
 }
@@ -52,54 +51,22 @@ const COLUMNS: Column<Json>[] = [
     by: ({ name }) => name,
   },
   {
-    name: 'Status',
+    name: 'State',
+    width: '150px',
     phone: 'last',
-    show: ({ status, proof_missing_since }) => (
-      <>
-        <Chip word={status} tone={proof_missing_since === null ? undefined : 'warn'} />
-        {proof_missing_since !== null && <span class="muted"> Proof missing since {when(proof_missing_since)}</span>}
-      </>
-    ),
-    by: ({ status }) => status,
+    show: (domain) => {
+      const { word, tone } = domainState(domain)
+      return <Chip word={word} tone={tone} />
+    },
+    by: (domain) => domainState(domain).word,
   },
-  { name: 'Records', width: '20%', phone: 'sub', show: ({ dns_records }) => publishedRecords(dns_records) },
+  { name: 'To do', phone: 'sub', show: (domain) => <span class="muted">{domainState(domain).reason || '–'}</span> },
   { name: 'Checked', width: '120px', phone: 'end', show: ({ last_checked_at }) => <Time at={last_checked_at} /> },
   {
     name: 'Added',
     width: '120px',
+    isExtra: true,
     show: ({ created_at }) => <Time at={created_at} />,
     by: ({ created_at }) => created_at,
   },
 ]
-
-/** `2 of 3 published`, counting required records only. */
-function publishedRecords(records: Json[]): string {
-  const required = records.filter((record) => record.required)
-  const valid = required.filter(({ status }) => status === 'valid').length
-  return valid === required.length ? 'All published' : `${valid} of ${required.length} published`
-}
-
-function AddDomain({ onClose }: { onClose: () => void }) {
-  return (
-    <Dialog name="Add domain" onClose={onClose}>
-      <Form
-        action="Add domain"
-        onCancel={onClose}
-        onSubmit={async ({ name }) => {
-          const { id } = await post('/v1/domains', { name })
-          go(`/domains/${id}`)
-        }}
-      >
-        <Field
-          name="name"
-          label="Domain"
-          hint="A subdomain such as mail.example.com keeps its reputation separate from your other mail."
-        >
-          {(control) => (
-            <input {...control} required autoComplete="off" spellcheck={false} placeholder="mail.example.com" />
-          )}
-        </Field>
-      </Form>
-    </Dialog>
-  )
-}

@@ -4,7 +4,7 @@ import { number } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { href, place, setQuery } from '../kit/router.ts'
+import { amendQuery, href, place } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { EraseRecipient } from './erasures/erase.tsx'
@@ -14,7 +14,7 @@ export default function ErasuresPage() {
   const { erase } = place.value.query
   const pages = usePages('/v1/recipients/erasures', {}, { everyMs: 5_000 })
   const begin = may('recipients_erase') && (
-    <button type="button" class="primary" onClick={() => setQuery({ erase: ASK })}>
+    <button type="button" class="primary" onClick={() => amendQuery({ erase: ASK })}>
       Erase recipient
     </button>
   )
@@ -42,7 +42,7 @@ export default function ErasuresPage() {
       {erase && may('recipients_erase') && (
         <EraseRecipient
           email={erase === ASK ? '' : erase}
-          onClose={() => setQuery({ erase: '' })}
+          onClose={() => amendQuery({ erase: '' })}
           onDone={pages.reload}
         />
       )}

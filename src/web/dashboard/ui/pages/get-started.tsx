@@ -1,8 +1,10 @@
 import { get, type Paged } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
+import { CopyButton } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { organization } from '../kit/state.ts'
+import { AddDomainForm } from './domains/add.tsx'
 
 /** Loads the steps to the first delivered message. */
 export const useSteps = () => useLoad(loadSteps, [], { everyMs: 15_000 })
@@ -11,6 +13,7 @@ export const useSteps = () => useLoad(loadSteps, [], { everyMs: 15_000 })
 export function GetStarted({ steps: data }: { steps: Steps | undefined }) {
   if (data === undefined || data.isComplete) return null
   const done = data.steps.filter(({ isDone }) => isDone).length
+  const next = data.steps.find(({ isDone, id }) => !isDone && id !== 'webhook')
   return (
     <section class="card stack" aria-labelledby="get-started">
       <div class="row apart">
@@ -20,17 +23,19 @@ export function GetStarted({ steps: data }: { steps: Steps | undefined }) {
         </span>
       </div>
       <ol class="steps">
-        {data.steps.map(({ name, about, path, query, isDone }) => (
-          <li key={name} class={isDone ? 'done' : undefined}>
+        {data.steps.map((step) => (
+          <li key={step.name} class={step.isDone ? 'done' : undefined}>
             <span class="mark" aria-hidden="true">
-              {isDone ? '✓' : ''}
+              {step.isDone ? '✓' : ''}
             </span>
-            <span>
-              <a href={href(path, query)}>{name}</a>
-              <span class="hidden">{isDone ? ' (done)' : ' (to do)'}</span>
-              <br />
-              <span class="muted small">{about}</span>
-            </span>
+            <div class="stack tight grow">
+              <div>
+                <a href={href(step.path, step.query)}>{step.name}</a>
+                <span class="hidden">{step.isDone ? ' (done)' : ' (to do)'}</span>
+              </div>
+              {!step.isDone && <p class="muted small">{step.about}</p>}
+              {step === next && <Control of={step} />}
+            </div>
           </li>
         ))}
       </ol>
@@ -38,12 +43,44 @@ export function GetStarted({ steps: data }: { steps: Steps | undefined }) {
   )
 }
 
+/** What does the next step, in the page. */
+function Control({ of: { name, id, path, query, domain } }: { of: Step }) {
+  if (id === 'domain') return <AddDomainForm />
+  return (
+    <>
+      {id === 'send' && <Command domain={domain} />}
+      <div>
+        <a class="button primary" href={href(path, query)}>
+          {id === 'send' ? 'Compose one here' : name}
+        </a>
+      </div>
+    </>
+  )
+}
+
+/** A command that is ready to copy but for the key, which the server does not have. */
+function Command({ domain }: { domain: string }) {
+  const command = `curl ${window.location.origin}/v1/messages/send \\
+  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\
+  -d '{"from":"hello@${domain}","to":"you@example.org","subject":"Hello","text":"It works."}'`
+  return (
+    <div class="transcript">
+      <CopyButton text={command} label="command" />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <pre tabIndex={0}>{command}</pre>
+    </div>
+  )
+}
+
 interface Step {
+  id: 'domain' | 'dns' | 'key' | 'webhook' | 'send'
   name: string
   about: string
   path: string
   query?: Record<string, string>
   isDone: boolean
+  /** The domain to send from; '' without one. */
+  domain: string
 }
 
 interface Steps {
@@ -62,41 +99,48 @@ async function loadSteps(signal: AbortSignal): Promise<Steps> {
     get<Paged>('/v1/webhooks', { limit: 1 }, signal),
     get<Paged>('/v1/messages', live, signal),
   ])
-  const isVerified = domains.data.some(({ status }) => status === 'verified')
-  return {
-    isComplete: false,
-    steps: [
-      {
-        name: 'Add a domain',
-        about: 'The domain of your From address.',
-        path: '/domains',
-        isDone: domains.data.length > 0,
-      },
-      {
-        name: 'Publish the DNS records',
-        about: 'Required before you can send live messages.',
-        path: domains.data[0] ? `/domains/${domains.data[0].id}` : '/domains',
-        isDone: isVerified,
-      },
-      {
-        name: 'Create an API key',
-        about: 'Try the API with a test key. Send with a live key.',
-        path: '/api-keys',
-        isDone: keys.data.some(({ revoked_at }) => revoked_at === null),
-      },
-      {
-        name: 'Add a webhook',
-        about: 'Optional. Receive bounces, complaints and other events.',
-        path: '/webhooks',
-        isDone: webhooks.data.length > 0,
-      },
-      {
-        name: 'Send a message',
-        about: 'Compose one here, or call POST /v1/messages/send with an API key.',
-        path: '/messages',
-        query: { compose: 'yes' },
-        isDone: messages.data.length > 0,
-      },
-    ],
-  }
+  const sending = domains.data.find(({ sends_live }) => sends_live)
+  const domain: string = (sending ?? domains.data[0])?.name ?? ''
+  const steps: Omit<Step, 'domain'>[] = [
+    {
+      id: 'domain',
+      name: 'Add a domain',
+      about: 'The domain of your From address.',
+      path: '/domains',
+      query: { add: 'yes' },
+      isDone: domains.data.length > 0,
+    },
+    {
+      id: 'dns',
+      name: 'Publish the DNS records',
+      about: 'Required before you can send live messages.',
+      path: domains.data[0] ? `/domains/${domains.data[0].id}` : '/domains',
+      isDone: sending !== undefined,
+    },
+    {
+      id: 'key',
+      name: 'Create an API key',
+      about: 'Try the API with a test key. Send with a live key.',
+      path: '/api-keys',
+      query: { create: 'yes' },
+      isDone: keys.data.some(({ revoked_at }) => revoked_at === null),
+    },
+    {
+      id: 'webhook',
+      name: 'Add a webhook',
+      about: 'Optional. Receive bounces, complaints and other events.',
+      path: '/webhooks',
+      query: { create: 'yes' },
+      isDone: webhooks.data.length > 0,
+    },
+    {
+      id: 'send',
+      name: 'Send a message',
+      about: 'Compose one here, or call POST /v1/messages/send with an API key.',
+      path: '/messages',
+      query: { compose: 'yes' },
+      isDone: messages.data.length > 0,
+    },
+  ]
+  return { isComplete: false, steps: steps.map((step) => ({ ...step, domain })) }
 }

@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
-import { ago, number } from '../kit/format.ts'
-import { type Loaded, useLoad } from '../kit/load.ts'
-import { ErrorNotice, withCode } from '../kit/pieces.tsx'
+import { ago } from '../kit/format.ts'
+import { useLoad } from '../kit/load.ts'
 import { may } from '../kit/rights.ts'
-import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 
@@ -14,57 +12,54 @@ export const useAlerts = () =>
     everyMs: 20_000,
   })
 
+/** The last result of the health checks; none for users who are not the operator. */
+export const useChecks = () =>
+  useLoad(
+    async (signal) =>
+      may('health_checks_list') ? get('/v1/health-checks', {}, signal) : { checks: [], checked_at: null },
+    [],
+    { everyMs: 30_000 },
+  )
+
 const MOST_ENDED = 5
 
-/** Firing alerts with what to do, the last ones that ended, and the channels. */
-export function Alerts({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
-  if (!data) return <ErrorNotice error={error} onRetry={reload} />
+/** Where alerts are sent, and the last ones that ended. */
+export function AlertChannels({ of: data, reload }: { of: Json; reload: () => void }) {
   if (data.channels.length === 0) return <NoChannels />
-  const firing = data.data.filter(({ state }: Json) => state === 'firing')
   const ended = data.data.filter(({ state }: Json) => state !== 'firing').slice(0, MOST_ENDED)
   return (
     <section class="card stack" aria-labelledby="alerts">
-      <h2 id="alerts">{firing.length === 0 ? 'No alerts' : `${number(firing.length)} alerts`}</h2>
-      <ErrorNotice error={error} onRetry={reload} />
-      {firing.length > 0 && (
-        <ul class="findings checks">
-          {firing.map((alert: Json) => (
-            <Alert key={alert.id} alert={alert} />
-          ))}
-        </ul>
-      )}
+      <div class="row apart">
+        <h2 id="alerts">Alert channels</h2>
+        <TestButton onTested={reload} />
+      </div>
+      <Channels channels={data.channels} />
       {ended.length > 0 && (
         <details>
-          <summary>Resolved</summary>
+          <summary>Resolved alerts</summary>
           <ul class="findings checks">
             {ended.map((alert: Json) => (
-              <Alert key={alert.id} alert={alert} />
+              <Resolved key={alert.id} alert={alert} />
             ))}
           </ul>
         </details>
       )}
-      <Channels channels={data.channels} onTested={reload} />
     </section>
   )
 }
 
-function Alert({ alert: { state, severity, title, message, advice, raised_at, resolved_at } }: { alert: Json }) {
-  const isFiring = state === 'firing'
-  const tone = isFiring ? (severity === 'critical' ? 'bad' : 'warn') : 'good'
+function Resolved({ alert: { title, message, resolved_at } }: { alert: Json }) {
   return (
     <li>
-      <Chip word={isFiring ? (severity === 'critical' ? 'Critical' : 'Warning') : 'Resolved'} tone={tone} />
-      <div>
-        <span class="break">
-          <strong>{title}</strong>: {message} <span class="muted">{ago(resolved_at ?? raised_at)}</span>
-        </span>
-        {isFiring && <p class="muted advice">{withCode(advice)}</p>}
-      </div>
+      <Chip word="Resolved" tone="good" />
+      <span class="break">
+        <strong>{title}</strong>: {message} <span class="muted">{ago(resolved_at)}</span>
+      </span>
     </li>
   )
 }
 
-function Channels({ channels, onTested }: { channels: Json[]; onTested: () => void }) {
+function TestButton({ onTested }: { onTested: () => void }) {
   const [isTesting, setTesting] = useState(false)
   const test = async () => {
     setTesting(true)
@@ -81,32 +76,32 @@ function Channels({ channels, onTested }: { channels: Json[]; onTested: () => vo
     }
   }
   return (
-    <div class="stack tight">
-      <h3>Channels</h3>
-      <ul class="findings">
-        {channels.map(({ name, type, last_delivered_at, last_error, failing_since }) => (
-          <li key={name}>
-            <Chip
-              word={last_error !== null ? 'Failing' : last_delivered_at === null ? 'Unused' : 'OK'}
-              tone={last_error !== null ? 'bad' : last_delivered_at === null ? 'quiet' : 'good'}
-            />
-            <span class="break">
-              {name} <span class="muted">{type}</span>
-              {last_error !== null && (
-                <span class="muted">
-                  : {last_error}, since {ago(failing_since)}
-                </span>
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
-      <div>
-        <button type="button" disabled={isTesting} onClick={test}>
-          {isTesting ? 'Sending…' : 'Send test'}
-        </button>
-      </div>
-    </div>
+    <button type="button" class="tiny" disabled={isTesting} onClick={test}>
+      {isTesting ? 'Sending…' : 'Send test'}
+    </button>
+  )
+}
+
+function Channels({ channels }: { channels: Json[] }) {
+  return (
+    <ul class="findings">
+      {channels.map(({ name, type, last_delivered_at, last_error, failing_since }) => (
+        <li key={name}>
+          <Chip
+            word={last_error !== null ? 'Failing' : last_delivered_at === null ? 'Unused' : 'OK'}
+            tone={last_error !== null ? 'bad' : last_delivered_at === null ? 'quiet' : 'good'}
+          />
+          <span class="break">
+            {name} <span class="muted">{type}</span>
+            {last_error !== null && (
+              <span class="muted">
+                : {last_error}, since {ago(failing_since)}
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -121,23 +116,5 @@ function NoChannels() {
         </a>
       </p>
     </section>
-  )
-}
-
-const MOST_NOTICES = 3
-
-/** Notices of firing alerts, for the overview; nothing for users who are not the operator. */
-export function AlertNotices({ of: data }: { of: Json }) {
-  const firing = (data?.data ?? []).filter(({ state }: Json) => state === 'firing')
-  const more = firing.length - MOST_NOTICES
-  return (
-    <>
-      {firing.slice(0, MOST_NOTICES).map(({ id, severity, title, message, advice }: Json) => (
-        <div key={id} class={`notice ${severity === 'critical' ? 'bad' : 'warn'}`} role="alert">
-          <strong>{title}</strong>: {message}. {withCode(advice)}
-        </div>
-      ))}
-      {more > 0 && <a href={href('/health')}>{more === 1 ? '1 more alert' : `${number(more)} more alerts`}</a>}
-    </>
   )
 }

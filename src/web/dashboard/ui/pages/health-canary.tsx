@@ -33,19 +33,22 @@ export function Canaries({ loaded: { data, error, reload } }: { loaded: Loaded<J
   }
   return (
     <section class="card stack" aria-labelledby="canaries">
-      <h2 id="canaries">Canary messages</h2>
+      <div class="row apart">
+        <h2 id="canaries">Canary messages</h2>
+        <button type="button" class="tiny" disabled={isSending} onClick={send}>
+          {isSending ? 'Sending…' : 'Send now'}
+        </button>
+      </div>
       <ErrorNotice error={error} onRetry={reload} />
-      <ul class="findings checks">
+      <ul class="needs canaries">
         {data.data.map((each: Json) => (
           <Mailbox key={each.mailbox} of={each} />
         ))}
       </ul>
-      <History mailboxes={data.data} lateAfter={data.late_after_seconds} />
-      <div>
-        <button type="button" disabled={isSending} onClick={send}>
-          {isSending ? 'Sending…' : 'Send now'}
-        </button>
-      </div>
+      <details>
+        <summary>Time to arrive</summary>
+        <History mailboxes={data.data} lateAfter={data.late_after_seconds} />
+      </details>
     </section>
   )
 }
@@ -62,7 +65,38 @@ function Mailbox({ of: { mailbox, address, canaries } }: { of: Json }) {
         {last?.seconds != null && `: ${secondsOf(last.seconds)}`}
         {last?.detail != null && `: ${last.detail}`} {last && <span class="muted">{ago(last.sent_at)}</span>}
       </span>
+      <Sparkline canaries={canaries.slice(0, SPARKS).toReversed()} />
     </li>
+  )
+}
+
+/** Bars of the last canaries in a sparkline. */
+const SPARKS = 30
+const SPARK_HEIGHT = 20
+
+/** A bar for each canary, oldest first: its height is the time to arrive, its colour the result. */
+function Sparkline({ canaries }: { canaries: readonly Json[] }) {
+  const ended = canaries.filter(({ result }) => result !== 'pending')
+  if (ended.length < 2) return <span />
+  const most = Math.max(...ended.map(({ seconds }) => seconds ?? 0), 1)
+  const good = ended.filter(({ result }) => result === 'inbox').length
+  return (
+    <svg
+      class="spark"
+      role="img"
+      aria-label={`${good} of the last ${ended.length} in the inbox`}
+      viewBox={`0 0 ${SPARKS * 4} ${SPARK_HEIGHT}`}
+    >
+      {ended.map(({ id, seconds, result }, at) => {
+        const height = seconds === null ? SPARK_HEIGHT : Math.max(2, (seconds / most) * SPARK_HEIGHT)
+        const x = (SPARKS - ended.length + at) * 4
+        return (
+          <rect key={id} x={x} y={SPARK_HEIGHT - height} width="3" height={height} class={RESULTS[result]?.[1]}>
+            <title>{RESULTS[result]?.[0]}</title>
+          </rect>
+        )
+      })}
+    </svg>
   )
 }
 

@@ -35,15 +35,12 @@ function NodeTable({ nodes }: { nodes: Json[] }) {
           <th scope="col">Version</th>
           <th scope="col">Last seen</th>
           <th scope="col" class="num">
-            Slots
-          </th>
-          <th scope="col" class="num">
             In progress
           </th>
         </tr>
       </thead>
       <tbody>
-        {nodes.map(({ name, hostname, version, state, slots, in_progress, seen_at }) => (
+        {nodes.map(({ name, hostname, version, state, in_progress, seen_at }) => (
           <tr key={name}>
             <td data-label="Name">
               <div>
@@ -59,9 +56,6 @@ function NodeTable({ nodes }: { nodes: Json[] }) {
             <td data-label="Version">{version}</td>
             <td data-label="Last seen">
               <time title={when(seen_at)}>{ago(seen_at)}</time>
-            </td>
-            <td data-label="Slots" class="num">
-              {number(slots)}
             </td>
             <td data-label="In progress" class="num">
               {number(in_progress)}

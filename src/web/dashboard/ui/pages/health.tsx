@@ -1,28 +1,37 @@
 import { useState } from 'preact/hooks'
-import { get, type Json, post } from '../kit/api.ts'
+import { get, type Json, type Paged, post } from '../kit/api.ts'
 import { ago, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, ErrorNotice, Facts, Head, withCode } from '../kit/pieces.tsx'
-import { href } from '../kit/router.ts'
-import { session } from '../kit/state.ts'
+import { ErrorNotice, Head, withCode } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
-import { Alerts, useAlerts } from './health-alerts.tsx'
+import { checkName, GROUPS } from './health/check-names.ts'
+import { ProblemList } from './health/problem-list.tsx'
+import { problemsOf } from './health/problems.ts'
+import { AlertChannels, useAlerts, useChecks } from './health-alerts.tsx'
 import { Canaries, useCanaries } from './health-canary.tsx'
 import { Nodes } from './health-nodes.tsx'
 import { Queues } from './queues.tsx'
 
-/** Results and advice of the last health checks, which are those of `postrider doctor`. */
+/** What is wrong with the server, one row per object, from its alerts and its health checks, which are those of `postrider
+ *  doctor`; then canaries, queues, nodes and the alert channels. */
 export default function HealthPage() {
-  const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
+  const { data, error, reload } = useChecks()
   const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   const alerts = useAlerts()
   const canaries = useCanaries()
+  const domains = useLoad(async (signal) => {
+    const { data } = await get<Paged>('/v1/domains', { limit: 100 }, signal)
+    return new Map(data.map(({ name, id }): [string, string] => [name, id]))
+  }, [])
   const [latest, setLatest] = useState<Json>()
   const [isRunning, setRunning] = useState(false)
   const found = newer(latest, data)
+  const failed = [{ error, reload }, alerts].find((each) => each.error !== undefined)
   // Everything at once: a part that arrives later would move the others.
-  const isLoading = [{ data: found, error }, queues, alerts].some((each) => (each.data ?? each.error) === undefined)
+  const isLoading = [{ data: found, error }, queues, alerts, canaries, domains].some(
+    (each) => (each.data ?? each.error) === undefined,
+  )
   const run = async () => {
     setRunning(true)
     try {
@@ -44,53 +53,27 @@ export default function HealthPage() {
       <Head name="Health" about={aboutOf(found)}>
         {button}
       </Head>
-      <ErrorNotice error={error} onRetry={reload} />
+      <ErrorNotice error={failed?.error} onRetry={failed?.reload} />
       {isLoading && <div class="card skeleton-page" role="progressbar" aria-label="Loading checks" />}
-      {!isLoading && found?.checked_at === null && (
-        <Empty name="No checks yet">
-          <p>The server runs the checks one minute after it starts, then every hour. They take a few seconds.</p>
-        </Empty>
+      {!isLoading && found && alerts.data && (
+        <ProblemList
+          problems={problemsOf(found.checks, alerts.data.data, domains.data)}
+          isChecked={found.checked_at !== null}
+          onChange={alerts.reload}
+        />
       )}
-      {!isLoading && <Alerts loaded={alerts} />}
       {!isLoading && <Canaries loaded={canaries} />}
-      {!isLoading && found?.checks.length > 0 && <Problems checks={found.checks} />}
       {!isLoading && <Queues loaded={queues} />}
       {!isLoading && found?.checks.length > 0 && <Unproblematic checks={found.checks} />}
       {!isLoading && <Nodes />}
-      {!isLoading && <ThisServer />}
+      {!isLoading && alerts.data && <AlertChannels of={alerts.data} reload={alerts.reload} />}
     </div>
   )
 }
 
-function ThisServer() {
-  return (
-    <section class="card stack">
-      <h2>This server</h2>
-      <Facts
-        of={[
-          ['Version', session.value?.version],
-          [
-            'Metrics',
-            <a href="/metrics" target="_blank" rel="noreferrer">
-              Prometheus endpoint, for allowed networks only
-            </a>,
-          ],
-          [
-            'API',
-            <a href="/docs" target="_blank" rel="noreferrer">
-              API reference
-            </a>,
-          ],
-          ['Configuration', <a href={href('/settings', { tab: 'configuration' })}>View configuration</a>],
-        ]}
-      />
-    </section>
-  )
-}
-
 function aboutOf(found: Json): string {
-  if (!found || found.checked_at === null) return 'Runs the same checks as postrider doctor.'
-  return `${found.ok ? 'No check failed' : 'Some checks failed'}. Last run ${ago(found.checked_at)}.`
+  if (!found || found.checked_at === null) return 'Checks run a minute after the server starts, then every hour.'
+  return `Last checked ${ago(found.checked_at)}.`
 }
 
 /** The newer of two results: the one that this page requested, or the latest of the server's schedule. */
@@ -102,21 +85,7 @@ function newer(one: Json, other: Json): Json {
 const TONES: Record<string, Tone> = { pass: 'good', warn: 'warn', fail: 'bad', skip: 'quiet' }
 const LABELS: Record<string, string> = { pass: 'OK', warn: 'Warning', fail: 'Failed', skip: 'Skipped' }
 
-/** Problems come first. */
-const ORDER = ['fail', 'warn', 'pass', 'skip']
-
-/** Failed checks and warnings with their fix, failures first. */
-function Problems({ checks }: { checks: Json[] }) {
-  const problems = checks.filter(isProblem).toSorted((a, b) => rankOf(a) - rankOf(b))
-  const count = problems.length
-  return (
-    <section class="card stack" aria-labelledby="problems">
-      <h2 id="problems">{count === 0 ? 'No problems found' : `${count} ${count === 1 ? 'problem' : 'problems'}`}</h2>
-      {count > 0 && <Checks checks={problems} />}
-    </section>
-  )
-}
-
+const ORDER = ['pass', 'skip']
 const isProblem = ({ status }: Json) => status === 'fail' || status === 'warn'
 
 /** Checks without a problem, one line each, by group. */
@@ -148,7 +117,7 @@ function Checks({ checks }: { checks: Json[] }) {
           <Chip word={LABELS[status] ?? status} tone={TONES[status]} />
           <div>
             <span class="break">
-              <strong>{NAMES[name] ?? sentence(name)}</strong>: {message}
+              <strong>{checkName(name)}</strong>: {message}
             </span>
             {advice && <p class="muted advice">{withCode(advice)}</p>}
           </div>
@@ -157,48 +126,6 @@ function Checks({ checks }: { checks: Json[] }) {
     </ul>
   )
 }
-
-/** Groups of checks by name. Checks that are not listed appear at the end. */
-const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [
-  [
-    'Host and network',
-    [
-      'name_servers',
-      'delegation',
-      'hostname',
-      'reverse_dns_ipv4',
-      'reverse_dns_ipv6',
-      'sending_addresses',
-      'outbound_port_25',
-      'smarthost',
-      'relays',
-      'blocklists',
-    ],
-  ],
-  ['Sending domains', ['domains', 'spf', 'dmarc', 'dkim_rotation']],
-  ['Mail', ['deliveries', 'canary', 'queue', 'held', 'alert_channels']],
-  ['Ports and certificates', ['ports', 'low_ports', 'ipv6_listeners', 'certificate']],
-  ['Sign-in', ['oidc', 'user_mail']],
-  [
-    'PostgreSQL and nodes',
-    [
-      'nodes',
-      'node_names',
-      'database',
-      'database_durability',
-      'database_standbys',
-      'database_connections',
-      'database_wal',
-      'database_latency',
-      'database_clock',
-      'database_vacuum',
-      'database_transactions',
-      'database_replication_slots',
-    ],
-  ],
-  ['Data', ['store', 'object_storage', 'backup', 'disk', 'data_dir']],
-  ['Machine', ['clock', 'open_files', 'memory', 'inbound_reading']],
-]
 
 const rankOf = ({ status }: Json) => ORDER.indexOf(status)
 
@@ -214,17 +141,3 @@ function groupsOf(checks: Json[]): [string, Json[]][] {
     .filter(([, all]) => all.length > 0)
     .map(([name, all]): [string, Json[]] => [name, all.toSorted((a, b) => rankOf(a) - rankOf(b))])
 }
-
-const NAMES: Record<string, string> = {
-  reverse_dns_ipv4: 'Reverse DNS, IPv4',
-  reverse_dns_ipv6: 'Reverse DNS, IPv6',
-  outbound_port_25: 'Outbound port 25',
-  ipv6_listeners: 'IPv6 listeners',
-  oidc: 'Single sign-on',
-  spf: 'SPF',
-  dmarc: 'DMARC',
-  data_dir: 'Data directory',
-  database_wal: 'Database WAL',
-  inbound_reading: 'Inbound mail sandbox',
-}
-const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`

@@ -3,10 +3,11 @@ import { get, getText, type Json } from '../kit/api.ts'
 import { bytes, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, ErrorNotice, Facts, Head, Pending, Tabs } from '../kit/pieces.tsx'
+import { Empty, Facts, Head, Pending, Tabs, Unloaded } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
+import { Attachments } from './inbound/attachments.tsx'
 import { InboundDeliveries } from './inbound/deliveries.tsx'
 import { Verdicts } from './inbound/verdicts.tsx'
 import { DownloadRaw, Headers, Source } from './message-content.tsx'
@@ -16,16 +17,10 @@ export default function InboundMessagePage({ inbound_message_id: id }: { inbound
   const path = `/v1/inbound-messages/${id}`
   const { data: message, error, reload } = useLoad((signal) => get(path, {}, signal), [id], { everyMs: 5_000 })
   if (message === undefined) {
-    if (error?.status !== 404 && error?.status !== 403) {
-      return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Inbound message" />
-    }
     return (
-      <>
-        <Head name="Inbound message" />
-        <Empty name="Message not found">
-          <a href={href('/inbound')}>All inbound messages</a>
-        </Empty>
-      </>
+      <Unloaded name="Inbound message" error={error} onRetry={reload}>
+        <a href={href('/inbound')}>All inbound messages</a>
+      </Unloaded>
     )
   }
   return (
@@ -53,16 +48,22 @@ export default function InboundMessagePage({ inbound_message_id: id }: { inbound
 
 function factsOf(message: Json) {
   const { to, return_path, sender_ip, helo, tls, arc_result, message_id, size_bytes, route_id, forwarded_as } = message
+  const answered: Json | null = message.in_reply_to
   const notForwarded: Json[] = message.not_forwarded
   return [
-    ['To', to.join(', ')],
+    ['To', <bdi>{to.join(', ')}</bdi>],
     ['Return path', return_path || 'none'],
     ['Sending server', `${helo} [${sender_ip}]`],
     ['TLS', tls ?? 'none (plaintext)'],
     ['ARC', arc_result],
     ['Message-ID', message_id],
+    [
+      'In reply to',
+      answered && <a href={href(`/messages/${answered.message_id}`)}>{answered.subject || '(no subject)'}</a>,
+    ],
+    ['Automatic', message.auto_submitted && 'auto-reply, bounce or list mail'],
     ['Size', bytes(size_bytes)],
-    ['Route', route_id === null ? 'none' : <a href={href('/inbound', { route: route_id })}>View its messages</a>],
+    ['Route', route_id === null ? 'none' : <RouteName id={route_id} />],
     [
       'Not forwarded to',
       notForwarded.length > 0 &&
@@ -70,6 +71,21 @@ function factsOf(message: Json) {
     ],
     ['Forwarded as', forwarded_as && <a href={href(`/messages/${forwarded_as}`)}>{forwarded_as}</a>],
   ] as const
+}
+
+/** Name of a route, as a link to its messages. */
+function RouteName({ id }: { id: string }) {
+  const mayRead = may('inbound_routes_list')
+  const { data, error } = useLoad(
+    async (signal) => (mayRead ? get(`/v1/inbound-routes/${id}`, {}, signal) : null),
+    [id],
+  )
+  const name = data?.name ?? (error || data === null ? 'Messages of this route' : '…')
+  return (
+    <a href={href('/inbound', { route: id })}>
+      <bdi>{name}</bdi>
+    </a>
+  )
 }
 
 type Part = (typeof PARTS)[number][0]
@@ -86,30 +102,29 @@ function Parts({ message }: { message: Json }) {
   const [part, setPart] = useState<Part | null>(null)
   if (attachments === null) return <Empty name="Content no longer stored" />
   const chosen = part ?? (html === '' ? 'text' : 'preview')
+  const tabs = (
+    <Tabs<Part> name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
+      {chosen === 'preview' && (html === '' ? <Empty name="No HTML part" /> : <MailFrame html={html} />)}
+      {chosen === 'text' && (text === '' ? <Empty name="No text part" /> : <Source text={text} />)}
+      {chosen === 'source' && (html === '' ? <Empty name="No HTML part" /> : <Source text={html} />)}
+      {(chosen === 'headers' || chosen === 'raw') && <Raw id={message.id} part={chosen} />}
+    </Tabs>
+  )
   return (
     <div class="card stack">
-      <Tabs<Part> name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
-        {chosen === 'preview' && (html === '' ? <Empty name="No HTML part" /> : <MailFrame html={html} />)}
-        {chosen === 'text' && (text === '' ? <Empty name="No text part" /> : <Source text={text} />)}
-        {chosen === 'source' && (html === '' ? <Empty name="No HTML part" /> : <Source text={html} />)}
-        {(chosen === 'headers' || chosen === 'raw') && <Raw id={message.id} part={chosen} />}
-      </Tabs>
-      {attachments.length > 0 && (
-        <div class="stack tight">
-          <h2>Attachments</h2>
-          <ul class="plain-list">
-            {attachments.map(({ filename, content_type, size }: Json, at: number) => (
-              <li key={`${at}`} class="break">
-                {filename || '(unnamed)'}{' '}
-                <span class="muted small">
-                  {content_type}, {bytes(size)}
-                </span>
-              </li>
-            ))}
-          </ul>
-          <p class="muted small">Download the raw message to get the attachments.</p>
-        </div>
+      {message.reply_text ? (
+        <>
+          <h2>Reply</h2>
+          <Source text={message.reply_text} />
+          <details>
+            <summary>Whole message</summary>
+            {tabs}
+          </details>
+        </>
+      ) : (
+        tabs
       )}
+      <Attachments key={message.id} message={message} />
     </div>
   )
 }

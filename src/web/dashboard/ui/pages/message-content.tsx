@@ -82,7 +82,7 @@ export function Source({ text }: { text: string }) {
   const rest = text.length - MAX_SHOWN
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
-    <pre class="wrap" tabIndex={0}>
+    <pre class="wrap" dir="auto" tabIndex={0}>
       {rest > 0 ? `${text.slice(0, MAX_SHOWN)}\n… ${bytes(rest)} not shown` : text}
     </pre>
   )
@@ -160,7 +160,8 @@ async function bytesOf(id: string, number: number, signal?: AbortSignal): Promis
   return (await request('GET', `/v1/messages/${id}/attachments/${number}`, { signal })).blob()
 }
 
-function dataUrl(blob: Blob, type: string): Promise<string> {
+/** Bytes as a data: URL of this type, whatever the type of the blob. Rejects if they cannot be read. */
+export function dataUrl(blob: Blob, type: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result))

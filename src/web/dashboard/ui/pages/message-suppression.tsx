@@ -3,7 +3,7 @@ import { api, type Json, type Paged } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
-import { attempt } from '../kit/toast.tsx'
+import { removeSuppression } from './suppressions/remove.tsx'
 
 /** Suppressions of an address that apply to the mode and the stream of a message; at most one page. Throws ApiError. */
 async function suppressionsOf(email: string, { mode, stream }: Json, signal?: AbortSignal): Promise<Json[]> {
@@ -25,25 +25,23 @@ export async function suppressedOf(message: Json): Promise<string[]> {
   return (await Promise.all(asked)).filter((email) => email !== null)
 }
 
-/** A link to the suppression of a recipient and a button that removes it; nothing without one. */
-export function SuppressionOf({ email, message }: { email: string; message: Json }) {
-  const { id, mode } = message
-  const { data, reload } = useLoad((signal) => suppressionsOf(email, message, signal), [email, id])
-  if (data === undefined) return <div class="row suppression" />
-  const [suppression] = data
+/** A link to the suppression of a recipient and a button that removes it, after a question; nothing without one. */
+export function SuppressionOf({ email, message, onChanged }: { email: string; message: Json; onChanged: () => void }) {
+  const { data, reload } = useLoad((signal) => suppressionsOf(email, message, signal), [email, message.id])
+  const [suppression] = data ?? []
   if (suppression === undefined) return null
-  const drop = async () => {
-    const work = () => api('DELETE', `/v1/suppressions/${suppression.id}`, { headers: { 'x-mode': mode } })
-    if (await attempt(work, `Suppression of ${email} removed`)) reload()
+  const changed = () => {
+    reload()
+    onChanged()
   }
   return (
-    <div class="row suppression">
-      <a href={href('/suppressions', { email })}>View suppression</a>
+    <>
       {may('suppressions_delete') && (
-        <button type="button" class="tiny" onClick={drop}>
-          Remove suppression
+        <button type="button" class="tiny" onClick={() => removeSuppression(suppression, changed)}>
+          Remove suppression…
         </button>
       )}
-    </div>
+      <a href={href('/suppressions', { email })}>View suppression</a>
+    </>
   )
 }

@@ -1,57 +1,77 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { BounceClass } from '../../../../mail/bounce-rules.ts'
 import { EVENT_FACTS, type EventFacts, type EventType } from '../../../../model/event-types.ts'
 import { get, type Json, type Paged } from '../kit/api.ts'
-import { ago, duration, when } from '../kit/format.ts'
-import { useLoad } from '../kit/load.ts'
-import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
+import { ago, precise, when } from '../kit/format.ts'
+import { type Loaded, useLoad } from '../kit/load.ts'
+import { CopyButton, copyText, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
+import { href } from '../kit/router.ts'
 import { Chip, toneOf } from '../kit/status.tsx'
+import { CAUSES, outcomeOf } from './message-outcome.ts'
 import { SuppressionOf } from './message-suppression.tsx'
 
-/** `children` beside a table of recipients, each opening in place: status, next step, and a timeline of attempts with their SMTP transcripts, reports,
- *  opens and clicks. */
-export function MessageTimeline({ message, children }: { message: Json; children: ComponentChildren }) {
-  const { id } = message
-  const about = [
-    id,
-    message.status,
-    message.recipients.map(({ attempts, opens, clicks }: Json) => [attempts, opens, clicks]),
-  ]
-  const { data, error, reload } = useLoad(async (signal) => {
-    const [explained, attempts, events] = await Promise.all([
-      get(`/v1/messages/${id}/explain`, {}, signal),
-      get(`/v1/messages/${id}/attempts`, {}, signal),
-      get<Paged>(`/v1/messages/${id}/events`, { limit: 100 }, signal),
-    ])
-    return { explained, attempts, events: events.data, hasMore: events.has_more }
-  }, about)
+/** What happened to a message, as MessageTimeline shows it. */
+export interface Story {
+  explained: Json
+  attempts: Json
+  events: Json[]
+  hasMore: boolean
+}
+
+/** Loads the explanation, the attempts and the events of a message, again when its state changes. */
+export function useStory(message: Json | undefined) {
+  const id = message?.id
+  const state = message?.recipients.map(({ status, attempts, opens, clicks }: Json) => [
+    status,
+    attempts,
+    opens,
+    clicks,
+  ])
+  return useLoad(
+    async (signal): Promise<Story | null> => {
+      if (id === undefined) return null
+      const [explained, attempts, events] = await Promise.all([
+        get(`/v1/messages/${id}/explain`, {}, signal),
+        get(`/v1/messages/${id}/attempts`, {}, signal),
+        get<Paged>(`/v1/messages/${id}/events`, { limit: 100 }, signal),
+      ])
+      return { explained, attempts, events: events.data, hasMore: events.has_more }
+    },
+    [id, state],
+    { keepsOld: true },
+  )
+}
+
+/** What happened, and the timeline of attempts with their SMTP transcripts, reports, opens and clicks, beside `children`:
+ *  of one recipient directly, of several in rows that open in place. */
+export function MessageTimeline({
+  message,
+  story: { data, error, reload },
+  children,
+}: {
+  message: Json
+  story: Loaded<Story | null>
+  children: ComponentChildren
+}) {
   // Both columns at once: on a phone, the details would move when the recipients arrive.
-  if (data === undefined && error === undefined)
+  if (!data && error === undefined)
     return <div class="card skeleton-page" role="progressbar" aria-label="Loading recipients" />
+  const { recipients } = message
+  const told = (recipient: Json) => ({ message, recipient, story: data ?? null, onChanged: reload })
   return (
     <div class="two-columns">
       <div class="stack">
         <ErrorNotice error={error} onRetry={reload} />
-        <section
-          class={`card recipients ${message.recipients.length > MANY ? 'dense' : ''}`}
-          aria-labelledby="recipients"
-        >
-          <h2 id="recipients">
-            {message.recipients.length === 1 ? 'Recipient' : `${message.recipients.length} recipients`}
-          </h2>
-          {problemsFirst(message.recipients).map((recipient) => (
-            <Recipient
-              key={recipient.email}
-              message={message}
-              recipient={recipient}
-              why={data?.explained.recipients.find(({ email }: Json) => email === recipient.email)}
-              moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
-              outcome={data === undefined ? '' : outcomeOf(recipient, data.attempts.data)}
-              isOpen={message.recipients.length === 1}
-            />
-          ))}
-        </section>
+        {recipients.length === 1 ? (
+          <Told {...told(recipients[0])} />
+        ) : (
+          <section class={`card recipients ${recipients.length > MANY ? 'dense' : ''}`} aria-labelledby="recipients">
+            <h2 id="recipients">{recipients.length} recipients</h2>
+            {problemsFirst(recipients).map((recipient) => (
+              <Recipient key={recipient.email} {...told(recipient)} />
+            ))}
+          </section>
+        )}
         {data?.hasMore && <p class="muted">Showing the 100 most recent events.</p>}
       </div>
       {children}
@@ -71,86 +91,104 @@ function problemsFirst(recipients: Json[]): Json[] {
   return [...(problems ?? []), ...(others ?? [])]
 }
 
-/** One recipient: address, status and outcome in a line, which opens the explanation and the timeline. */
-function Recipient({
-  message,
-  recipient,
-  why,
-  moments,
-  outcome,
-  isOpen,
-}: {
+interface Part {
   message: Json
   recipient: Json
-  why: Json
-  moments: Moment[]
-  outcome: string
-  isOpen: boolean
-}) {
-  const { email, type, status, next_attempt_at, opens, clicks } = recipient
-  const [isShown, setShown] = useState(isOpen)
-  const engagement = [
-    opens > 0 && `Opened ${times(opens)}`,
-    clicks > 0 && `${opens > 0 ? 'clicked' : 'Clicked'} ${times(clicks)}`,
-  ]
-    .filter(Boolean)
-    .join(', ')
+  story: Story | null
+  /** After a suppression is removed or restored. */
+  onChanged: () => void
+}
+
+/** One of several recipients: address, status and outcome in a line, which opens the rest. */
+function Recipient(part: Part) {
+  const { message, recipient, story } = part
+  const { email, type, status } = recipient
+  const [isShown, setShown] = useState(false)
   return (
-    <details class="recipient" open={isOpen} onToggle={(event) => setShown(event.currentTarget.open)}>
+    <details class="recipient" onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>
         <span class="ellipsis" title={email}>
-          <span class="strong">{email}</span>
+          <bdi class="strong">{email}</bdi>
           {type !== 'to' && <span class="muted"> {type}</span>}
         </span>
-        <span class="muted ellipsis outcome">{outcome}</span>
+        <span class="muted ellipsis outcome">{outcomeOf(recipient, message, whyOf(story, email)?.bounce_class)}</span>
         <Chip word={status} />
       </summary>
       {isShown && (
         <div class="stack">
-          {why && (
-            <div class={`notice ${toneOf(status)} stack tight`}>
-              {why.explanation.map((sentence: string) => (
-                <p key={sentence} class="break">
-                  {sentence.replace(ISO_TIME, when)}
-                </p>
-              ))}
-              {why.meaning && status !== 'suppressed' && <p class="muted small">Reply codes: {why.meaning}</p>}
-              {next_attempt_at && (
-                <p>
-                  <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
-                </p>
-              )}
-              {MAY_BE_SUPPRESSED.includes(status) && <SuppressionOf email={email} message={message} />}
-            </div>
-          )}
-          {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
-          {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
-          {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
+          <Told {...part} />
         </div>
       )}
     </details>
   )
 }
 
-const MAY_BE_SUPPRESSED = ['bounced', 'suppressed', 'complained', 'failed']
+/** Address → its part of the explanation. */
+export const whyOf = (story: Story | null | undefined, email: string): Json =>
+  story?.explained.recipients.find((each: Json) => each.email === email)
 
-/** The end of a recipient's last attempt, in a few words: `Delivered to mx.example.com in 240 ms`. */
-function outcomeOf({ email, status, next_attempt_at }: Json, attempts: Json[]): string {
-  const last = attempts.findLast((attempt) => attempt.recipient.toLowerCase() === email.toLowerCase())
-  if (status === 'deferred' && next_attempt_at) return `Next attempt ${ago(next_attempt_at)}`
-  if (last === undefined || status === 'suppressed') return ''
-  if (last.outcome === 'delivered') return `Delivered to ${last.mx_host} in ${duration(last.duration_ms)}`
-  const cause = CAUSES[last.cause?.class] ?? ''
-  return cause === '' ? (last.smtp_response ?? '') : `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`
+/** What happened to a recipient, what can be done about it, and the timeline. */
+function Told({ message, recipient, story, onChanged }: Part) {
+  const { email, status, opens, clicks } = recipient
+  const why = whyOf(story, email)
+  const moments = story === null ? [] : momentsOf(message, email, story)
+  const engagement = [
+    opens > 0 && `Opened ${times(opens)}`,
+    clicks > 0 && `${opens > 0 ? 'clicked' : 'Clicked'} ${times(clicks)}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+  const sentences: string[] = why?.explanation ?? []
+  return (
+    <>
+      {why && (
+        <section class={`notice ${toneOf(status)} stack tight`} aria-label={`What happened to ${email}`}>
+          {sentences.map((sentence) => (
+            <p key={sentence} class="break" dir="auto">
+              {sentence.replace(ISO_TIME, (iso) => `${when(iso)} (${ago(iso)})`)}
+            </p>
+          ))}
+          <div class="row suppression">
+            {MAY_BE_SUPPRESSED.includes(status) && (
+              <SuppressionOf email={email} message={message} onChanged={onChanged} />
+            )}
+            <button
+              type="button"
+              class="tiny"
+              onClick={() => copyText(supportText(message, recipient, sentences), 'report')}
+            >
+              Copy for support
+            </button>
+          </div>
+        </section>
+      )}
+      {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
+      {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
+      {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
+    </>
+  )
 }
+
+/** What a colleague or a provider needs to look into the matter, as text. */
+function supportText(message: Json, recipient: Json, sentences: string[]): string {
+  const { email, status, smtp_response, mx_host } = recipient
+  return [
+    `${email}: ${status}`,
+    ...sentences,
+    smtp_response && `Reply: ${smtp_response}`,
+    mx_host && `Server: ${mx_host}`,
+    `Sent: ${message.created_at}`,
+    `ID: ${message.id}`,
+    `Message-ID: ${message.message_id_header}`,
+  ]
+    .filter(Boolean)
+    .join('\n')
+}
+
+const MAY_BE_SUPPRESSED = ['bounced', 'suppressed', 'complained', 'failed']
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
-
-interface Data {
-  attempts: Json
-  events: Json[]
-}
 
 const ACCEPTED: EventType = 'message.accepted'
 /** Events that the moments of attempts show already. */
@@ -162,7 +200,7 @@ const OF_ATTEMPTS: readonly string[] = [
 ] satisfies EventType[]
 
 /** The timeline of one recipient, oldest first. Omits events that repeat its acceptance or an attempt. */
-function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
+function momentsOf(message: Json, email: string, { attempts, events }: Story): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
   const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
   const reported = attempts.reports.filter((report: Json) => isThis(report.email))
@@ -170,20 +208,19 @@ function momentsOf(message: Json, email: string, { attempts, events }: Data): Mo
   const others = events.filter(({ type, data }) => isThis(data.to) && !isShown(type))
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
-    ...own.map((attempt: Json, at: number) => attemptMoment(attempt, at === own.length - 1)),
+    ...own.map((attempt: Json, at: number) => attemptMoment(attempt, own[at - 1]?.smtp_response ?? null)),
     ...reported.map(reportMoment),
     ...others.map(eventMoment),
   ]
     .toSorted((a, b) => Date.parse(a.iso) - Date.parse(b.iso))
-    .map((moment) => ({ ...moment, at: when(moment.iso) }))
+    .map((moment) => ({ ...moment, at: precise(moment.iso) }))
 }
 
 type Untimed = Omit<Moment, 'at'> & { iso: string }
 
-/** The transcript of the last attempt is open if it failed. */
-function attemptMoment(attempt: Json, isLast: boolean): Untimed {
-  const { number, started_at, outcome, mx_host, mx_ip, source_ip, duration_ms, smtp_response, cause, transcript } =
-    attempt
+/** `before`: reply to the attempt before. It is not shown again and again. */
+function attemptMoment(attempt: Json, before: string | null): Untimed {
+  const { number, started_at, outcome, mx_host, mx_ip, source_ip, smtp_response, cause, transcript } = attempt
   const tls =
     attempt.tls_version === null
       ? 'none (plaintext)'
@@ -200,8 +237,12 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
     ),
     more: (
       <div class="stack tight">
-        {smtp_response !== null && <code class="break">{smtp_response}</code>}
-        <details open={isLast && outcome !== 'delivered'}>
+        {smtp_response === null ? null : smtp_response === before ? (
+          <span class="muted">The same reply</span>
+        ) : (
+          <code class="break">{smtp_response}</code>
+        )}
+        <details>
           <summary>SMTP transcript</summary>
           <div class="stack tight">
             <Facts
@@ -210,7 +251,6 @@ function attemptMoment(attempt: Json, isLast: boolean): Untimed {
                 ['Source IP', source_ip],
                 ['TLS', mx_host && tls],
                 ['TLS policy', attempt.tls_policy === 'none' ? null : attempt.tls_policy],
-                ['Duration', duration(duration_ms)],
                 [
                   'Classified as',
                   cause && (
@@ -241,26 +281,6 @@ const OUTCOMES: Record<string, string> = {
   bounced: 'bounced',
   unknown: 'connection lost after the content was sent; will resend with the same Message-ID',
 }
-
-/** Labels of bounce classes (mail/bounce-class.ts). */
-const CAUSES: Record<string, string> = {
-  no_mailbox: 'mailbox does not exist',
-  no_domain: 'domain does not exist',
-  mailbox_full: 'mailbox is full',
-  mailbox_disabled: 'mailbox is disabled',
-  policy: 'rejected by policy',
-  reputation: 'poor IP or domain reputation',
-  content: 'content rejected',
-  authentication: 'authentication failed',
-  rate: 'rate limited',
-  greylist: 'greylisted',
-  size: 'message too large',
-  network: 'network error',
-  system: 'receiving system error',
-  tls: 'TLS error',
-  protocol: 'protocol error',
-  unknown: 'unknown reason',
-} satisfies Record<BounceClass, string>
 
 /** Labels of reports by kind. */
 const REPORTS: Record<string, string> = {
@@ -297,7 +317,11 @@ function eventMoment({ id, type, timestamp, data }: Json): Untimed {
     tone: facts?.tone ?? 'quiet',
     iso: timestamp,
     what: `${facts?.label ?? word.charAt(0).toUpperCase() + word.slice(1)}${data.machine ? ' (automated)' : ''}`,
-    more: (
+    more: data.inbound_message_id ? (
+      <a class="break" href={href(`/inbound/${data.inbound_message_id}`)}>
+        <bdi>{data.from || 'Received mail'}</bdi>
+      </a>
+    ) : (
       <span class="muted small break">{[detail, data.ip_address, data.user_agent].filter(Boolean).join(' · ')}</span>
     ),
   }

@@ -1,33 +1,37 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { get, type Json, post, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
-import { bytes, when } from '../kit/format.ts'
+import { precise, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { useLoad } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { CopyButton, Empty, ErrorNotice, Facts, Head, Tabs, Time } from '../kit/pieces.tsx'
+import { CopyButton, ErrorNotice, Facts, Head, isGone, Tabs, Time, Unloaded, useOneAtATime } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { go, href, place, setQuery } from '../kit/router.ts'
+import { go, href, notePage, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
 import { Analysis } from './message-analysis.tsx'
 import { MessageContent } from './message-content.tsx'
 import { outcomeLine } from './message-outcome.ts'
 import { suppressedOf } from './message-suppression.tsx'
-import { MessageTimeline } from './message-timeline.tsx'
+import { MessageTimeline, useStory, whyOf } from './message-timeline.tsx'
 import { MessageWebhooks } from './message-webhooks.tsx'
 
 /** One message: timeline of each recipient, content, analysis and webhook deliveries. */
 export default function Message({ message_id: id }: { message_id: string }) {
   const loaded = useLoad((signal) => get(`/v1/messages/${id}`, {}, signal), [id])
-  const isConnected = useEvents({ message_id: id }, loaded.reload)
-  useEffect(() => {
-    if (isConnected) loaded.reload() // the stream has no events from before
-  }, [isConnected])
+  useEvents({ message_id: id }, loaded.reload)
   const [round, setRound] = useState(0)
   const { data: message, error } = loaded
-  if (error?.status === 404 || error?.status === 403) return <NotFound reason={error.message} />
-  if (message === undefined) return <ErrorNotice error={error} onRetry={loaded.reload} />
+  const story = useStory(message)
+  if (message === undefined || isGone(error)) {
+    return (
+      <Unloaded name="Message" error={error} onRetry={loaded.reload}>
+        <p>{error?.message} Postrider deletes messages when the retention period of the plan ends.</p>
+        <a href={href('/messages')}>All messages</a>
+      </Unloaded>
+    )
+  }
   const tabs = TABS.filter(([, , operation]) => may(operation))
   const tab = tabs.find(([each]) => each === place.value.query.tab)?.[0] ?? 'timeline'
   return (
@@ -38,7 +42,9 @@ export default function Message({ message_id: id }: { message_id: string }) {
           <span class="row outcome-line">
             <Chip word={message.status} />
             {message.mode === 'test' && <Chip word="test" />}
-            <span class="break">{outcomeLine(message)}</span>
+            <bdi class="break">
+              {outcomeLine(message, whyOf(story.data, message.recipients[0].email)?.bounce_class)}
+            </bdi>
             <Time at={message.created_at} />
           </span>
         }
@@ -59,7 +65,7 @@ export default function Message({ message_id: id }: { message_id: string }) {
         onChoose={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
       >
         {tab === 'timeline' && (
-          <MessageTimeline message={message}>
+          <MessageTimeline message={message} story={story}>
             <Details message={message} />
           </MessageTimeline>
         )}
@@ -82,9 +88,11 @@ const TABS = [
 function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
   const { id, status, domain_id, mode } = message
   const caller = { domain: domain_id, headers: { 'x-mode': mode } }
-  const resend = async () => {
+  const resend = useOneAtATime(async () => {
     const count = message.recipients.length
+    const isStillHere = notePage()
     const suppressed = await suppressedOf(message)
+    if (!isStillHere()) return
     const isSure = await confirm({
       name: 'Resend this message?',
       text: (
@@ -98,9 +106,9 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
     if (!isSure) return
     await attempt(async () => {
       const again = await post(`/v1/messages/${id}/resend`, {}, caller)
-      go(`/messages/${again.id}`)
+      if (isStillHere()) go(`/messages/${again.id}`)
     }, 'Resent as a new message')
-  }
+  })
   const cancel = async () => {
     const text = 'Postrider will not send it to recipients who have not received it yet.'
     if (
@@ -116,6 +124,7 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
     if (await attempt(() => post(`/v1/messages/${id}/cancel`, {}, caller), 'Message cancelled')) onDone()
   }
   const dropContent = async () => {
+    const isStillHere = notePage()
     const isSure = await confirm({
       name: 'Delete the content of this message?',
       text: (
@@ -134,7 +143,7 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
       isDangerous: true,
     })
     if (!isSure || !(await attempt(() => remove(`/v1/messages/${id}/content`, caller), 'Content deleted'))) return
-    setQuery({ tab: 'content' })
+    if (isStillHere()) setQuery({ tab: 'content' })
     onDone()
   }
   return (
@@ -145,7 +154,7 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
         </button>
       )}
       {may('messages_resend') && (
-        <button type="button" onClick={resend}>
+        <button type="button" data-key="r" title="Shortcut: r" onClick={resend}>
           Resend
         </button>
       )}
@@ -161,21 +170,30 @@ function Actions({ message, onDone }: { message: Json; onDone: () => void }) {
 }
 
 function Details({ message }: { message: Json }) {
-  const { metadata, tags, template_id } = message
-  const list = (value: Json) => (value === null ? null : listText([value].flat()))
+  const { tags, template_id, key_id } = message
+  const list = (value: Json) => (value === null ? null : <bdi>{listText([value].flat())}</bdi>)
   return (
     <section class="card stack" aria-labelledby="details">
       <h2 id="details">Details</h2>
       <Facts
         of={[
-          ['From', message.from],
+          ['From', <bdi key="from">{message.from}</bdi>],
           ['To', list(message.to)],
           ['Cc', list(message.cc)],
           ['Bcc', list(message.bcc)],
           ['Reply-To', list(message.reply_to)],
-          ['Sent', when(message.created_at)],
+          ['Sent', precise(message.created_at)],
           ['Scheduled for', when(message.scheduled_at)],
-          ['Size', bytes(message.size_bytes)],
+          [
+            'Sent with',
+            key_id &&
+              (key_id === 'operator' || may('api_keys_get') ? (
+                <NameOf key="key" path={`/v1/api-keys/${key_id}`} link="/api-keys" other="Dashboard" />
+              ) : (
+                <code key="key">{key_id}</code>
+              )),
+          ],
+          ['Source', message.source === 'smtp' && 'SMTP'],
           [
             'Stream',
             may('configuration_get') ? (
@@ -184,29 +202,63 @@ function Details({ message }: { message: Json }) {
               message.stream
             ),
           ],
-          ['Source', message.source === 'smtp' ? 'SMTP' : 'API'],
-          ['Tags', tags.join(', ')],
-          ['Template', template_id && <a href={href(`/templates/${template_id}`)}>{template_id}</a>],
-          ['Metadata', Object.keys(metadata).length > 0 && <code class="break">{JSON.stringify(metadata)}</code>],
           [
-            'ID',
-            <span class="row copied-id" key="id">
-              <code class="ellipsis">{message.id}</code>
-              <CopyButton text={message.id} label="ID" />
-            </span>,
+            'Tags',
+            tags.length > 0 && (
+              <span class="row tight" key="tags">
+                {tags.map((tag: string) => (
+                  <a key={tag} href={href('/messages', { tag })}>
+                    <bdi>{tag}</bdi>
+                  </a>
+                ))}
+              </span>
+            ),
           ],
           [
-            'Message-ID',
-            <span class="row copied-id" key="message-id">
-              <code class="ellipsis" title={message.message_id_header}>
-                {message.message_id_header}
-              </code>
-              <CopyButton text={message.message_id_header} label="Message-ID" />
-            </span>,
+            'Template',
+            template_id && (
+              <NameOf
+                key="template"
+                path={`/v1/templates/${template_id}`}
+                link={`/templates/${template_id}`}
+                other={template_id}
+              />
+            ),
           ],
+          ...Object.entries(message.metadata).map(
+            ([name, value]) =>
+              [
+                name,
+                <bdi key={name} class="break">
+                  {typeof value === 'string' ? value : JSON.stringify(value)}
+                </bdi>,
+              ] as const,
+          ),
+          ['ID', <Copied key="id" text={message.id} label="ID" />],
+          ['Message-ID', <Copied key="message-id" text={message.message_id_header} label="Message-ID" />],
         ]}
       />
     </section>
+  )
+}
+
+const Copied = ({ text, label }: { text: string; label: string }) => (
+  <span class="row copied-id">
+    <code class="ellipsis" title={text}>
+      {text}
+    </code>
+    <CopyButton text={text} label={label} />
+  </span>
+)
+
+/** Link to a record with its name; `other` if it is gone or has none. */
+function NameOf({ path, link, other }: { path: string; link: string; other: string }) {
+  const { data, error } = useLoad(async (signal) => (path.endsWith('/operator') ? null : get(path, {}, signal)), [path])
+  if (data?.name === undefined) return <>{error || data === null ? other : '…'}</>
+  return (
+    <a href={href(link)}>
+      <bdi>{data.name}</bdi>
+    </a>
   )
 }
 
@@ -214,16 +266,4 @@ function Details({ message }: { message: Json }) {
 function listText(addresses: string[]): string {
   const others = addresses.length - 3
   return `${addresses.slice(0, 3).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
-}
-
-function NotFound({ reason }: { reason: string }) {
-  return (
-    <>
-      <Head name="Message" />
-      <Empty name="Message not found">
-        <p>{reason} Postrider deletes messages when the retention period of the plan ends.</p>
-        <a href={href('/messages')}>All messages</a>
-      </Empty>
-    </>
-  )
 }

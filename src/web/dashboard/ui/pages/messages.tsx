@@ -1,14 +1,15 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Json } from '../kit/api.ts'
 import { authorOf } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
 import { CopyButton, Empty, Head, Time } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { href, place, setQuery } from '../kit/router.ts'
+import { amendQuery, href, place } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
+import { outcomeOf } from './message-outcome.ts'
 import { Export } from './messages/export.tsx'
 import { apiQueryOf, isFiltered, MessageFilters } from './messages/filters.tsx'
 import { BULK, RowMenu, recipientsOf } from './messages/row-actions.tsx'
@@ -20,23 +21,24 @@ export default function Messages() {
   const given = place.value.query
   const query = { ...apiQueryOf(given), mode: mode.value, limit: '50' }
   const pages = usePages('/v1/messages', query, { everyMs: 5_000 })
-  const isLive = useLiveReload(pages.reload, mode.value)
+  const isLive = useEvents({ mode: mode.value }, pages.reload)
+  const isLost = useOffline() || pages.error?.status === 0
   return (
     <>
       <Head
         name="Messages"
         about={
           <span class="row">
-            {mode.value === 'live' ? 'Live messages' : 'Test messages are never delivered.'}
-            <span class={`chip ${isLive ? 'good' : ''}`} data-mark={isLive ? '●' : '○'}>
-              {isLive ? 'Live' : 'Refreshing every 5 s'}
+            {mode.value === 'test' && 'Test messages are never delivered.'}
+            <span class={`chip ${isLive && !isLost ? 'good' : ''}`} data-mark={isLive && !isLost ? '●' : '○'}>
+              {isLost ? 'Reconnecting…' : isLive ? 'Updating live' : 'Updating…'}
             </span>
           </span>
         }
       >
         <Export query={query} />
         {may('messages_send') && (
-          <button type="button" class="primary" onClick={() => setQuery({ compose: 'yes' })}>
+          <button type="button" class="primary" onClick={() => amendQuery({ compose: 'yes' })}>
             New message
           </button>
         )}
@@ -44,7 +46,7 @@ export default function Messages() {
       <MessageFilters />
       <Table
         name="Messages"
-        columns={COLUMNS}
+        columns={columnsOf(pages.data ?? [])}
         loaded={pages}
         keyOf={({ id }) => id}
         link={({ id }) => href(`/messages/${id}`)}
@@ -52,37 +54,75 @@ export default function Messages() {
         whenEmpty={isFiltered(given) || pages.hasNewer ? <Empty name="No messages match" /> : <NoMessages />}
       />
       <Pager pages={pages} />
-      {given.compose && may('messages_send') && <NewMessage onClose={() => setQuery({ compose: '' })} />}
+      {given.compose && may('messages_send') && <NewMessage onClose={() => amendQuery({ compose: '' })} />}
     </>
   )
+}
+
+/** Without the sender if all rows have the same one. */
+function columnsOf(rows: Json[]): Column<Json>[] {
+  const isOneSender = new Set(rows.map(({ from }) => from)).size < 2
+  return COLUMNS.filter(({ name }) => name !== 'From' || !isOneSender)
 }
 
 const COLUMNS: Column<Json>[] = [
   {
     name: 'To',
-    width: '28%',
+    width: '22%',
     phone: 'top-left',
-    show: ({ recipients }) => recipientsOf(recipients),
+    show: ({ recipients }) => <bdi>{recipientsOf(recipients)}</bdi>,
   },
-  { name: 'Status', width: '124px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
+  {
+    name: 'Status',
+    width: '28%',
+    phone: 'last',
+    show: (message) => (
+      <span class="row status">
+        <Chip word={message.status} />
+        <span class="muted ellipsis">{whyOf(message)}</span>
+      </span>
+    ),
+  },
   {
     name: 'Subject',
     phone: 'sub',
-    show: ({ id, subject }) => <a href={href(`/messages/${id}`)}>{subject || '(no subject)'}</a>,
+    show: ({ id, subject }) => (
+      <a class="ellipsis" href={href(`/messages/${id}`)} dir="auto">
+        {subject || '(no subject)'}
+      </a>
+    ),
   },
-  { name: 'From', width: '14%', isExtra: true, show: ({ from }) => <span class="muted">{authorOf(from)}</span> },
-  { name: 'Sent', width: '104px', phone: 'end', isNumber: true, show: ({ created_at }) => <Time at={created_at} /> },
+  {
+    name: 'From',
+    width: '12%',
+    isExtra: true,
+    show: ({ from }) => <bdi class="muted">{authorOf(from)}</bdi>,
+  },
+  { name: 'Sent', width: '124px', phone: 'end', isNumber: true, show: ({ created_at }) => <Time at={created_at} /> },
   { name: '', width: '52px', show: (message) => <RowMenu message={message} /> },
 ]
 
-/** Reloads 250 ms after the last event. Returns whether the event stream is connected. */
-function useLiveReload(reload: () => void, mode: string): boolean {
-  const timer = useRef(0)
-  useEffect(() => () => window.clearTimeout(timer.current), [])
-  return useEvents({ mode }, () => {
-    window.clearTimeout(timer.current)
-    timer.current = window.setTimeout(reload, 250)
-  })
+/** Why a message has its status: of the first recipient that did not get it. Of one that was delivered, whether it was
+ *  opened or clicked. */
+function whyOf(message: Json): string {
+  const { recipients, status } = message
+  const trouble = recipients.find((each: Json) => ['bounced', 'deferred', 'scheduled'].includes(each.status))
+  if (trouble !== undefined) return outcomeOf(trouble, message)
+  if (status !== 'delivered') return ''
+  if (recipients.some(({ clicks }: Json) => clicks > 0)) return 'Clicked'
+  return recipients.some(({ opens }: Json) => opens > 0) ? 'Opened' : ''
+}
+
+/** Whether the browser has no network. */
+function useOffline(): boolean {
+  const [isOffline, setOffline] = useState(!navigator.onLine)
+  useEffect(() => {
+    const note = () => setOffline(!navigator.onLine)
+    const ended = new AbortController()
+    for (const event of ['online', 'offline']) window.addEventListener(event, note, { signal: ended.signal })
+    return () => ended.abort()
+  }, [])
+  return isOffline
 }
 
 function NoMessages() {

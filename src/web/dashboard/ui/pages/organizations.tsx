@@ -11,9 +11,8 @@ import { organization, switchOrganization } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast } from '../kit/toast.tsx'
 import { limitsText, type Plan } from './organizations/limits.ts'
-import { UsageCard } from './organizations/usage.tsx'
 
-/** Organizations with their plans, and the usage of the selected one. */
+/** Organizations with their plans. Usage is in the settings of each. */
 export default function OrganizationsPage() {
   const pages = usePages('/v1/organizations', {})
   const plans = useLoad<{ data: Plan[] }>((signal) => get('/v1/plans', {}, signal), []).data?.data
@@ -49,6 +48,15 @@ export default function OrganizationsPage() {
           <MenuItem icon="pencil" onPress={() => setDialog(row)}>
             Edit
           </MenuItem>
+          <MenuItem
+            icon="chart-column"
+            onPress={() => {
+              switchOrganization(row)
+              go('/settings', { tab: 'plan' })
+            }}
+          >
+            View usage
+          </MenuItem>
           {row.id !== organization.value?.id && (
             <MenuItem
               icon="building"
@@ -82,7 +90,6 @@ export default function OrganizationsPage() {
         />
         <Pager pages={pages} />
       </div>
-      {pages.data && organization.value && <UsageCard key={organization.value.plan} name={organization.value.name} />}
       {dialog === 'create' && (
         <Dialog name="Create organization" onClose={() => setDialog(null)}>
           <Form

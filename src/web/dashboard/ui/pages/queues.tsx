@@ -3,64 +3,81 @@ import { ago, exact, number } from '../kit/format.ts'
 import type { Loaded } from '../kit/load.ts'
 import { ErrorNotice } from '../kit/pieces.tsx'
 import { Chip } from '../kit/status.tsx'
+import { isOverdue } from './queue-age.ts'
 
-/** Queue lengths over all organizations, and the age of the oldest due entry. */
+/** Queue lengths over all organizations in one line, which opens to a row for each queue. */
 export function Queues({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
+  const oldest = data?.deliveries.oldest_due_at ?? null
   return (
-    <section class="card stack" aria-labelledby="queues">
-      <div>
-        <h2 id="queues">Queue</h2>
-        <p class="muted small">All organizations</p>
-      </div>
+    <>
       <ErrorNotice error={error} onRetry={reload} />
       {data && (
-        <table class="plain">
-          <caption class="hidden">Queue</caption>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="hidden">Kind</span>
-              </th>
-              {COLUMNS.map((name) => (
-                <th key={name} scope="col" class="num">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {QUEUES.map(([id, name]) => {
-              const { due, later, held, oldest_due_at } = data[id]
-              return (
-                <tr key={id}>
-                  <th scope="row">{name}</th>
-                  <td class="num">{number(due)}</td>
-                  <td class="num">{number(later)}</td>
-                  <td class="num">{number(held)}</td>
-                  <td class="num">
-                    <Age since={oldest_due_at} />
-                  </td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
+        <details class="card passed">
+          <summary>
+            {summaryOf(data)} {oldest !== null && isOverdue(oldest) && <Chip word={`due ${ago(oldest)}`} tone="warn" />}
+          </summary>
+          <div class="stack tight">
+            <QueueTable of={data} />
+            <p class="muted small">All organizations. Events of paused webhooks count as due.</p>
+          </div>
+        </details>
       )}
-    </section>
+    </>
   )
 }
 
-const COLUMNS = ['Due', 'Scheduled', 'Held', 'Oldest due']
-const QUEUES = [
-  ['deliveries', 'Messages'],
-  ['webhook_deliveries', 'Webhooks'],
-  ['inbound_deliveries', 'Inbound webhooks'],
-] as const
-
-/** Warns after five minutes: the server cannot keep up, or receivers are slow. */
-function Age({ since }: { since: string | null }) {
-  if (since === null) return <span class="muted">–</span>
-  const isLong = Date.now() - Date.parse(since) > 300_000
-  if (isLong) return <Chip word={ago(since)} tone="warn" />
-  return <time title={exact(since)}>{ago(since)}</time>
+/** `In the queue: 4 messages, 1 webhook event` */
+function summaryOf(queues: Json): string {
+  const parts = QUEUES.flatMap(([id, , noun]) => {
+    const { due, later, held } = queues[id]
+    const total = due + later + held
+    return total === 0 ? [] : [`${number(total)} ${noun}${total === 1 ? '' : 's'}`]
+  })
+  return parts.length === 0 ? 'The queue is empty' : `In the queue: ${parts.join(', ')}`
 }
+
+function QueueTable({ of: queues }: { of: Json }) {
+  return (
+    <table class="plain cards">
+      <caption class="hidden">Queue</caption>
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          {COLUMNS.map((name) => (
+            <th key={name} scope="col" class="num">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {QUEUES.map(([id, name]) => {
+          const { due, later, held, oldest_due_at: oldest } = queues[id]
+          const values = [
+            number(due),
+            number(later),
+            number(held),
+            oldest === null ? '–' : <time title={exact(oldest)}>{ago(oldest)}</time>,
+          ]
+          return (
+            <tr key={id}>
+              <th scope="row">{name}</th>
+              {values.map((value, at) => (
+                <td key={COLUMNS[at]} data-label={COLUMNS[at]} class="num">
+                  {value}
+                </td>
+              ))}
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+const COLUMNS = ['Due', 'Retry or scheduled', 'Held', 'Oldest due']
+const QUEUES = [
+  ['deliveries', 'Messages', 'message'],
+  ['webhook_deliveries', 'Webhooks', 'webhook event'],
+  ['inbound_deliveries', 'Inbound webhooks', 'inbound post'],
+] as const

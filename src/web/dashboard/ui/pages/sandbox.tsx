@@ -1,27 +1,24 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Json } from '../kit/api.ts'
 import { when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
-import { href, place, setQuery } from '../kit/router.ts'
+import { amendQuery, href, place } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { Pager } from '../kit/table.tsx'
 import { MessageContent } from './message-content.tsx'
 
 /** Test messages as an inbox: the list on the left, the selected message on the right. New messages appear at the top.
- *  `j` and `k` move through the list. */
+ *  The one that is shown stays. `j` and `k` move through the list. */
 export default function Sandbox() {
   const pages = usePages('/v1/messages', { mode: 'test', limit: '50' }, { everyMs: 5_000 })
-  const timer = useRef(0)
-  useEffect(() => () => window.clearTimeout(timer.current), [])
-  useEvents({ mode: 'test' }, () => {
-    window.clearTimeout(timer.current)
-    timer.current = window.setTimeout(pages.reload, 250)
-  })
-  const { data, error, reload } = pages
-  const { id } = place.value.query
+  useEvents({ mode: 'test' }, pages.reload)
+  const { data, error, isOld, isLoading, reload } = pages
+  const shown = useRef<string | undefined>(undefined)
+  const { id = shown.current } = place.value.query
   const chosen = data?.find((message) => message.id === id) ?? data?.[0]
+  shown.current = chosen?.id
   return (
     <>
       <Head name="Sandbox inbox" about="Messages sent with test keys. Test messages are never delivered." />
@@ -30,7 +27,7 @@ export default function Sandbox() {
       {chosen !== undefined && (
         <div class="inbox">
           <div class="stack tight">
-            <ol class="card" aria-label="Messages">
+            <ol class={`card ${isOld ? 'old' : ''}`} aria-label="Messages" aria-busy={isLoading}>
               {data?.map((message) => (
                 <Row key={message.id} message={message} isChosen={message === chosen} />
               ))}
@@ -40,7 +37,9 @@ export default function Sandbox() {
           <section class="stack" aria-label="Selected message">
             <div class="card stack tight">
               <div class="row apart">
-                <h2 class="break">{chosen.subject || '(no subject)'}</h2>
+                <h2 class="break" dir="auto">
+                  {chosen.subject || '(no subject)'}
+                </h2>
                 <a href={href(`/messages/${chosen.id}`)}>View details</a>
               </div>
               <p class="muted break">
@@ -67,17 +66,19 @@ function Row({ message, isChosen }: { message: Json; isChosen: boolean }) {
     <li>
       <a
         data-row
-        href={href('/sandbox', { id })}
+        href={href('/sandbox', { ...place.value.query, id })}
         aria-current={isChosen ? 'true' : undefined}
-        onFocus={() => setQuery({ id })}
+        onFocus={() => amendQuery({ id })}
         class="stack tight"
       >
         <span class="row apart">
-          <span class="break grow">{recipients[0]?.email}</span>
+          <bdi class="break grow">{recipients[0]?.email}</bdi>
           <time class="muted small num">{when(created_at)}</time>
         </span>
         <span class="row apart">
-          <strong class="break grow">{subject || '(no subject)'}</strong>
+          <strong class="break grow" dir="auto">
+            {subject || '(no subject)'}
+          </strong>
           <Chip word={status} />
         </span>
       </a>

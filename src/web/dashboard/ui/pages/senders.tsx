@@ -18,7 +18,18 @@ export default function SendersPage({ domain_id: id }: { domain_id: string }) {
   const name = domain.data?.name
   return (
     <div class="stack">
-      <Head name="Who sends as you" about={name === undefined ? '\u00a0' : <a href={href(`/domains/${id}`)}>{name}</a>}>
+      <Head
+        name="DMARC reports"
+        about={
+          name === undefined ? (
+            '\u00a0'
+          ) : (
+            <>
+              Who sends as <a href={href(`/domains/${id}`)}>{name}</a>
+            </>
+          )
+        }
+      >
         <Segments
           name="Period"
           options={[
@@ -143,14 +154,14 @@ const SOURCES: Column<Json>[] = [
 ]
 
 function share(part: number, messages: number): string {
-  return messages === 0 ? '–' : percent(part / messages, 0)
+  return messages === 0 ? '–' : percent(part / messages, part === 0 || part === messages ? 0 : 1)
 }
 
 function Sources({ loaded }: { loaded: Loaded<Json> }) {
   return (
     <section class="card stack" aria-labelledby="sources">
       <h2 id="sources">Sources</h2>
-      <p class="muted">SPF and DKIM: share of the messages that each of them authenticates as your domain.</p>
+      <p class="muted">Share of messages that pass SPF and DKIM for your domain.</p>
       <Table
         name="Sources"
         columns={SOURCES}

@@ -1,9 +1,7 @@
-import { Fragment } from 'preact'
 import { get, type Json } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
 import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
-import { type Owners, SendingAddress } from './sending-addresses/address.tsx'
-import { Warmup } from './warmup.tsx'
+import { AddressHead, type Owners, SendingAddress } from './sending-addresses/address.tsx'
 
 /** The configured addresses that mail is sent from, for the operator: their DNS, owners, use and rests. */
 export default function SendingAddressesPage() {
@@ -11,21 +9,20 @@ export default function SendingAddressesPage() {
   const empty = data?.addresses.length === 0
   return (
     <div class="stack">
-      <Head
-        name="Sending addresses"
-        about="IP addresses that this installation sends mail from. Attempts are those of this node since its start."
-      />
+      <Head name="Sending addresses" about="IP addresses that this installation sends mail from." />
       <ErrorNotice error={error} onRetry={reload} />
       {(data ?? error) === undefined && (
         <div class="card skeleton-page" role="progressbar" aria-label="Loading sending addresses" />
       )}
       {empty && <HowToConfigure />}
-      {data?.addresses.map((record) => (
-        <Fragment key={record.address}>
-          <SendingAddress record={record} owners={data.owners} />
-          <Warmup address={record.address} warmup={record.warmup} />
-        </Fragment>
-      ))}
+      {data !== undefined && !empty && (
+        <div class="table addresses">
+          <AddressHead />
+          {data.addresses.map((record) => (
+            <SendingAddress key={record.address} record={record} owners={data.owners} />
+          ))}
+        </div>
+      )}
     </div>
   )
 }

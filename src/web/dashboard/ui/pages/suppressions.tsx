@@ -1,17 +1,19 @@
 import { useState } from 'preact/hooks'
 import { TRANSACTIONAL } from '../../../../model/message.ts'
-import { getText, type Json, post, remove, save } from '../kit/api.ts'
+import { get, getText, type Json, post, remove, save, selected } from '../kit/api.ts'
 import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
-import { usePages } from '../kit/load.ts'
+import { number } from '../kit/format.ts'
+import { useLoad, usePages } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { Choice, Empty, Filters, Head, Time } from '../kit/pieces.tsx'
+import { Choice, Empty, Filters, Head, Time, useShown } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
-import { href, place, setQuery } from '../kit/router.ts'
+import { href, place, setQuery, setSearch } from '../kit/router.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { type Bulk, type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { ImportList } from './suppressions/import.tsx'
+import { isErased, removeSuppression, shownAddress } from './suppressions/remove.tsx'
 
 const REASONS = [
   ['', 'Any reason'],
@@ -32,23 +34,12 @@ export default function SuppressionsPage() {
     reason: reason || undefined,
     stream: stream || undefined,
   })
+  const streamField = useShown(stream)
+  const usage = useLoad((signal) => get('/v1/usage', {}, signal), [pages.data?.length])
   const exportAll = () =>
     attempt(async () => {
       save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason, stream }))
     })
-  const unsuppress = async ({ id, email, reason }: Json) => {
-    const isSure = await confirm({
-      name: `Remove the suppression of ${shownAddress(email)}?`,
-      text: ADVICE[reason] ?? 'Postrider will send to this address again.',
-      action: 'Remove suppression',
-      isDangerous: reason !== 'manual',
-    })
-    if (
-      isSure &&
-      (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${shownAddress(email)} removed`))
-    )
-      pages.reload()
-  }
   const mayRemove = may('suppressions_delete')
   const bulk: Bulk<Json> = {
     nameOf: ({ email }) => shownAddress(email),
@@ -57,27 +48,20 @@ export default function SuppressionsPage() {
   const columns: Column<Json>[] = [
     {
       name: 'Address',
-      width: '26%',
+      width: '40%',
       phone: 'top-left',
-      show: ({ email }) => <span class="strong">{shownAddress(email)}</span>,
+      show: ({ email }) => <bdi class="strong">{shownAddress(email)}</bdi>,
       by: ({ email }) => email,
     },
     {
       name: 'Reason',
-      width: '212px',
       phone: 'sub',
       show: (row) => (
-        <span class="row">
-          <Chip word={row.reason} tone={REASON_TONES[row.reason]} />
+        <span class="row status">
+          <Reason of={row} />
           <span class="muted ellipsis">{streamOf(row)}</span>
         </span>
       ),
-    },
-    {
-      name: 'Source',
-      phone: 'last',
-      show: ({ message_id, reason }) =>
-        message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
     },
     {
       name: 'Scope',
@@ -87,7 +71,8 @@ export default function SuppressionsPage() {
     },
     {
       name: 'Added',
-      width: '100px',
+      width: '124px',
+      phone: 'last',
       show: ({ created_at }) => <Time at={created_at} />,
       by: ({ created_at }) => created_at,
     },
@@ -108,7 +93,7 @@ export default function SuppressionsPage() {
             </MenuItem>
           )}
           {mayRemove && (
-            <MenuItem icon="trash" isDangerous onPress={() => unsuppress(row)}>
+            <MenuItem icon="trash" isDangerous onPress={() => removeSuppression(row, pages.reload)}>
               Remove suppression
             </MenuItem>
           )}
@@ -120,16 +105,18 @@ export default function SuppressionsPage() {
     <>
       <Head
         name="Suppressions"
-        about="Addresses that Postrider does not send to. Messages to them are accepted but not sent."
+        about={`${countOf(usage.data)} that Postrider does not send to. Messages to them are accepted but not sent.`}
       >
-        {may('recipients_erasures_list') && (
-          <a class="button" href={href('/erasures')}>
-            Erasures
-          </a>
-        )}
-        <button type="button" onClick={exportAll}>
-          Export
-        </button>
+        <Menu name="More actions" className="icon-only">
+          <MenuItem icon="download" onPress={exportAll}>
+            Export
+          </MenuItem>
+          {may('recipients_erasures_list') && (
+            <MenuItem icon="trash" href={href('/erasures')}>
+              Erasures
+            </MenuItem>
+          )}
+        </Menu>
         {may('suppressions_import') && (
           <button type="button" onClick={() => setImporting(true)}>
             Import
@@ -143,15 +130,15 @@ export default function SuppressionsPage() {
       </Head>
       <Filters
         search={email || q}
-        onSearch={(text) => setQuery({ email: '', q: text })}
-        placeholder="Beginning of an address or domain"
+        onSearch={(text) => setSearch({ email: '', q: text })}
+        placeholder="Search addresses"
       >
         <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => setQuery({ reason })} />
         <input
           type="text"
           aria-label="Stream"
           placeholder="Stream"
-          value={stream}
+          ref={streamField}
           onChange={(event) => setQuery({ stream: event.currentTarget.value.trim() })}
         />
       </Filters>
@@ -198,16 +185,36 @@ export default function SuppressionsPage() {
   )
 }
 
+/** `81 addresses`, of any reason; without the number until the usage is loaded. */
+function countOf(loaded: Json): string {
+  const count: number | undefined = loaded?.usage.suppressions
+  if (!count) return 'Addresses'
+  return count === 1 ? '1 address' : `${number(count)} addresses`
+}
+
+/** The reason, which leads to the message that was the cause. */
+function Reason({ of: { reason, message_id, email } }: { of: Json }) {
+  const chip = <Chip word={reason} tone={REASON_TONES[reason]} />
+  if (!message_id) return chip
+  return (
+    <a
+      class="chip-link"
+      href={href(`/messages/${message_id}`)}
+      title="View the message"
+      aria-label={`${reasonWord(reason)}: message to ${shownAddress(email)}`}
+    >
+      {chip}
+    </a>
+  )
+}
+
+const reasonWord = (reason: string) => REASONS.find(([id]) => id === reason)?.[1] ?? reason
+
 /** Streams that a suppression applies to (model/suppression.ts), in words. */
 function streamOf({ stream, reason }: Json): string {
   if (stream === null || (reason === 'complaint' && stream === TRANSACTIONAL)) return ''
   return reason === 'complaint' ? `all but ${TRANSACTIONAL}` : stream
 }
-
-/** True for the hash that stands in place of an erased address. */
-const isErased = (email: string) => /^[0-9a-f]{64}@erased\.invalid$/.test(email)
-/** An address, or the beginning of the hash of an erased one. */
-const shownAddress = (email: string) => (isErased(email) ? `Erased recipient ${email.slice(0, 8)}` : email)
 
 /** Removes the selected suppressions after a question; resolves with whether it did. */
 async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {
@@ -219,8 +226,9 @@ async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {
     isDangerous: true,
   })
   if (!isSure) return false
+  const headers = selected()
   const work = async () => {
-    for (const { id } of rows) await remove(`/v1/suppressions/${id}`)
+    for (const { id } of rows) await remove(`/v1/suppressions/${id}`, { headers })
   }
   await attempt(work, `${count} removed`)
   onDone()
@@ -228,10 +236,3 @@ async function removeAll(rows: Json[], onDone: () => void): Promise<boolean> {
 }
 
 const REASON_TONES: Record<string, Tone> = { hard_bounce: 'bad', complaint: 'bad', unsubscribe: 'warn' }
-const SOURCES: Record<string, string> = { manual: 'Added manually' }
-const ADVICE: Record<string, string> = {
-  hard_bounce:
-    'The mail server reported that this mailbox does not exist. The next message will probably bounce too, which harms your reputation.',
-  complaint: 'The recipient marked a message as spam. Send again only if they ask for it.',
-  unsubscribe: 'The recipient unsubscribed. Send again only if they ask for it.',
-}

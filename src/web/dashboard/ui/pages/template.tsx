@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { get, type Json } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
 import { NeedsRole } from '../kit/needs-role.tsx'
-import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
+import { Unloaded } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href, place } from '../kit/router.ts'
 import { Editor } from './templates/editor.tsx'
@@ -22,15 +22,9 @@ function Existing({ id }: { id: string }) {
     [id],
   )
   if (template !== undefined) return <Editor of={template} />
-  if (error?.status === 404 || error?.status === 403) {
-    return (
-      <>
-        <Head name="Template" />
-        <Empty name="Template not found">
-          <a href={href('/templates')}>All templates</a>
-        </Empty>
-      </>
-    )
-  }
-  return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Template" />
+  return (
+    <Unloaded name="Template" error={error} onRetry={reload}>
+      <a href={href('/templates')}>All templates</a>
+    </Unloaded>
+  )
 }

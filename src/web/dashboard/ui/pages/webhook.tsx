@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
 import { EVENT_TYPES } from '../../../../model/event-types.ts'
-import { get, type Json, patch, remove } from '../kit/api.ts'
+import { get, type Json, type Paged, patch, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
+import { ago } from '../kit/format.ts'
 import { Icon } from '../kit/icon.tsx'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { Choice, CopyButton, Empty, ErrorNotice, Facts, Filters, Head, Time } from '../kit/pieces.tsx'
-import { go, place, setQuery } from '../kit/router.ts'
+import { Choice, CopyButton, Empty, Facts, Filters, Head, isGone, Time, Unloaded } from '../kit/pieces.tsx'
+import { amendQuery, go, href, notePage, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
-import { Delivery } from './webhooks/delivery.tsx'
+import { Delivery, DeliveryStatus } from './webhooks/delivery.tsx'
 import { EditWebhook, Replay, RotateSecret, SendTest } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 
@@ -27,56 +28,51 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
   )
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [withSecret, setWithSecret] = useState<Json>()
-  const [shown, setShown] = useState<Json>()
-  if (webhook === undefined) return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Webhook" />
+  const shown = place.value.query.delivery ?? ''
+  if (webhook === undefined || isGone(error)) {
+    return (
+      <Unloaded name="Webhook" error={error} onRetry={reload}>
+        <p>It was deleted, or it belongs to another organization.</p>
+        <a href={href('/webhooks')}>All webhooks</a>
+      </Unloaded>
+    )
+  }
 
   const isPaused = webhook.status === 'paused'
   const close = () => setDialog(null)
-  const pause = () =>
-    attempt(
-      async () => {
-        await patch(`/v1/webhooks/${id}`, { status: isPaused ? 'active' : 'paused' })
-        reload()
-      },
-      isPaused ? 'Webhook resumed' : 'Webhook paused',
-    )
+  const setStatus = (status: 'active' | 'paused') => patch(`/v1/webhooks/${id}`, { status }).then(reload)
+  const resume = () => attempt(() => setStatus('active'), 'Webhook resumed')
+  const pause = async () => {
+    if (await attempt(() => setStatus('paused'))) toast('Webhook paused', resume)
+  }
   const drop = async () => {
+    const { host } = new URL(webhook.url)
+    const isStillHere = notePage()
+    const uses = await usesOf(id)
+    if (!isStillHere()) return
     const isSure = await confirm({
       name: 'Delete this webhook?',
-      text: `Postrider stops sending events to ${webhook.url} and deletes its delivery history.`,
+      text: `${uses}Postrider stops sending events to ${webhook.url} and deletes its delivery history.`,
       action: 'Delete webhook',
       isDangerous: true,
+      typed: uses === '' ? '' : host,
     })
-    if (isSure && (await attempt(() => remove(`/v1/webhooks/${id}`), 'Webhook deleted'))) go('/webhooks')
+    if (!isSure || !(await attempt(() => remove(`/v1/webhooks/${id}`), 'Webhook deleted'))) return
+    if (isStillHere()) go('/webhooks')
   }
-  const columns: Column<Json>[] = [
-    { name: 'Event', width: '26%', phone: 'top-left', show: ({ type }) => <span class="mono">{type}</span> },
-    { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
-    { name: 'Response', phone: 'sub', show: ({ attempts }) => lastResponse(attempts) },
-    { name: 'Next attempt', width: '120px', show: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
-    { name: 'Created', width: '120px', show: ({ created_at }) => <Time at={created_at} /> },
-    {
-      name: '',
-      width: '96px',
-      phone: 'end',
-      show: (row) => (
-        <button type="button" class="tiny" onClick={() => setShown(row)}>
-          Details<span class="hidden"> of {row.id}</span>
-        </button>
-      ),
-    },
-  ]
   return (
     <div class="stack">
       <Head name={webhook.url} about={webhook.description}>
-        <Chip word={webhook.status} />
+        {!isPaused && <Chip word={webhook.status} />}
         <Menu name="Actions of this webhook" className="icon-only">
           <MenuItem icon="pencil" onPress={() => setDialog('edit')}>
             Edit
           </MenuItem>
-          <MenuItem icon={isPaused ? 'play' : 'pause'} onPress={pause}>
-            {isPaused ? 'Resume' : 'Pause'}
-          </MenuItem>
+          {!isPaused && (
+            <MenuItem icon="pause" onPress={pause}>
+              Pause
+            </MenuItem>
+          )}
           <MenuItem icon="rotate-cw" onPress={() => setDialog('rotate')}>
             Rotate secret
           </MenuItem>
@@ -88,7 +84,20 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
           Send test event
         </button>
       </Head>
-      {webhook.disabled_reason && <p class="notice bad">Paused automatically: {webhook.disabled_reason}.</p>}
+      {isPaused && (
+        <section class="notice warn row apart" aria-label="Paused">
+          <span class="stack tight">
+            <strong>{webhook.disabled_reason ? 'Paused automatically' : 'Paused'}</strong>
+            <span class="break">
+              {webhook.disabled_reason} {lastError(deliveries.data)} Postrider holds pending deliveries until you
+              resume. Events that occur meanwhile are not queued: replay them afterwards.
+            </span>
+          </span>
+          <button type="button" class="primary" onClick={resume}>
+            Resume
+          </button>
+        </section>
+      )}
       <section class="card">
         <WebhookFacts of={webhook} />
       </section>
@@ -106,9 +115,10 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         </Filters>
         <Table
           name="Deliveries"
-          columns={columns}
+          columns={columnsOf(isPaused)}
           loaded={deliveries}
           keyOf={({ id }) => id}
+          link={linkOf}
           whenEmpty={<Empty name={status || type ? 'No deliveries match' : 'No deliveries yet'} />}
         />
         <Pager pages={deliveries} />
@@ -132,7 +142,15 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         }}
       />
       {withSecret && <Secret of={withSecret} onClose={() => setWithSecret(undefined)} />}
-      {shown && <Delivery of={shown} onClose={() => setShown(undefined)} onRetried={deliveries.reload} />}
+      {/^[\w-]+$/.test(shown) && (
+        <Delivery
+          key={shown}
+          path={`/v1/webhooks/${id}/deliveries/${shown}`}
+          isHeld={isPaused}
+          onClose={() => amendQuery({ delivery: '' })}
+          onRetried={deliveries.reload}
+        />
+      )}
     </div>
   )
 }
@@ -198,10 +216,64 @@ const STATES = [
 
 const TYPES = [['', 'All events'] as const, ...EVENT_TYPES.map((type) => [type, type] as const)]
 
-/** `204`, or `No response, 3 attempts`. */
-function lastResponse(attempts: Json[]): string {
+/** The list with a delivery open beside it. */
+const linkOf = ({ id }: Json) => href(place.value.path, { ...place.value.query, delivery: id })
+
+const columnsOf = (isPaused: boolean): Column<Json>[] => [
+  {
+    name: 'Event',
+    width: '22%',
+    phone: 'top-left',
+    show: (row) => (
+      <a class="mono" href={linkOf(row)}>
+        {row.type}
+      </a>
+    ),
+  },
+  { name: 'Recipient', width: '26%', isExtra: true, show: ({ to }) => <bdi>{to}</bdi> },
+  { name: 'Status', width: '120px', phone: 'last', show: (row) => <DeliveryStatus of={row} isHeld={isPaused} /> },
+  { name: 'Last response', phone: 'sub', show: lastResponse },
+  {
+    name: 'Created',
+    width: '124px',
+    phone: 'end',
+    isNumber: true,
+    show: ({ created_at }) => <Time at={created_at} />,
+  },
+]
+
+/** `204`, or `503, 2 attempts, next in 3 min`. */
+function lastResponse({ attempts, next_attempt_at }: Json): string {
   const last = attempts.at(-1)
   if (last === undefined) return 'No attempts yet'
-  const response = last.status_code === null ? 'No response' : String(last.status_code)
-  return attempts.length === 1 ? response : `${response}, ${attempts.length} attempts`
+  const isAhead = next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now()
+  return [
+    last.status_code ?? last.error ?? 'No response',
+    attempts.length > 1 && `${attempts.length} attempts`,
+    isAhead && `next ${ago(next_attempt_at)}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+const MOST_COUNTED = 100
+
+/** What is lost with a webhook that got events, as sentences with a blank at the end; '' for one that got none. */
+async function usesOf(id: string): Promise<string> {
+  const count = async (status?: string) => {
+    const query = { status, limit: MOST_COUNTED }
+    return (await get<Paged>(`/v1/webhooks/${id}/deliveries`, query).catch(() => ({ data: [] }))).data.length
+  }
+  const [all, pending] = await Promise.all([count(), count('pending')])
+  if (all === 0) return ''
+  const most = pending === MOST_COUNTED ? 'At least ' : ''
+  return pending === 0
+    ? 'It receives events. '
+    : `${most}${pending} ${pending === 1 ? 'event waits' : 'events wait'} for it. `
+}
+
+/** The error of the newest delivery that got no response, as a sentence. */
+function lastError(deliveries: Json[] = []): string {
+  const error = deliveries.map(({ attempts }) => attempts.at(-1)?.error).find(Boolean)
+  return error === undefined ? '' : `Last error: ${error}.`
 }

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import { EVENT_TYPES } from '../../../../model/event-types.ts'
 import type { Json } from '../kit/api.ts'
+import { number } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Head, Time } from '../kit/pieces.tsx'
-import { href } from '../kit/router.ts'
+import { amendQuery, href, place } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { CreateWebhook } from './webhooks/forms.tsx'
@@ -11,7 +12,8 @@ import { Secret } from './webhooks/secret.tsx'
 
 /** Webhooks with their subscriptions and the status of their deliveries. */
 export default function WebhooksPage() {
-  const [isCreating, setCreating] = useState(false)
+  const isCreating = place.value.query.create !== undefined
+  const setCreating = (is: boolean) => amendQuery({ create: is ? 'yes' : '' })
   const [created, setCreated] = useState<Json>()
   const pages = usePages('/v1/webhooks', {})
   const create = (
@@ -77,9 +79,8 @@ const COLUMNS: Column<Json>[] = [
   { name: 'Last success', width: '120px', phone: 'last', show: ({ last_success_at }) => <Time at={last_success_at} /> },
   {
     name: 'Failures',
-    width: '160px',
+    width: '120px',
     isExtra: true,
-    show: ({ consecutive_failures, disabled_reason }) =>
-      disabled_reason ?? (consecutive_failures === 0 ? 'None' : `${consecutive_failures} consecutive`),
+    show: ({ consecutive_failures: count }) => (count === 0 ? 'None' : `${number(count)} in a row`),
   },
 ]

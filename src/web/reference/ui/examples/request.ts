@@ -1,42 +1,7 @@
 import type { Route, Routes } from '../../../../client/route.ts'
 import { ROUTES } from '../../../../client/routes.ts'
+import type { ClientCall, ExampleRequest } from '../../../examples/example.ts'
 import type { Operation } from '../document.ts'
-
-/** What an example does, in no language yet. */
-export interface ExampleRequest {
-  method: string
-  /** With filled-in parameters and query: `/v1/events?type=message.bounced`. */
-  path: string
-  /** JSON of the body; undefined for none. */
-  body: unknown
-  /** What the example does with the response: prints JSON, saves anything else in a file, or prints events until it is
-   *  stopped. */
-  answer: 'json' | 'bytes' | 'events'
-  /** Name of the file for `bytes`. */
-  file: string
-  /** `session`: of an operator; no key can call the operation. */
-  access: 'key' | 'session'
-  /** The call of the TypeScript client; null where it has none. */
-  call: ClientCall | null
-}
-
-export interface ClientCall {
-  /** `webhooks.deliveries.list` */
-  name: string
-  /** Values of the path parameters. */
-  ids: string[]
-  /** The last argument; undefined for none. */
-  input: unknown
-  route: Route
-}
-
-/** Where an example sends its request, and as whom. */
-export interface Setting {
-  /** `https://mail.example.com` */
-  origin: string
-  /** The key itself, or null: the example reads it from the environment variable POSTRIDER_API_KEY. */
-  key: string | null
-}
 
 /** Values of parameters by name, in place of those of the document. */
 export type Values = Readonly<Record<string, string>>
@@ -57,13 +22,13 @@ export function exampleOf(operation: Operation, values: Values = {}, body: unkno
     body: operation.body === null ? undefined : body,
     ...answerOf(types),
     access: isForKeys ? 'key' : 'session',
-    call: isForKeys ? callOf(id, method, operation.path) : null,
+    call: null,
   }
-  if (request.call !== null) {
-    request.call.ids = inPath
-    request.call.input = request.call.route.takes === 'query' ? inputOf(query) : request.body
-  }
-  return request
+  const found = isForKeys ? methodOf(id, method, operation.path) : null
+  if (found === null) return request
+  const [name, route] = found
+  const input = route.takes === 'query' ? inputOf(query) : request.body
+  return { ...request, call: { name, ids: inPath, input, route } satisfies ClientCall }
 }
 
 /** `/v1/events/{event_id}` with values. Those of the document need no encoding, others may. */
@@ -90,10 +55,10 @@ function answerOf([type = '']: string[]): Pick<ExampleRequest, 'answer' | 'file'
 }
 
 /** The client has one method for an operation with two paths. */
-function callOf(id: string, method: string, path: string): ClientCall | null {
+function methodOf(id: string, method: string, path: string): [name: string, route: Route] | null {
   const wanted = id === 'messages_send_alias' ? '/v1/messages/send' : path
   for (const [name, route] of routesIn(ROUTES)) {
-    if (route.method === method && route.path === wanted) return { name, ids: [], input: undefined, route }
+    if (route.method === method && route.path === wanted) return [name, route]
   }
   return null
 }

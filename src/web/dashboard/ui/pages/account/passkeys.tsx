@@ -3,10 +3,10 @@ import { post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form, type Values } from '../../kit/form.tsx'
 import { createPasskey, hasPasskeys } from '../../kit/passkeys.ts'
-import { Empty, Time } from '../../kit/pieces.tsx'
+import { Time } from '../../kit/pieces.tsx'
 import { type Column, Table } from '../../kit/table.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { ConfirmFields, type Factors } from './confirm-fields.tsx'
+import { Confirmed, ConfirmFields, type Factors } from './confirm-fields.tsx'
 
 type Passkey = Factors['passkeys'][number]
 
@@ -37,53 +37,58 @@ export function Passkeys({ factors, onDone }: { factors: Factors; onDone: () => 
       ),
     },
   ]
+  const isEmpty = factors.passkeys.length === 0
   return (
-    <section class="stack">
+    <section class={isEmpty ? 'card stack' : 'stack'} aria-labelledby="passkeys">
       <div class="row apart">
-        <h2>Passkeys</h2>
+        <h2 id="passkeys">Passkeys</h2>
         {hasPasskeys() && (
           <button type="button" onClick={() => setDialog('add')}>
             Add passkey
           </button>
         )}
       </div>
-      <Table
-        name="Passkeys"
-        columns={columns}
-        loaded={{ data: factors.passkeys, error: undefined, isLoading: false, reload: onDone }}
-        keyOf={({ id }) => id}
-        whenEmpty={
-          <Empty name="No passkeys yet">
-            <p>
-              {hasPasskeys()
-                ? 'With a passkey you sign in by fingerprint or PIN, without password and code.'
-                : 'Passkeys need https and a host name. Open the dashboard under its public URL.'}
-            </p>
-          </Empty>
-        }
-      />
+      {isEmpty ? (
+        <p class="muted">
+          {hasPasskeys()
+            ? 'Sign in with your fingerprint, face or PIN. No password or code.'
+            : 'Passkeys need HTTPS and a domain name. Open the dashboard under its public URL.'}
+        </p>
+      ) : (
+        <Table
+          name="Passkeys"
+          columns={columns}
+          loaded={{ data: factors.passkeys, error: undefined, isLoading: false, reload: onDone }}
+          keyOf={({ id }) => id}
+          whenEmpty={null}
+        />
+      )}
       {dialog === 'add' && (
         <Dialog name="Add a passkey" onClose={close}>
-          <Form action="Continue" onSubmit={add} onDone={close} onCancel={close}>
-            <Field name="name" label="Name" hint="The device or password manager that stores it.">
-              {(control) => <input {...control} required maxLength={100} />}
-            </Field>
-            <ConfirmFields of={factors} />
-          </Form>
+          <Confirmed of={factors}>
+            <Form action="Continue" onSubmit={add} onDone={close} onCancel={close}>
+              <Field name="name" label="Name" hint="The device or password manager that stores it.">
+                {(control) => <input {...control} required maxLength={100} />}
+              </Field>
+              <ConfirmFields of={factors} />
+            </Form>
+          </Confirmed>
         </Dialog>
       )}
       {dialog !== null && dialog !== 'add' && (
         <Dialog name={`Remove ${dialog.name}?`} onClose={close}>
           <p>It no longer signs you in. Your other sessions end.</p>
-          <Form
-            action="Remove"
-            isDangerous
-            onSubmit={(values) => post('/session/passkeys/remove', { id: dialog.id, ...values })}
-            onDone={close}
-            onCancel={close}
-          >
-            <ConfirmFields of={factors} />
-          </Form>
+          <Confirmed of={factors}>
+            <Form
+              action="Remove"
+              isDangerous
+              onSubmit={(values) => post('/session/passkeys/remove', { id: dialog.id, ...values })}
+              onDone={close}
+              onCancel={close}
+            >
+              <ConfirmFields of={factors} />
+            </Form>
+          </Confirmed>
         </Dialog>
       )}
     </section>

@@ -1,4 +1,4 @@
-import { api } from '../../kit/api.ts'
+import { signInBy } from '../../kit/api.ts'
 import { Field, Form } from '../../kit/form.tsx'
 import { session } from '../../kit/state.ts'
 import { toast } from '../../kit/toast.tsx'
@@ -26,7 +26,7 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
       key={String(hasPassword)}
       action={hasPassword ? 'Change password' : 'Set password'}
       onSubmit={async (values) => {
-        session.value = await api('POST', '/session/password', { body: values })
+        await signInBy('/session/password', values)
         toast('Password saved')
         onDone()
       }}

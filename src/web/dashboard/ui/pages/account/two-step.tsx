@@ -6,7 +6,7 @@ import { copyText } from '../../kit/pieces.tsx'
 import { QrCode } from '../../kit/qr-code.tsx'
 import { Chip } from '../../kit/status.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { ConfirmFields, type Factors } from './confirm-fields.tsx'
+import { Confirmed, ConfirmFields, type Factors } from './confirm-fields.tsx'
 
 type Step =
   | { kind: 'confirm'; of: 'set-up' | 'codes' | 'off' }
@@ -36,8 +36,8 @@ export function TwoStep({ factors, onDone }: { factors: Factors; onDone: () => v
       </div>
       <p class="muted">
         {factors.two_step
-          ? 'After your password, sign-in asks for a code of your app.'
-          : 'With a code of an app, nobody signs in who only has your password.'}
+          ? 'After your password, you enter a code from your app.'
+          : 'Require a code from your authenticator app as well as your password.'}
       </p>
       {factors.two_step && (
         <p class={left <= 3 ? 'notice warn' : 'muted'}>
@@ -96,9 +96,11 @@ function Confirm({
     <Dialog name={name} onClose={onClose}>
       {of === 'off' && <p>Your password alone will be enough to sign in. Your other sessions end.</p>}
       {of === 'codes' && <p>Codes that you stored earlier stop working. Your other sessions end.</p>}
-      <Form action={action} isDangerous={of === 'off'} onSubmit={submit} onCancel={onClose}>
-        <ConfirmFields of={factors} />
-      </Form>
+      <Confirmed of={factors}>
+        <Form action={action} isDangerous={of === 'off'} onSubmit={submit} onCancel={onClose}>
+          <ConfirmFields of={factors} />
+        </Form>
+      </Confirmed>
     </Dialog>
   )
 }
@@ -125,7 +127,7 @@ function App({
       <QrCode text={uri} label="QR code with the key below" />
       <p class="mono break">{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</p>
       <Form action="Turn on" onSubmit={enable} onCancel={onClose}>
-        <Field name="code" label="Code" hint="The six digits that the app shows now. Your other sessions end.">
+        <Field name="code" label="Code" hint="The six-digit code from your app. Your other sessions end.">
           {(control) => <input {...control} inputMode="numeric" autocomplete="one-time-code" required />}
         </Field>
       </Form>
@@ -138,7 +140,10 @@ function Codes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
   const text = `${codes.join('\n')}\n`
   return (
     <Dialog name="Your recovery codes" onClose={onClose}>
-      <p>Store these codes where you find them without your phone. Each signs you in once. They are not shown again.</p>
+      <p>
+        Store these codes somewhere you can reach without your phone. Each signs you in once. You won’t be able to see
+        them again.
+      </p>
       <ul class="codes mono">
         {codes.map((code) => (
           <li key={code}>{code}</li>

@@ -38,11 +38,11 @@ function NetworksField({ value }: { value?: string[] | null }) {
 /** Dialog for a new API key; `onSaved` gets the key with its value. */
 export function CreateKey({ onClose, onSaved }: KeyForm) {
   const { data, error, reload } = useLoad((signal) => get('/v1/domains', { limit: 100 }, signal), [])
-  // The verified ones first, so that the dialog selects none from which nothing can be sent.
+  // Those that send come first, so that the dialog selects none from which nothing can be sent.
   const domains: Json[] | undefined = data?.data.toSorted(
-    (a: Json, b: Json) => Number(b.status === 'verified') - Number(a.status === 'verified'),
+    (a: Json, b: Json) => Number(b.sends_live) - Number(a.sends_live),
   )
-  const isUnverified = domains !== undefined && domains[0]?.status !== 'verified'
+  const cannotSend = domains !== undefined && domains[0]?.sends_live !== true
   return (
     <Dialog name="Create API key" onClose={onClose}>
       <ErrorNotice error={error} onRetry={reload} />
@@ -67,10 +67,10 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
           <Field name="domain_id" label="Domain">
             {(control) => (
               <select {...control} required>
-                {isUnverified && <option value="">Choose a domain</option>}
-                {domains.map(({ id, name, status }) => (
+                {cannotSend && <option value="">Choose a domain</option>}
+                {domains.map(({ id, name, sends_live }) => (
                   <option key={id} value={id}>
-                    {status === 'verified' ? name : `${name} (not verified)`}
+                    {sends_live ? name : `${name} (can’t send yet)`}
                   </option>
                 ))}
               </select>

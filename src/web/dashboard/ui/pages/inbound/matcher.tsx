@@ -2,19 +2,20 @@ import { useState } from 'preact/hooks'
 import { type Json, post } from '../../kit/api.ts'
 import { Field, Form } from '../../kit/form.tsx'
 
-/** Form that shows which route handles mail for an address, and why. Needs at least one route. */
+/** Form that shows which of these routes handles mail for an address, and why. Needs at least one route. */
 export function Matcher({ routes }: { routes: readonly Json[] }) {
-  const [result, setResult] = useState<Json>()
+  const about = JSON.stringify(routes)
+  const [answer, setAnswer] = useState<Json>()
+  const result = answer?.about === about ? answer.result : undefined
   return (
     <section class="card stack">
       <h2>Test an address</h2>
       <Form
         action="Test address"
         onSubmit={async ({ to }) => {
-          setResult(undefined)
-          setResult(
-            await post(`/v1/inbound-routes/${(routes.find(({ enabled }) => enabled) ?? routes[0]).id}/test`, { to }),
-          )
+          setAnswer(undefined)
+          const { id } = routes.find(({ enabled }) => enabled) ?? routes[0]
+          setAnswer({ about, result: await post(`/v1/inbound-routes/${id}/test`, { to }) })
         }}
       >
         <Field name="to" label="Address" hint="A recipient address. Postrider sends nothing.">

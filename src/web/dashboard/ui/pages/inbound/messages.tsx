@@ -2,7 +2,7 @@ import { get, type Json, type Paged } from '../../kit/api.ts'
 import { useLoad, usePages } from '../../kit/load.ts'
 import { Choice, Empty, Filters, Time } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
-import { href, place, setQuery } from '../../kit/router.ts'
+import { href, place, setQuery, setSearch } from '../../kit/router.ts'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 import { VerdictsInShort } from './verdicts.tsx'
@@ -21,7 +21,7 @@ export function InboundMessages() {
   const isFiltered = q !== '' || status !== '' || route !== ''
   return (
     <>
-      <Filters search={q} onSearch={(q) => setQuery({ q })} placeholder="Search by sender or recipient">
+      <Filters search={q} onSearch={(q) => setSearch({ q })} placeholder="Search by sender or recipient">
         <Choice name="Status" value={status} options={STATUSES} onChange={(status) => setQuery({ status })} />
         {hasRoutes && (
           <Choice
@@ -73,7 +73,11 @@ const COLUMNS: Column<Json>[] = [
   {
     name: 'Subject',
     phone: 'sub',
-    show: ({ id, subject }) => <a href={href(`/inbound/${id}`)}>{subject || '(no subject)'}</a>,
+    show: ({ id, subject }) => (
+      <a class="ellipsis" href={href(`/inbound/${id}`)} dir="auto">
+        {subject || '(no subject)'}
+      </a>
+    ),
   },
   {
     name: 'From and to',
@@ -81,11 +85,14 @@ const COLUMNS: Column<Json>[] = [
     phone: 'top-left',
     show: ({ from, return_path, to }) => (
       <>
-        {from || return_path || '(empty)'} <span class="muted">to {to.join(', ')}</span>
+        <bdi>{from || return_path || '(empty)'}</bdi>{' '}
+        <span class="muted">
+          to <bdi>{to.join(', ')}</bdi>
+        </span>
       </>
     ),
   },
   { name: 'Checks', width: '20%', isExtra: true, show: (message) => <VerdictsInShort of={message} /> },
   { name: 'Status', width: '110px', phone: 'last', show: ({ status }) => <Chip word={status} /> },
-  { name: 'Received', width: '110px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
+  { name: 'Received', width: '124px', phone: 'end', show: ({ created_at }) => <Time at={created_at} /> },
 ]

@@ -89,6 +89,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
             )}
           </Field>
           <Check name="include_attachments" label="Include attachments" isOn={config.include_attachments} />
+          <Check name="replies" label="Include the new part of replies" isOn={config.replies} />
           <HeadersField name={HEADERS} stored={config.header_names} />
         </>
       )}
@@ -154,7 +155,7 @@ const HEADERS = 'action.config.headers'
 const NEW = {
   name: '',
   match: { type: 'address', value: '' },
-  action: { type: 'webhook', config: { include_attachments: false } },
+  action: { type: 'webhook', config: { include_attachments: false, replies: true } },
   authentication: 'none',
   enabled: true,
   priority: 0,
@@ -209,6 +210,11 @@ function actionOf(values: Values): Json {
   const { given } = takeHeaders(HEADERS, values)
   return {
     type,
-    config: { url: values['action.config.url'], include_attachments: values.include_attachments, ...given },
+    config: {
+      url: values['action.config.url'],
+      include_attachments: values.include_attachments,
+      replies: values.replies,
+      ...given,
+    },
   }
 }

@@ -11,7 +11,7 @@ export function Targets({ of: route }: { of: Json }) {
   const resend = (email: string) =>
     attempt(async () => {
       const { data } = await post(`/v1/inbound-routes/${route.id}/confirmations`, { email })
-      setResults({ ...results, [email]: resultText(data[0]) })
+      setResults((before) => ({ ...before, [email]: resultText(data[0]) }))
     })
   if (!targets.some(({ status }) => status === 'pending')) return null
   return (

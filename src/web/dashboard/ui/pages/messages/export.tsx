@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { get, type Json, type Paged, save } from '../../kit/api.ts'
+import { api, type Json, type Paged, save, selected } from '../../kit/api.ts'
 import { number } from '../../kit/format.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
@@ -45,8 +45,9 @@ const MAX_EXPORTED = 10_000
 
 async function loadAll(query: Record<string, string | undefined>): Promise<Json[]> {
   const all: Json[] = []
+  const headers = selected()
   for (let cursor: string | undefined; ; ) {
-    const page: Paged = await get<Paged>('/v1/messages', { ...query, cursor })
+    const page = await api<Paged>('GET', '/v1/messages', { query: { ...query, cursor }, headers })
     all.push(...page.data)
     if (page.next_cursor === null || all.length >= MAX_EXPORTED) return all
     cursor = page.next_cursor

@@ -3,7 +3,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Choice, FilterChips, Filters } from '../../kit/pieces.tsx'
-import { go, place, setQuery } from '../../kit/router.ts'
+import { go, place, setQuery, setSearch } from '../../kit/router.ts'
 
 const NAMES = ['q', 'status', 'since', 'after', 'before', 'to', 'from', 'tag', 'stream'] as const
 const STATUSES = [
@@ -49,15 +49,10 @@ function dayOf(day: string | undefined, plusMs: number): string | undefined {
 export function MessageFilters() {
   const { query } = place.value
   const [isAdding, setAdding] = useState(false)
-  const search = (text: string) => (/^msg_[0-9a-z]{26}$/.test(text) ? go(`/messages/${text}`) : setQuery({ q: text }))
+  const search = (text: string) => (/^msg_[0-9a-z]{26}$/.test(text) ? go(`/messages/${text}`) : setSearch({ q: text }))
   return (
     <>
-      <Filters
-        key={query.q === undefined ? 'none' : 'some'}
-        search={query.q}
-        onSearch={search}
-        placeholder="Search subject, address or msg_…"
-      >
+      <Filters search={query.q} onSearch={search} placeholder="Search subject, address or msg_…">
         <Choice
           name="Status"
           value={query.status ?? ''}

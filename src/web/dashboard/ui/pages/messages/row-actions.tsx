@@ -1,4 +1,4 @@
-import { type Json, post } from '../../kit/api.ts'
+import { type Json, post, selected } from '../../kit/api.ts'
 import { confirm } from '../../kit/dialog.tsx'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { copyText } from '../../kit/pieces.tsx'
@@ -44,7 +44,12 @@ export const BULK: Bulk<Json> = {
   nameOf: ({ subject, recipients }) => `${subject || '(no subject)'} to ${recipientsOf(recipients)}`,
   actions: [
     { name: 'Resend', run: (rows) => actOnAll(rows, 'resend', 'Resend') },
-    { name: 'Cancel', isDangerous: true, run: (rows) => actOnAll(rows, 'cancel', 'Cancel') },
+    {
+      name: 'Cancel sending…',
+      isDangerous: true,
+      isFor: ({ status }) => ['scheduled', 'queued', 'deferred'].includes(status),
+      run: (rows) => actOnAll(rows, 'cancel', 'Cancel'),
+    },
   ],
 }
 
@@ -56,9 +61,10 @@ async function actOnAll(rows: Json[], action: 'resend' | 'cancel', label: string
       : 'Postrider will not send them to recipients who have not received them yet.'
   const isSure = await confirm({ name: `${label} ${count}?`, text, action: `${label} ${count}`, dismiss: 'Keep' })
   if (!isSure) return false
+  const headers = selected()
   let failed = 0
   for (const { id, domain_id, mode } of rows) {
-    const caller = { domain: domain_id, headers: { 'x-mode': mode } }
+    const caller = { domain: domain_id, headers: { ...headers, 'x-mode': mode } }
     await post(`/v1/messages/${id}/${action}`, {}, caller).catch(() => {
       failed++
     })

@@ -1,33 +1,71 @@
 import type { ComponentChildren } from 'preact'
 import type { Json } from '../../kit/api.ts'
 import { number, percent, when } from '../../kit/format.ts'
-import { CopyButton, Facts, withBreaks } from '../../kit/pieces.tsx'
+import { CopyButton, Facts } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { switchOrganization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
+import { Warmup } from '../warmup.tsx'
 
 /** Organizations by ID. */
 export type Owners = ReadonlyMap<string, Json>
 
-/** One address: whether it is in order, what DNS says about it, who uses it, and where it rests. */
+/** One address as a row: what it is, its state and use. Opened, it shows its DNS, owner, rests and warm-up. */
 export function SendingAddress({ record, owners }: { record: Json; owners: Owners }) {
-  const { address, hostname, resting } = record
+  const { address, hostname, pool, attempts, delivered, resting, warmup } = record
   const [word, tone] = stateOf(record)
   return (
-    <section class="card stack" aria-label={address}>
-      <div class="row apart">
-        <div class="stack tight">
-          <div class="row copied-id">
-            <h2 class="mono">{withBreaks(address)}</h2>
-            <CopyButton text={address} label="address" />
-          </div>
-          <p class="muted break">{hostname}</p>
+    <section aria-label={address}>
+      <details class="address">
+        <summary>
+          <span class="address-row">
+            <span class="ellipsis">
+              <span class="mono">{address}</span> <span class="muted small">{hostname}</span>
+            </span>
+            <span class="ellipsis">{pool}</span>
+            <span>
+              <Chip word={word} tone={tone} />
+            </span>
+            <span class="num">{number(attempts)}</span>
+            <span class="num">{attempts === 0 ? '–' : percent(delivered / attempts, 1)}</span>
+            <WarmupBar of={warmup} />
+          </span>
+        </summary>
+        <div class="stack">
+          <Facts of={factsOf(record, owners)} />
+          {resting.length > 0 && <Rests of={resting} />}
+          <Warmup address={address} warmup={warmup} />
         </div>
-        <Chip word={word} tone={tone} />
-      </div>
-      <Facts of={factsOf(record, owners)} />
-      {resting.length > 0 && <Rests of={resting} />}
+      </details>
     </section>
+  )
+}
+
+/** Headings of the rows. The rows say their names to a screen reader by themselves. */
+export function AddressHead() {
+  return (
+    <div class="address-row address-head" aria-hidden="true">
+      <span>Address</span>
+      <span>Pool</span>
+      <span>State</span>
+      <span class="num">24 h attempts</span>
+      <span class="num">Delivered</span>
+      <span>Warm-up</span>
+    </div>
+  )
+}
+
+/** `Day 3 of 30` above a bar; nothing without a warm-up. */
+function WarmupBar({ of: warmup }: { of: Json | null }) {
+  if (warmup === null) return <span />
+  const { day, plan_days } = warmup
+  return (
+    <span class="small">
+      Day {day} of {plan_days}
+      <span class="meter" aria-hidden="true">
+        <span style={{ width: `${(day / plan_days) * 100}%` }} />
+      </span>
+    </span>
   )
 }
 
@@ -36,22 +74,35 @@ function stateOf({ ptr, forward_confirmed, blocklists, resting }: Json): [word: 
   if (ptr === null) return ['No reverse DNS', 'bad']
   if (!forward_confirmed) return ['Reverse DNS differs', 'warn']
   if (resting.length > 0) {
-    return [`Rests at ${number(resting.length)} ${resting.length === 1 ? 'destination' : 'destinations'}`, 'warn']
+    return [`Paused for ${number(resting.length)} ${resting.length === 1 ? 'destination' : 'destinations'}`, 'warn']
   }
   return ['OK', 'good']
 }
 
 function factsOf(record: Json, owners: Owners): [string, ComponentChildren][] {
-  const { pool, node, ptr, forward_confirmed, blocklists, attempts, delivered, organization_id } = record
+  const { address, hostname, pool, node, ptr, forward_confirmed, blocklists, attempts, delivered, organization_id } =
+    record
   const confirmed = forward_confirmed ? 'resolves back to the address' : 'not confirmed'
   return [
+    [
+      'Address',
+      <span class="row copied-id">
+        <code class="break">{address}</code>
+        <CopyButton text={address} label="address" />
+      </span>,
+    ],
+    ['Host name', <span class="break">{hostname}</span>],
     ['Pool', pool],
     ['Node', node ?? 'Every node'],
     ['Reverse DNS', ptr === null ? 'None' : `${ptr}, ${confirmed}`],
-    ['Blocklists', blocklists === null ? 'Not asked' : blocklists.join(', ') || 'None'],
+    ['Blocklists', blocklists === null ? 'Not checked' : blocklists.join(', ') || 'None'],
     ['Organization', pool === DEDICATED && <Owner id={organization_id} owners={owners} />],
-    ['Attempts', number(attempts)],
-    ['Delivered', attempts === 0 ? '0' : `${number(delivered)} (${percent(delivered / attempts, 1)})`],
+    [
+      'Last 24 hours',
+      attempts === 0
+        ? 'No attempts'
+        : `${number(delivered)} delivered in ${number(attempts)} attempts (${percent(delivered / attempts, 1)})`,
+    ],
   ]
 }
 
@@ -61,7 +112,7 @@ const DEDICATED = 'dedicated'
 /** The organization of a dedicated address, with a link that selects it. */
 function Owner({ id, owners }: { id: string | null; owners: Owners }) {
   const owner = owners.get(id ?? '')
-  if (owner === undefined) return <>{id ?? 'None yet: spare'}</>
+  if (owner === undefined) return <>{id ?? 'Unassigned'}</>
   const { name, plan } = owner
   return (
     <a href={href('/organizations')} onClick={() => switchOrganization({ id: owner.id, name, plan })}>
@@ -76,14 +127,14 @@ const SHOWN = 20
 function Rests({ of: rests }: { of: Json[] }) {
   return (
     <div class="stack tight">
-      <h3>Destinations that block it</h3>
+      <h2>Destinations that block it</h2>
       <table class="plain cards">
         <caption class="hidden">Destinations that block it</caption>
         <thead>
           <tr>
             <th scope="col">Destination</th>
             <th scope="col">Reason</th>
-            <th scope="col">Rests until</th>
+            <th scope="col">Paused until</th>
           </tr>
         </thead>
         <tbody>
@@ -93,7 +144,7 @@ function Rests({ of: rests }: { of: Json[] }) {
                 {site}
               </td>
               <td data-label="Reason">{because}</td>
-              <td data-label="Rests until">{when(until)}</td>
+              <td data-label="Paused until">{when(until)}</td>
             </tr>
           ))}
         </tbody>

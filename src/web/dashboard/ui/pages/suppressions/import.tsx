@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError, type Json, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form, type Values } from '../../kit/form.tsx'
@@ -8,11 +8,15 @@ import { number } from '../../kit/format.ts'
 export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [result, setResult] = useState<Json>()
   const previewed = result?.dry_run && result.added > 0 ? addresses(result.added) : null
+  /** Counts the requests and the changes of the form: a preview is of the form as it was. */
+  const round = useRef(0)
   const submit = async (values: Values) => {
     const body = { reason: values.reason, stream: values.stream, csv: await chosenText(), dry_run: previewed === null }
     setResult(undefined)
     if (body.csv === '') throw new ApiError(400, 'validation_error', 'Choose a file.', { csv: 'Choose a file.' })
-    setResult(await post('/v1/suppressions/import', body))
+    const asked = ++round.current
+    const answer = await post('/v1/suppressions/import', body)
+    if (!body.dry_run || asked === round.current) setResult(answer)
     if (!body.dry_run) onDone()
   }
   return (
@@ -21,7 +25,12 @@ export function ImportList({ onClose, onDone }: { onClose: () => void; onDone: (
         Choose a CSV file with an <code>email</code> column, or an export from Resend, Postmark, SendGrid, Mailgun, SES
         or Postal. Existing suppressions do not change.
       </p>
-      <div onChange={() => setResult(undefined)}>
+      <div
+        onChange={() => {
+          round.current++
+          setResult(undefined)
+        }}
+      >
         <Form action={previewed === null ? 'Preview' : `Import ${previewed}`} onCancel={onClose} onSubmit={submit}>
           <Field
             name="csv"

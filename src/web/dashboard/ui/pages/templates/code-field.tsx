@@ -22,7 +22,8 @@ export function CodeField({
   const [isFailed, setFailed] = useState(false)
   const current = useRef({ value, onInput })
   current.current = { value, onInput }
-  const typed = useRef<string[]>([]) // texts that will come back as `value`, when newer ones may already be typed
+  // Texts of the editor, its first one too, that will come back as `value`, when newer ones may already be typed.
+  const typed = useRef<string[]>([])
   useEffect(() => {
     let made: CodeEditor | undefined
     let isGone = false
@@ -34,6 +35,7 @@ export function CodeField({
           typed.current.push(text)
           current.current.onInput(text)
         }
+        typed.current.push(text)
         made = createEditor(box.current, { language, label, text, onInput })
         setEditor(made)
       },

@@ -1,24 +1,26 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { TemplateKind } from '../../../../../model/template.ts'
 import { ApiError, errorText, type Json, patch, post, remove } from '../../kit/api.ts'
+import { IS_APPLE } from '../../kit/browser-name.ts'
 import { confirm } from '../../kit/dialog.tsx'
 import { FaultsOf } from '../../kit/form.tsx'
 import { Head } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
-import { go } from '../../kit/router.ts'
+import { go, notePage } from '../../kit/router.ts'
 import { session } from '../../kit/state.ts'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
 import { ApiUsage } from './api-usage.tsx'
 import { changesOf, contentOf, type Draft, draftOf, forgetDraft, keepDraft, keptDraft, withSaved } from './draft.ts'
 import { faultsOf, wrongLocalesOf } from './faults.ts'
-import { Fields, type FieldTab } from './fields.tsx'
+import { Fields, type FieldTab, NameField, TemplateBar } from './fields.tsx'
 import { InUse, usersIn } from './in-use.tsx'
 import { KINDS, kindText } from './kinds.ts'
-import { AddLocale } from './locales.tsx'
+import { AddLocale, LocaleField } from './locales.tsx'
 import { PreviewPane } from './preview-pane.tsx'
 import { readSample, sampleText, withMissing } from './sample.ts'
 import { SendTest } from './send-test.tsx'
+import { sentByTemplate, sentText } from './sent.ts'
 import { type Texts, usePreview } from './use-preview.ts'
 
 /** Source on the left, preview on the right, both in one language. A change affects messages only after the user saves it.
@@ -44,6 +46,8 @@ export function Editor({
   const [notDeleted, setNotDeleted] = useState<Json[] | null>(null)
   const [isSaving, setSaving] = useState(false)
   const [open, setOpen] = useState<'send' | 'locale' | null>(null)
+  const typed = useRef(draft)
+  typed.current = draft
   const locale = chosen in draft.locales ? chosen : ''
   const texts = draft.locales[locale] ?? draft
   const changes = changesOf(draft, saved)
@@ -89,6 +93,7 @@ export function Editor({
     if (isSaving || !may('templates_update') || (saved !== null && !isUnsaved)) return
     if ('fault' in read) return setTab('sample')
     setSaving(true)
+    const isStillHere = notePage()
     try {
       const now =
         saved === null
@@ -97,7 +102,11 @@ export function Editor({
       toast(saved?.version === now.version ? 'Saved' : `Saved as version ${now.version}`)
       forgetDraft(key)
       setRestored(false)
-      if (saved === null) return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
+      if (saved === null) {
+        if (!isStillHere()) return
+        keepDraft(now.id, withSaved(typed.current, now)) // the user may have gone on typing
+        return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
+      }
       setSaved(now)
       setDraft((typed) => withSaved(typed, now))
     } catch (thrown) {
@@ -114,20 +123,24 @@ export function Editor({
   }
   useSaveKey(save)
   const drop = async () => {
+    const isStillHere = notePage()
+    const sent = kind === 'message' ? ((await sentByTemplate().catch(() => null))?.get(saved.id) ?? 0) : 0
+    if (!isStillHere()) return
     const isSure = await confirm({
       name: `Delete ${saved.name}?`,
       text:
         kind === 'message'
-          ? 'Requests that use it will fail. Messages already created from it are not affected.'
+          ? `${sent === 0 ? '' : `It sent ${sentText(sent)}. `}Requests that use it will fail. Messages already created from it are not affected.`
           : `Postrider refuses this while templates use the ${noun}. Messages already created are not affected.`,
       action: `Delete ${noun}`,
       isDangerous: true,
+      typed: sent > 0 ? saved.name : '',
     })
     if (!isSure) return
     try {
       await remove(`/v1/templates/${saved.id}`)
       toast(`${saved.name} deleted`)
-      go('/templates', { kind: kindText(kind) }, { isSure: true })
+      if (isStillHere()) go('/templates', { kind: kindText(kind) }, { isSure: true })
     } catch (thrown) {
       setNotDeleted(usersIn(thrown))
       if (usersIn(thrown) === null) toastError(thrown)
@@ -136,7 +149,11 @@ export function Editor({
   const users = refusal === null ? null : usersIn(refusal)
   return (
     <FaultsOf.Provider value={refusal instanceof ApiError ? refusal.fields : {}}>
-      <Head name={saved?.name ?? `New ${noun}`} about={aboutOf(kind, saved, isUnsaved)}>
+      <Head
+        name={saved?.name ?? `New ${noun}`}
+        about={aboutOf(kind, saved, isUnsaved)}
+        field={<NameField noun={noun} name={draft.name} onChange={(name) => change({ name })} />}
+      >
         {kind === 'message' && may('messages_send') && (
           <button
             type="button"
@@ -149,6 +166,10 @@ export function Editor({
         {may('templates_update') && (
           <button type="submit" form="template" class="primary" disabled={isSaving || (saved !== null && !isUnsaved)}>
             {saved === null ? `Create ${noun}` : 'Save'}
+            <span aria-hidden="true">
+              {' '}
+              <kbd>{IS_APPLE ? '⌘' : 'Ctrl'} S</kbd>
+            </span>
           </button>
         )}
       </Head>
@@ -173,6 +194,16 @@ export function Editor({
           </button>
         </p>
       )}
+      <TemplateBar kind={kind} isTest={saved?.mode === 'test'} draft={draft} onChange={change}>
+        <LocaleField
+          locales={Object.keys(draft.locales)}
+          locale={locale}
+          wrong={refusal === null ? [] : wrongLocalesOf(refusal)}
+          onChoose={setChosen}
+          onAdd={() => setOpen('locale')}
+          onRemove={removeLocale}
+        />
+      </TemplateBar>
       <div class="editor">
         <form
           id="template"
@@ -184,17 +215,12 @@ export function Editor({
         >
           <Fields
             kind={kind}
-            isTest={saved?.mode === 'test'}
             draft={draft}
             locale={locale}
             texts={texts}
             faults={faults}
-            wrongLocales={refusal === null ? [] : wrongLocalesOf(refusal)}
             tab={tab}
             onTab={setTab}
-            onLocale={setChosen}
-            onAddLocale={() => setOpen('locale')}
-            onRemoveLocale={removeLocale}
             onChange={change}
             onTexts={changeTexts}
           />

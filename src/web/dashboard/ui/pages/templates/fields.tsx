@@ -6,42 +6,31 @@ import { CodeField } from './code-field.tsx'
 import type { Draft } from './draft.ts'
 import type { TextFault, TextName } from './faults.ts'
 import { LayoutChoice } from './layout-choice.tsx'
-import { LocaleField } from './locales.tsx'
 import type { Texts } from './use-preview.ts'
 
 export type FieldTab = 'html' | 'text' | 'sample'
 
-/** Fields of a template: name, alias, layout, then in one language subject and a code editor for HTML or plain text, and
- *  the sample. Layouts and partials have no subject and no layout. */
+/** Fields of a template in one language: subject and a code editor for HTML or plain text; and the sample. Layouts and
+ *  partials have no subject. */
 export function Fields({
   kind,
-  isTest,
   draft,
   locale,
   texts,
   faults,
-  wrongLocales,
   tab,
   onTab,
-  onLocale,
-  onAddLocale,
-  onRemoveLocale,
   onChange,
   onTexts,
 }: {
   kind: TemplateKind
-  isTest: boolean
   draft: Draft
   /** The language that is shown, and its texts. */
   locale: string
   texts: Texts
   faults: Partial<Record<TextName | 'sample', TextFault>>
-  wrongLocales: readonly string[]
   tab: FieldTab
   onTab: (tab: FieldTab) => void
-  onLocale: (locale: string) => void
-  onAddLocale: () => void
-  onRemoveLocale: () => void
   onChange: (part: Partial<Draft>) => void
   onTexts: (part: Partial<Texts>) => void
 }) {
@@ -54,26 +43,14 @@ export function Fields({
   const labelOf = (name: FieldTab) => `${LABELS[nameOf(name)]}${faultOf(name) ? ' (error)' : ''}`
   return (
     <>
-      <NameFields kind={kind} draft={draft} onChange={onChange}>
-        {kind === 'message' && (
-          <LayoutChoice value={draft.layout} isTest={isTest} onChange={(layout) => onChange({ layout })} />
-        )}
-      </NameFields>
-      <LocaleField
-        locales={Object.keys(draft.locales)}
-        locale={locale}
-        wrong={wrongLocales}
-        onChoose={onLocale}
-        onAdd={onAddLocale}
-        onRemove={onRemoveLocale}
-      />
       {kind === 'message' && (
         <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
-          <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
+          <Field name="subject" label="Subject">
             {(control) => (
               <input
                 {...control}
-                placeholder="Welcome, {{ user.name }}"
+                dir="auto"
+                placeholder="Empty: set per message"
                 value={texts.subject}
                 onInput={(event) => onTexts({ subject: event.currentTarget.value })}
               />
@@ -106,46 +83,73 @@ export function Fields({
   )
 }
 
-function NameFields({
+/** The name of a template as the title of its page. */
+export function NameField({ noun, name, onChange }: { noun: string; name: string; onChange: (name: string) => void }) {
+  return (
+    <div class="title-field">
+      <Field name="name" label="Name">
+        {(control) => (
+          <input
+            {...control}
+            form="template"
+            required
+            maxLength={100}
+            dir="auto"
+            placeholder={`Name of the ${noun}`}
+            value={name}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </div>
+  )
+}
+
+/** Alias, layout and language of a template in one line. Layouts and partials have no layout. */
+export function TemplateBar({
   kind,
+  isTest,
   draft,
   onChange,
   children,
 }: {
   kind: TemplateKind
+  isTest: boolean
   draft: Draft
   onChange: (part: Partial<Draft>) => void
+  /** The choice of the language. */
   children: ComponentChildren
 }) {
   return (
-    <div class="columns narrow">
-      <Field name="name" label="Name">
-        {(control) => (
-          <input
-            {...control}
-            required
-            maxLength={100}
-            value={draft.name}
-            onInput={(event) => onChange({ name: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field name="alias" label="Alias" hint={ALIAS_HINTS[kind]}>
-        {(control) => (
-          <input
-            {...control}
-            class="mono"
-            required={kind !== 'message'}
-            placeholder={kind === 'message' ? 'welcome' : kind === 'layout' ? 'frame' : 'footer'}
-            spellcheck={false}
-            autoCapitalize="off"
-            value={draft.alias}
-            onInput={(event) => onChange({ alias: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+    <div class="row editor-bar">
+      <AliasField kind={kind} alias={draft.alias} onChange={(alias) => onChange({ alias })} />
+      {kind === 'message' && (
+        <LayoutChoice value={draft.layout} isTest={isTest} onChange={(layout) => onChange({ layout })} />
+      )}
       {children}
     </div>
+  )
+}
+
+function AliasField(props: { kind: TemplateKind; alias: string; onChange: (alias: string) => void }) {
+  const { kind, alias, onChange } = props
+  return (
+    <Field name="alias" label="Alias" hint={ALIAS_HINTS[kind]}>
+      {(control) => (
+        <input
+          {...control}
+          form="template"
+          class="mono"
+          title={ALIAS_HINTS[kind]}
+          required={kind !== 'message'}
+          placeholder={kind === 'message' ? 'welcome' : kind === 'layout' ? 'frame' : 'footer'}
+          spellcheck={false}
+          autoCapitalize="off"
+          value={alias}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Field>
   )
 }
 

@@ -2,6 +2,7 @@ import { localeOf, MAX_LOCALES } from '../../../../../model/template.ts'
 import { ApiError } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
+import { LOCALE } from '../../kit/format.ts'
 import { may } from '../../kit/rights.ts'
 
 /** Choice of the language that the editor shows ('' is the default), with buttons that add and remove one. `wrong` are
@@ -26,7 +27,12 @@ export function LocaleField({
     <Field name="" label="Locale" hint={fallbackOf(locale, locales)}>
       {(control) => (
         <div class="row locale">
-          <select {...control} value={locale} onChange={(event) => onChoose(event.currentTarget.value)}>
+          <select
+            {...control}
+            title={fallbackOf(locale, locales)}
+            value={locale}
+            onChange={(event) => onChoose(event.currentTarget.value)}
+          >
             {['', ...locales].map((each) => (
               <option key={each} value={each} selected={each === locale}>
                 {nameOf(each)}
@@ -36,7 +42,7 @@ export function LocaleField({
           </select>
           {mayChange && (
             <button type="button" disabled={locales.length >= MAX_LOCALES} onClick={onAdd}>
-              Add locale
+              Add<span class="hidden"> locale</span>
             </button>
           )}
           {mayChange && locale !== '' && (
@@ -53,21 +59,21 @@ export function LocaleField({
 /** Which messages get the texts in a language. */
 function fallbackOf(locale: string, locales: readonly string[]): string {
   if (locales.length === 0) return 'Every message gets these texts. Add a locale for texts in another language.'
-  if (locale === '') return 'For messages without a locale, and with one that has no texts here.'
+  if (locale === '') return 'Used when a message has no locale, or one you haven’t added.'
   if (locale.includes('-')) return `For messages with the locale ${locale}.`
   const others = locales.filter((each) => each.startsWith(`${locale}-`))
   const except = others.length === 0 ? '' : `, except ${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}`
   return `For messages with the locale ${locale} or one of its regions${except}. Others get the default texts.`
 }
 
-/** `pt-BR` → `pt-BR, Brazilian Portuguese`; '' → `Default`. */
+/** Locale → its label, such as `pt-BR, Brazilian Portuguese`; `Default` for ''. */
 function nameOf(locale: string): string {
   if (locale === '') return 'Default'
   const name = NAMES.of(locale)
   return name === undefined || name === locale ? locale : `${locale}, ${name}`
 }
 
-const NAMES = new Intl.DisplayNames(undefined, { type: 'language' })
+const NAMES = new Intl.DisplayNames(LOCALE, { type: 'language' })
 
 /** Dialog that asks for a language. `onAdd` gets it in its usual case. */
 export function AddLocale({

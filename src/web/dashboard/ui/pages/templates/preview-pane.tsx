@@ -39,7 +39,7 @@ export function PreviewPane({
   const isStale = other !== '' || Object.keys(faults).length > 0
   const tabs: [Tab, string][] = [
     ['preview', 'Preview'],
-    ['text', 'Text'],
+    ['text', 'Plain text'],
   ]
   if (kind === 'message') tabs.push(['analysis', 'Analysis'])
   if (template !== null) tabs.push(['versions', 'Versions'])
@@ -93,7 +93,7 @@ function Missing({ names, onAdd }: { names: string[]; onAdd: (names: string[]) =
 }
 
 function staleText(hasPreview: boolean, message = 'fix the error.'): string {
-  return hasPreview ? 'This preview is from before the error.' : `Preview unavailable: ${message}`
+  return hasPreview ? 'Preview from before the error' : `Preview unavailable: ${message}`
 }
 
 function Shown({ tab, rendered, isPart }: { tab: Tab; rendered: Json; isPart: boolean }) {

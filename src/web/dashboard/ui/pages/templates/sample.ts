@@ -58,7 +58,7 @@ export function lacks(sample: Record<string, unknown>, name: string): boolean {
   return false
 }
 
-/** Name → path: `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
+/** Name → path: `a.b[0]["c d"]` becomes `a`, `b`, `0`, `c d`. */
 const partsOf = (name: string) => name.match(/[^.[\]"']+/g) ?? []
 
 function put(into: object, path: readonly string[], value: unknown): void {

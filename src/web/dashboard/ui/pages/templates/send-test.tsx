@@ -67,9 +67,7 @@ export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () =>
           </Field>
         )}
         <Field name="from" label="From">
-          {(control) => (
-            <input key={domain?.id} {...control} required defaultValue={domain && `hello@${domain.name}`} />
-          )}
+          {(control) => <input {...control} required defaultValue={domain && `hello@${domain.name}`} />}
         </Field>
       </Form>
     </Dialog>

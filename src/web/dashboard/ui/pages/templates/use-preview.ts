@@ -82,7 +82,8 @@ const DEBOUNCE_MS = 250
 type State = Omit<Previewed, 'isBehind'> & { of: string; locale: string }
 const NOTHING: State = { rendered: null, missing: [], faults: {}, other: '', of: '', locale: '' }
 
-/** Texts in the form of the API: null for an empty one. Without `mjml` if the body is HTML, and without `html` if it is MJML. */
+/** Texts in the form of the API: null for an empty one. Without `mjml` if the body is HTML, and without `html` if it is
+ *  MJML. */
 export const textsGiven = ({ subject, text, source, ...bodies }: Texts) => ({
   subject: givenText(subject),
   ...(bodies[source].trim() === '' ? { html: null, mjml: null } : { [source]: bodies[source] }),

@@ -1,10 +1,12 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { get, type Json } from '../../kit/api.ts'
 import { when } from '../../kit/format.ts'
 import { usePages } from '../../kit/load.ts'
 import { Empty } from '../../kit/pieces.tsx'
+import { may } from '../../kit/rights.ts'
+import { href } from '../../kit/router.ts'
 import { Pager, Table } from '../../kit/table.tsx'
-import { attempt } from '../../kit/toast.tsx'
+import { attempt, toast } from '../../kit/toast.tsx'
 import { CompareVersions } from './compare.tsx'
 import type { Draft } from './draft.ts'
 
@@ -20,12 +22,20 @@ export function Versions({
   onOldVersion: (version: Json) => void
 }) {
   const path = `/v1/templates/${template.id}`
-  const pages = usePages(`${path}/versions`, {})
+  const pages = usePages(`${path}/versions`, {}, { as: 'versions' })
   const [compared, setCompared] = useState<number | null>(null)
-  const load = (version: number) =>
-    attempt(async () => onOldVersion(await get(path, { version })), `Version ${version} loaded. Save to use it.`)
+  const wanted = useRef<number | null>(null)
+  const load = (version: number) => {
+    wanted.current = version
+    return attempt(async () => {
+      const old = await get(path, { version })
+      if (wanted.current !== version) return
+      onOldVersion(old)
+      toast(`Version ${version} loaded. Save to use it.`)
+    })
+  }
   return (
-    <>
+    <div class="stack tight">
       <Table<Json>
         name="Versions"
         columns={[
@@ -54,6 +64,11 @@ export function Versions({
         whenEmpty={<Empty name="No versions" />}
       />
       <Pager pages={pages} />
+      {may('audit_log_list') && (
+        <p>
+          <a href={href('/settings', { tab: 'audit-log', resource: template.id })}>See who changed it</a>
+        </p>
+      )}
       {compared !== null && (
         <CompareVersions
           template={template}
@@ -63,6 +78,6 @@ export function Versions({
           onClose={() => setCompared(null)}
         />
       )}
-    </>
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
-import { when } from '../../kit/format.ts'
+import { LOCALE } from '../../kit/format.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
 import { organization } from '../../kit/state.ts'
 import { toast } from '../../kit/toast.tsx'
@@ -77,7 +77,7 @@ function RoleField({ value }: { value: string }) {
   )
 }
 
-/** Invites somebody again or for the first time, and passes on the new link. Throws ApiError. */
+/** Invites a person, who may have been invited before → the link to show. Rejects with ApiError. */
 export async function invite(email: string, role: string): Promise<ShownLink> {
   return shownLink(`Invitation for ${email}`, email, await post('/v1/invitations', { email, role }))
 }
@@ -141,6 +141,9 @@ export function ChangeRole({ of: user, onClose, onSaved }: { of: Json; onClose: 
   )
 }
 
+/** ISO 8601 → `5 December`. */
+const dayOf = (iso: string) => new Date(iso).toLocaleDateString(LOCALE, { day: 'numeric', month: 'long' })
+
 /** Dialog with a link, which the server shows only once, or with what becomes of it. */
 export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => void }) {
   const { name, url, expiresAt, email, notSent } = link
@@ -156,7 +159,7 @@ export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => 
           No mail was sent. {NOT_SENT[notSent]}{' '}
           {url === null
             ? 'Ask an operator of this server to invite the person.'
-            : 'Send this link over a channel that only the person can read. It is shown only once, and does not verify the address.'}
+            : 'Send this link to them privately. You won’t be able to see it again, and it does not verify the address.'}
         </p>
       )}
       {url !== null && (
@@ -167,7 +170,7 @@ export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => 
           <CopyButton text={url} label="link" />
         </div>
       )}
-      <p class="muted">It works once, until {when(expiresAt)}.</p>
+      <p class="muted">The link works once and expires on {dayOf(expiresAt)}.</p>
       <div class="actions">
         <button type="button" class="primary" onClick={onClose}>
           Done

@@ -1,6 +1,6 @@
 import { type Json, remove } from '../../kit/api.ts'
 import { confirm } from '../../kit/dialog.tsx'
-import { when } from '../../kit/format.ts'
+import { ago, exact } from '../../kit/format.ts'
 import { usePages } from '../../kit/load.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { may } from '../../kit/rights.ts'
@@ -10,7 +10,7 @@ import { invite, type ShownLink } from './dialogs.tsx'
 
 /** Open invitations of the selected organization; nothing without one. */
 export function Invitations({ onLink }: { onLink: (link: ShownLink) => void }) {
-  const pages = usePages('/v1/invitations', {})
+  const pages = usePages('/v1/invitations', {}, { as: 'invitations' })
   const withdraw = async ({ id, email }: Json) => {
     const isSure = await confirm({
       name: `Withdraw the invitation of ${email}?`,
@@ -27,7 +27,11 @@ export function Invitations({ onLink }: { onLink: (link: ShownLink) => void }) {
       name: 'Expires',
       width: '180px',
       phone: 'last',
-      show: ({ expires_at }) => <span class="muted num">{when(expires_at)}</span>,
+      show: ({ expires_at }) => (
+        <time dateTime={expires_at} title={exact(expires_at)}>
+          {ago(expires_at)}
+        </time>
+      ),
     },
     {
       name: '',

@@ -1,51 +1,82 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { get, type Json, post } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
-import { ago, duration, when } from '../../kit/format.ts'
+import { ago, duration, precise } from '../../kit/format.ts'
+import { Icon } from '../../kit/icon.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { CopyButton, ErrorNotice, Timeline } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
 import { attempt } from '../../kit/toast.tsx'
 
-/** Dialog with one webhook delivery: its request beside the responses. */
-export function Delivery({ of: row, onClose, onRetried }: { of: Json; onClose: () => void; onRetried: () => void }) {
-  const path = `/v1/webhooks/${row.webhook_id}/deliveries/${row.id}`
-  const { data: delivery = row, error } = useLoad((signal) => get(path, {}, signal), [path], { everyMs: 2_000 })
+/** One webhook delivery beside the list: its responses, then its request. Escape closes it. */
+export function Delivery({
+  path,
+  isHeld,
+  onClose,
+  onRetried,
+}: {
+  path: string
+  /** Whether the webhook is paused. */
+  isHeld: boolean
+  onClose: () => void
+  onRetried: () => void
+}) {
+  const { data: delivery, error, reload } = useLoad((signal) => get(path, {}, signal), [path], { everyMs: 2_000 })
+  const panel = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    panel.current?.focus({ preventScroll: true })
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.querySelector('dialog[open], [popover]:popover-open') !== null) return
+      event.preventDefault()
+      onClose()
+    }
+    document.addEventListener('keydown', close, { capture: true })
+    return () => document.removeEventListener('keydown', close, { capture: true })
+  }, [])
   const retry = async () => {
     if (!(await attempt(() => post(`${path}/retry`), 'Retry queued'))) return
+    reload()
     onRetried()
-    onClose()
   }
   return (
-    <Dialog name={delivery.type} className="wide" onClose={onClose}>
+    <section class="panel stack" ref={panel} tabIndex={-1} aria-label="Delivery">
       <div class="row apart">
-        <Chip word={delivery.status} />
-        {delivery.next_attempt_at && <span class="muted">Next attempt {ago(delivery.next_attempt_at)}</span>}
-      </div>
-      <ErrorNotice error={error} />
-      <div class="halves">
-        <section class="stack tight" aria-label="Request">
-          <Request of={delivery} />
-        </section>
-        <section class="stack tight" aria-label="Responses">
-          <h3>{delivery.attempts.length > 1 ? 'Responses' : 'Response'}</h3>
-          {delivery.attempts.length === 0 && <p class="muted">No attempts yet</p>}
-          <Timeline name="Attempts" moments={delivery.attempts.toReversed().map(momentOf)} />
-        </section>
-      </div>
-      <div class="actions">
-        {may('webhook_deliveries_retry') && (
-          <button type="button" onClick={retry}>
-            Retry now
-          </button>
-        )}
-        <button type="button" class="primary" onClick={onClose}>
-          Close
+        <h2>{delivery?.type ?? 'Delivery'}</h2>
+        <button type="button" class="plain icon-only" aria-label="Close" onClick={onClose}>
+          <Icon name="x" />
         </button>
       </div>
-    </Dialog>
+      <ErrorNotice error={error} />
+      {delivery && (
+        <>
+          <div class="row apart">
+            <DeliveryStatus of={delivery} isHeld={isHeld} />
+            {may('webhook_deliveries_retry') && !isHeld && (
+              <button type="button" onClick={retry}>
+                Retry now
+              </button>
+            )}
+          </div>
+          {delivery.to && <bdi class="muted break">{delivery.to}</bdi>}
+          <section class="stack tight" aria-label="Responses">
+            <h3>{delivery.attempts.length > 1 ? 'Responses' : 'Response'}</h3>
+            {delivery.attempts.length === 0 && <p class="muted">No attempts yet</p>}
+            <Timeline name="Attempts" moments={delivery.attempts.toReversed().map(momentOf)} />
+            {isHeld && delivery.next_attempt_at && <p class="muted">Held until you resume.</p>}
+            {!isHeld && delivery.next_attempt_at && <p class="muted">Next attempt {ago(delivery.next_attempt_at)}.</p>}
+          </section>
+          <section class="stack tight" aria-label="Request">
+            <Request of={delivery} />
+          </section>
+        </>
+      )}
+    </section>
   )
 }
+
+/** Status of a delivery. A pending one is held while the webhook is paused. */
+export const DeliveryStatus = ({ of: { status }, isHeld }: { of: Json; isHeld: boolean }) =>
+  isHeld && status === 'pending' ? <Chip word="held" tone="warn" /> : <Chip word={status} />
 
 /** Payload and signature headers of the latest attempt. Before the first one, and in other formats, the event. */
 function Request({ of: { request, event_id: id } }: { of: Json }) {
@@ -67,7 +98,7 @@ function Request({ of: { request, event_id: id } }: { of: Json }) {
             <CopyButton text={headersText(request)} label="headers" />
           </div>
           <Code text={headersText(request)} />
-          <p class="muted small">Of the latest attempt, signed with the present secret.</p>
+          <p class="muted small">From the latest attempt, signed with the current secret.</p>
         </>
       )}
     </>
@@ -81,7 +112,7 @@ const headersText = ({ headers }: Json) =>
 
 const Code = ({ text }: { text: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
-  <pre class="wrap small" tabIndex={0}>
+  <pre class="wrap small" dir="auto" tabIndex={0}>
     {text}
   </pre>
 )
@@ -89,7 +120,7 @@ const Code = ({ text }: { text: string }) => (
 const momentOf = (each: Json) => ({
   key: String(each.number),
   tone: toneOf(each),
-  at: when(each.at),
+  at: precise(each.at),
   iso: each.at,
   what: `Attempt ${each.number}: ${each.status_code ?? each.error ?? 'no response'} after ${duration(each.duration_ms)}`,
   more: each.response_excerpt && <pre class="wrap small">{each.response_excerpt}</pre>,

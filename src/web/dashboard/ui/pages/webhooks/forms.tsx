@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks'
 import { EVENT_FACTS, EVENT_TYPES, type EventType, STANDARD_EVENT_TYPES } from '../../../../../model/event-types.ts'
 import { type Json, patch, post } from '../../kit/api.ts'
-import { confirm, Dialog } from '../../kit/dialog.tsx'
-import { Check, Field, Form } from '../../kit/form.tsx'
-import { number } from '../../kit/format.ts'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Check, Field, Form, type Values } from '../../kit/form.tsx'
+import { number, when } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
 import { HeadersField, takeHeaders } from '../headers-field.tsx'
@@ -146,41 +147,42 @@ export function SendTest({ of: webhook, onClose, onSaved }: WebhookForm & { of: 
   )
 }
 
-/** Dialog that resends the events of a period, after confirmation; `onSaved` gets the webhook. */
+/** Dialog that resends the events of a period; the second press of its button confirms it. `onSaved` gets the webhook. */
 export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
+  const [asked, setAsked] = useState('')
+  const submit = async ({ from, to, type }: Values) => {
+    const range = {
+      from: new Date(from).toISOString(),
+      ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
+      ...(type === undefined ? {} : { type }),
+    }
+    const text = `${type ?? 'Every event'} from ${when(range.from)} until ${when(range.to) || 'now'} goes to ${webhook.url} again.`
+    if (asked !== text) return setAsked(text)
+    const { queued } = await post(`/v1/webhooks/${webhook.id}/replay`, range)
+    toast(`${number(queued)} ${queued === 1 ? 'event' : 'events'} queued`)
+    onSaved(webhook)
+  }
   return (
     <Dialog name="Replay events" onClose={onClose}>
       <p>
         Resends the events of this period with their original IDs, so endpoints that deduplicate by ID ignore repeats.
       </p>
-      <Form
-        action="Replay"
-        onCancel={onClose}
-        onSubmit={async ({ from, to, type }) => {
-          const range = {
-            from: new Date(from).toISOString(),
-            ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
-            ...(type === undefined ? {} : { type }),
-          }
-          const isSure = await confirm({
-            name: 'Replay these events?',
-            text: `${type ?? 'Every event'} from ${new Date(from).toLocaleString()} until ${to ? new Date(to).toLocaleString() : 'now'}, to ${webhook.url}`,
-            action: 'Replay now',
-          })
-          if (!isSure) return
-          const { queued } = await post(`/v1/webhooks/${webhook.id}/replay`, range)
-          toast(`${number(queued)} ${queued === 1 ? 'event' : 'events'} queued`)
-          onSaved(webhook)
-        }}
-      >
-        <Field name="from" label="From">
-          {(control) => <input {...control} required type="datetime-local" defaultValue={aDayAgo()} />}
-        </Field>
-        <Field name="to" label="Until" hint="Leave empty to replay up to the current time.">
-          {(control) => <input {...control} type="datetime-local" />}
-        </Field>
-        <EventTypeField all />
-      </Form>
+      <div class="stack" onChange={() => setAsked('')}>
+        <Form action={asked === '' ? 'Replay' : 'Replay now'} onCancel={onClose} onSubmit={submit}>
+          <Field name="from" label="From">
+            {(control) => <input {...control} required type="datetime-local" defaultValue={aDayAgo()} />}
+          </Field>
+          <Field name="to" label="Until" hint="Leave empty to replay up to the current time.">
+            {(control) => <input {...control} type="datetime-local" />}
+          </Field>
+          <EventTypeField all />
+          {asked !== '' && (
+            <p class="notice warn break" role="status">
+              {asked}
+            </p>
+          )}
+        </Form>
+      </div>
     </Dialog>
   )
 }

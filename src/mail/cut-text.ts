@@ -1,0 +1,5 @@
+/** The beginning of a text: at most so many UTF-16 code units, and whole characters only. Half of one is no text: some
+ *  programs, such as PHP, refuse the JSON that contains it. */
+export function cutText(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+}

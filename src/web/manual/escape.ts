@@ -1,0 +1,3 @@
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`)
+}
