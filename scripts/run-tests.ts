@@ -129,7 +129,8 @@ function environment(): Record<string, string> {
 /** Prints what failed, was not run and was skipped, and the counts. */
 function report({ results, notRun, otherFailures }: TestRun): void {
   const failedTests = results.filter(({ outcome }) => outcome === 'failed')
-  list('failed', [...failedStages, ...otherFailures, ...failedTests.map(({ file, name }) => `${file}: ${name}`)])
+  const failedLines = failedTests.map(({ file, name, why }) => `${file}: ${name}${why ? `\n${why}` : ''}`)
+  list('failed', [...failedStages, ...otherFailures, ...failedLines])
   list('not run', notRun.map(({ file, name }) => `${file}: ${name}`)) // biome-ignore format: one line each
   list('skipped', skipped(results))
   const passed = passedStages + count(results, 'passed')

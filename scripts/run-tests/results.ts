@@ -8,11 +8,14 @@ export interface Result {
   /** Its groups and its name, joined by ` > `; only the first line. */
   name: string
   outcome: Outcome
+  /** Of a failed test: what Bun says about it, from its first error on. */
+  why?: string
 }
 
 const OUTCOMES: Record<string, Outcome> = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' }
 /** Behind a name, for a test that took a measurable time. */
 const DURATION = / \[[\d.]+m?s\]$/
+const MOST_LINES = 20
 
 /** Reads the lines of standard error of `bun test --parallel`. */
 export class ResultReader {
@@ -23,6 +26,8 @@ export class ResultReader {
   file = ''
   /** At the end, Bun prints failed and skipped tests again. */
   #isOver = false
+  /** What the process of this file printed since its last result. */
+  #printed: string[] = []
 
   /** → what the line is: a result, the name of the file that the next results belong to, or anything else. */
   read(line: string): Outcome | 'file' | 'crash' | null {
@@ -31,6 +36,7 @@ export class ResultReader {
     const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
     if (file !== undefined) {
       this.file = file
+      this.#printed = []
       return 'file'
     }
     const crash = /^✗ (\S+\.test\.tsx?) \(worker crashed: (.+)\)$/.exec(line)
@@ -40,10 +46,23 @@ export class ResultReader {
     }
     const [, word, name] = /^\((pass|fail|skip|todo)\) (.*)$/.exec(line) ?? []
     const outcome = OUTCOMES[word ?? '']
-    if (outcome === undefined || name === undefined) return null
-    this.results.push({ file: this.file, name: name.replace(DURATION, ''), outcome })
+    if (outcome === undefined || name === undefined) {
+      this.#printed.push(line)
+      return null
+    }
+    const result = { file: this.file, name: name.replace(DURATION, ''), outcome }
+    this.results.push(outcome === 'failed' ? { ...result, why: whyOf(this.#printed) } : result)
+    this.#printed = []
     return outcome
   }
+}
+
+/** → from the first error on, at most MOST_LINES, without empty ones. Empty if there is no error, as for a test that timed
+ *  out. */
+function whyOf(lines: readonly string[]): string {
+  const first = lines.findIndex((line) => /^(?:\w*Error|error):/.test(line))
+  const filled = lines.slice(first === -1 ? lines.length : first).filter((line) => line.trim() !== '')
+  return filled.slice(0, MOST_LINES).join('\n')
 }
 
 /** A JUnit report of Bun → the names of the tests of each file, in the form of `Result.name`. */

@@ -35,7 +35,7 @@ test('counts passed, failed and skipped tests, with the names of their groups', 
   expect(run).toEqual({
     results: [
       passed('a', 'a group > passes'),
-      { file: 'a.test.ts', name: 'a group > fails', outcome: 'failed' },
+      { file: 'a.test.ts', name: 'a group > fails', outcome: 'failed', why: expect.stringMatching(/^error: no$/m) },
       { file: 'a.test.ts', name: 'is skipped', outcome: 'skipped' },
     ],
     notRun: [],
