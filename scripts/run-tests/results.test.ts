@@ -23,3 +23,9 @@ test('a name of several lines is told apart by its first one', () => {
   for (const line of ['a.test.ts:', '(pass) with {', '  a: 1,', '} passes [3s]']) reader.read(line)
   expect(reader.results).toEqual([{ file: 'a.test.ts', name: 'with {', outcome: 'passed' }])
 })
+
+test('a name may contain a line separator of Unicode', () => {
+  const reader = new ResultReader()
+  for (const line of ['a.test.ts:', '(pass) <a\u2028b> is refused']) reader.read(line)
+  expect(reader.results).toEqual([{ file: 'a.test.ts', name: '<a\u2028b> is refused', outcome: 'passed' }])
+})

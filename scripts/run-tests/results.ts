@@ -44,7 +44,8 @@ export class ResultReader {
       this.crashed.set(crash[1]!, crash[2]!)
       return 'crash'
     }
-    const [, word, name] = /^\((pass|fail|skip|todo)\) (.*)$/.exec(line) ?? []
+    // A name may contain U+2028.
+    const [, word, name] = /^\((pass|fail|skip|todo)\) (.*)$/s.exec(line) ?? []
     const outcome = OUTCOMES[word ?? '']
     if (outcome === undefined || name === undefined) {
       this.#printed.push(line)
