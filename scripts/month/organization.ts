@@ -1,4 +1,5 @@
 /** The records of Northwind Books that mail needs: domains, keys, people, templates, webhooks, routes. */
+
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import type { DnsRecord, Domain } from '../../src/model/domain.ts'
@@ -8,6 +9,7 @@ import { systemRandom } from '../../src/os/random.ts'
 import type { Server } from '../../src/server/server.ts'
 import { hashPassword } from '../../src/web/api/password.ts'
 import { addKey } from '../../test/support/keys.ts'
+import { ownServer } from '../../test/support/own-server.ts'
 import { VERIFIED } from '../../test/support/verified.ts'
 import { DOMAIN, SENDING_DOMAINS } from './mails.ts'
 import { ADDRESSES, HOOKS, HOSTNAME, type World } from './world.ts'
@@ -93,7 +95,10 @@ const SOURCES = ADDRESSES.map(({ address }) => address)
 
 /** Publishes the DNS records of a domain; the wrong one has other keys there. */
 export function publish({ zone }: Pick<World, 'zone'>, domain: Domain): void {
-  const records = Map.groupBy(dnsRecords(domain, HOSTNAME, null, SOURCES), ({ type, name }) => `${type} ${name}`)
+  const records = Map.groupBy(
+    dnsRecords(domain, ownServer(HOSTNAME, { sendingAddresses: SOURCES })),
+    ({ type, name }) => `${type} ${name}`,
+  )
   for (const [key, same] of records) {
     const [type, name = ''] = key.split(' ')
     const values = same.map(({ purpose, value, priority }) => {

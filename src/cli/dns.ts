@@ -1,6 +1,5 @@
 import { hintFor } from '../domains/hints.ts'
-import { publishedMtaSts } from '../domains/mta-sts.ts'
-import { dnsRecords, findingOf } from '../domains/records.ts'
+import { dnsRecords, findingOf, ownServerOf } from '../domains/records.ts'
 import { checkDomain } from '../domains/verify.ts'
 import { zoneFile } from '../domains/zone-file.ts'
 import type { Domain } from '../model/domain.ts'
@@ -76,22 +75,12 @@ const CHECK_WAITS = [1, 2, 5, 10, 20, 30, 60]
 
 async function untilRight(domain: Domain, context: CliContext, withinMs: number): Promise<void> {
   const { config, operator } = context
-  const { hostname } = config
-  const mtaSts = publishedMtaSts(config)
-  const sendingAddresses = config.sending.addresses.map(({ address }) => address)
-  const { zone } = config.dns
-  const wanted = dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).filter(({ required }) => required)
+  const server = ownServerOf(config)
+  const wanted = dnsRecords(domain, server).filter(({ required }) => required)
   const endsAt = systemClock.steady.now() + withinMs
   let printed = ''
   for (let check = 1; ; check++) {
-    const { findings } = await checkDomain(domain, {
-      ...operator,
-      hostname,
-      mtaSts,
-      sendingAddresses,
-      zone,
-      now: systemClock.now(),
-    })
+    const { findings } = await checkDomain(domain, { ...operator, server, now: systemClock.now() })
     const found = { ...domain, findings }
     const hosts = (await hostsOf(domain, context)).filter((host) => !isRight(host))
     const records = wanted.filter((record) => findingOf(found, record)?.status !== 'valid')

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { ownServer } from '../../test/support/own-server.ts'
 import { readMtaSts, readMtaStsId } from '../mail/mta-sts.ts'
 import type { Domain, Finding } from '../model/domain.ts'
 import { mtaStsPage, ownMtaSts } from './mta-sts.ts'
@@ -38,13 +39,15 @@ test('publishes a policy that reads back unchanged where HTTPS reaches the serve
 })
 
 test('announces the policy with two optional records, and with none if no policy is published', () => {
-  const records = dnsRecords(domainWith(), HOSTNAME, own).filter(({ purpose }) => purpose.startsWith('mta_sts'))
+  const records = dnsRecords(domainWith(), ownServer(HOSTNAME, { mtaSts: own })).filter(({ purpose }) =>
+    purpose.startsWith('mta_sts'),
+  )
   expect(records).toMatchObject([
     { type: 'TXT', name: '_mta-sts.acme.test', required: false },
     { type: 'CNAME', name: 'mta-sts.acme.test', value: 'post.acme.test', required: false },
   ])
   expect(readMtaStsId([records[0]!.value])).toBe(own.policyId)
-  expect(dnsRecords(domainWith(), HOSTNAME).some(({ purpose }) => purpose.startsWith('mta_sts'))).toBe(false)
+  expect(dnsRecords(domainWith(), ownServer(HOSTNAME)).some(({ purpose }) => purpose.startsWith('mta_sts'))).toBe(false)
 })
 
 test.each([

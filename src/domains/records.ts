@@ -1,21 +1,36 @@
 import { isIPv6 } from 'node:net'
+import type { Config } from '../config/load.ts'
 import { dkimRecordValue } from '../mail/dkim.ts'
 import type { DnsRecord, Domain, Finding } from '../model/domain.ts'
 import { freeSlots, zoneTarget } from './delegated-zone.ts'
-import type { OwnMtaSts } from './mta-sts.ts'
+import { type OwnMtaSts, publishedMtaSts } from './mta-sts.ts'
 import { ownershipName, ownershipValue } from './ownership.ts'
 import { dmarcValue, tlsRptValue } from './report-records.ts'
 
-/** Domain, server name and configured sending addresses → the DNS records to publish, signing keys first. With a delegated
- *  zone, CNAME records to it replace all but the ownership record and the MX of the domain itself. */
-export function dnsRecords(
-  domain: Domain,
-  hostname: string,
-  mtaSts: OwnMtaSts | null = null,
-  addresses: readonly string[] = [],
-  zone: string | null = null,
-): DnsRecord[] {
-  return wantedRecords(domain, hostname, mtaSts, addresses, zone).map(({ record }) => record)
+/** This server, as the DNS records of domains name it. */
+export interface OwnServer {
+  hostname: string
+  /** Null if this server publishes no policy. */
+  mtaSts: OwnMtaSts | null
+  /** Configured addresses that mail is sent from. */
+  sendingAddresses: readonly string[]
+  /** The zone delegated to this server, or null. The records count as published either as CNAME to it or by themselves. */
+  zone: string | null
+  /** Zones that this server changes at their provider. */
+  providerZones: readonly string[]
+}
+
+export function ownServerOf(config: Config): OwnServer {
+  const { hostname, sending, dns } = config
+  const sendingAddresses = sending.addresses.map(({ address }) => address)
+  const { zone, providerZones } = dns
+  return { hostname, mtaSts: publishedMtaSts(config), sendingAddresses, zone, providerZones }
+}
+
+/** Domain and server → the DNS records to publish, signing keys first. With a delegated zone, CNAME records to it replace
+ *  all but the ownership record and the MX of the domain itself. */
+export function dnsRecords(domain: Domain, server: OwnServer): DnsRecord[] {
+  return wantedRecords(domain, server).map(({ record }) => record)
 }
 
 /** A record to publish, and the records that its name must have: itself, or those behind its CNAME. */
@@ -26,14 +41,8 @@ export interface WantedRecord {
 
 /** As dnsRecords, each record with its contents. Behind a delegated zone, a domain may publish the contents themselves instead
  *  of the CNAME record to the zone. */
-export function wantedRecords(
-  domain: Domain,
-  hostname: string,
-  mtaSts: OwnMtaSts | null,
-  addresses: readonly string[],
-  zone: string | null,
-): WantedRecord[] {
-  const us = { hosts: [hostname], webHost: hostname, mtaSts, addresses }
+export function wantedRecords(domain: Domain, { hostname, mtaSts, sendingAddresses, zone }: OwnServer): WantedRecord[] {
+  const us = { hosts: [hostname], webHost: hostname, mtaSts, addresses: sendingAddresses }
   if (zone === null) return recordsOf(domain, us).map((record) => ({ record, contents: [record] }))
   const wanted: WantedRecord[] = []
   for (const record of [...recordsOf(domain, us), ...standbyRecords(domain)]) {

@@ -7,11 +7,10 @@ import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '..
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import type { DkimChange, DomainChange, DomainCheck, Store } from '../storage/store.ts'
 import { showsKey, tagsOf } from './dkim-record.ts'
-import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './ownership.ts'
 import type { Survey } from './publication.ts'
-import { findingOf, wantedRecords } from './records.ts'
+import { findingOf, type OwnServer, wantedRecords } from './records.ts'
 import { areOurs, changesOfPending } from './rotation.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
@@ -30,7 +29,7 @@ export interface Check extends OwnershipState {
  *  lost; `keysAudit`: for keys that start to sign. */
 export async function verifyDomain(
   domain: Domain,
-  deps: Us & {
+  deps: DnsCheckDeps & {
     domains: Pick<Store['domains'], 'get' | 'setDkimStates' | 'recordCheck'>
     now: number
     audit?: DomainCheck['audit']
@@ -54,9 +53,9 @@ export async function verifyDomain(
  *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
 export async function checkDomain(
   domain: Domain,
-  { now, survey, providerZones, ...us }: Us & { now: number },
+  { server, resolver, survey, now }: DnsCheckDeps & { now: number },
 ): Promise<Check> {
-  const looks = await lookAtAll(domain, us)
+  const looks = await lookAtAll(domain, server, resolver)
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
     name: record.name,
@@ -70,7 +69,7 @@ export async function checkDomain(
 
   const pending = domain.dkim.filter((key) => key.state === 'pending')
   const isSeen = pending.every((key) => statusOf(key) === 'valid')
-  const asked = areOurs(domain, pending, providerZones) ? survey : undefined
+  const asked = areOurs(domain, pending, server.providerZones) ? survey : undefined
   const changes = await changesOfPending(domain, { pending, isSeen, survey: asked, now })
   const activate = pending.filter((key) =>
     changes.some(({ selector, to }) => selector === key.selector && to === 'active'),
@@ -104,16 +103,9 @@ function sightOf(statuses: (RecordStatus | null)[]): Sight {
   return statuses.includes(null) ? 'unknown' : 'seen'
 }
 
-interface Us {
+export interface DnsCheckDeps {
+  server: OwnServer
   resolver: Resolver
-  hostname: string
-  mtaSts?: OwnMtaSts | null
-  /** Configured addresses that mail is sent from. */
-  sendingAddresses?: readonly string[]
-  /** The zone delegated to this server. The records count as published either as CNAME to it or by themselves. */
-  zone?: string | null
-  /** Zones that this server changes at their provider. */
-  providerZones?: readonly string[]
   /** Asks all servers before pending keys sign that this server publishes. For others the usual check decides. */
   survey?: Survey | undefined
 }
@@ -123,13 +115,15 @@ type Seen = { status: RecordStatus; found: string[] } | null
 
 async function lookAtAll(
   domain: Domain,
-  { hostname, resolver, mtaSts = null, sendingAddresses = [], zone = null }: Us,
+  server: OwnServer,
+  resolver: Resolver,
 ): Promise<{ record: DnsRecord; seen: Seen }[]> {
+  const { hostname, sendingAddresses } = server
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
   const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
   const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
   const us = { sender, sendingAddresses, resolver }
-  const wanted = wantedRecords(domain, hostname, mtaSts, sendingAddresses, zone)
+  const wanted = wantedRecords(domain, server)
   return Promise.all(
     wanted.map(async ({ record, contents }) => {
       const alias = record.type === 'CNAME' ? record.value : null

@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts'
-import { publishedMtaSts } from '../domains/mta-sts.ts'
 import type { NameServer } from '../domains/name-server/name-server.ts'
 import { createChangeKeys } from '../domains/provider/keys.ts'
+import { ownServerOf } from '../domains/records.ts'
 import { surveyOf } from '../domains/survey.ts'
 import { createMaintenance } from '../operating/maintenance/loop.ts'
 import { createProviderKeys } from '../operating/maintenance/provider-keys.ts'
@@ -59,17 +59,15 @@ export function openMaintenance(config: Config, core: Core, parts: MaintainedPar
       mintId: core.mintId,
       log,
       plans: (name) => config.plans[name],
-      resolver: freshResolver,
-      hostname: config.hostname,
-      mtaSts: publishedMtaSts(config),
-      zone: config.dns.zone,
-      providerZones: config.dns.providerZones,
-      publishKeys,
-      survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
-      rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
-      maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
-      random,
-      sendingAddresses: config.sending.addresses.map(({ address }) => address),
+      domainCare: {
+        server: ownServerOf(config),
+        resolver: freshResolver,
+        publishKeys,
+        survey: surveyOf(config, { resolver: freshResolver, clock: clock.steady, random }),
+        rotateEveryMs: config.dkim.rotateEveryDays * DAY_MS,
+        maxAgeMs: 1000 * config.delivery.maxAgeSeconds,
+        random,
+      },
       quality: config.quality,
       flushTls: delivery.tlsCounters.flush,
       flushRelays: delivery.relayCounters.flush,

@@ -7,6 +7,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { fileAnswer, startFileServer } from '../support/file-server.ts'
 import { addKey } from '../support/keys.ts'
+import { ownServer } from '../support/own-server.ts'
 import { until } from '../support/patience.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { DOMAIN, type Json, START, startTestServer, type TestServer } from '../support/server.ts'
@@ -346,7 +347,7 @@ test('a domain is added, shown with its records, changed, verified and removed',
   })
   expect(await data(resend.domains.get(id))).toMatchObject({ open_tracking: true, click_tracking: false })
   const domain = (await server.store().domains.get(id))!
-  for (const { type, name, value, priority } of dnsRecords(domain, `mail.${DOMAIN}`)) {
+  for (const { type, name, value, priority } of dnsRecords(domain, ownServer(`mail.${DOMAIN}`))) {
     server.zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
   }
   expect(await data(resend.domains.verify(id))).toEqual({ object: 'domain', id })

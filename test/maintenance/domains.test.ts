@@ -10,6 +10,7 @@ import { silentLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
+import { ownServer } from '../support/own-server.ts'
 
 const START = Date.UTC(2026, 10, 21)
 const HOUR = 3_600_000
@@ -36,12 +37,20 @@ async function open() {
   const domain = newDomain(facts, START, keys)
   await store.domains.create(domain, -1)
   const read = async () => (await store.domains.get(domain.id))!
-  const us = { store, resolver, hostname: HOSTNAME, mintId, random: systemRandom, maxAgeMs: DAY, log: silentLog }
+  const us = {
+    store,
+    resolver,
+    server: ownServer(HOSTNAME),
+    mintId,
+    random: systemRandom,
+    maxAgeMs: DAY,
+    log: silentLog,
+  }
   return { zone, store, resolver, clock, mintId, domain, read, check: (now: number) => checkDueDomains(now, us) }
 }
 
 function publish(zone: Zone, domain: Domain): void {
-  for (const record of dnsRecords(domain, HOSTNAME)) {
+  for (const record of dnsRecords(domain, ownServer(HOSTNAME))) {
     if (record.purpose === 'dkim') zone.set(record.name, 'TXT', [record.value])
   }
 }

@@ -1,4 +1,5 @@
 /** Rotation of DKIM keys at the DNS provider, with the real lexicon, BIND and PowerDNS. */
+
 import { afterEach, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,6 +26,7 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { DomainCheck } from '../../src/storage/store.ts'
 import { type ProviderServer, startBind, startPowerDns } from '../support/dns-providers.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { ownServer } from '../support/own-server.ts'
 import { describeWith } from '../support/real-tools.ts'
 import { DAY, EVERY, HOSTNAME, HOUR, KEYS, MAX_AGE, MINUTE, START, SWITCHED, states, WAITING } from './rotating.ts'
 
@@ -138,8 +140,7 @@ provider_zones = [${zones}]`,
     checkDueDomains(at, {
       store,
       resolver,
-      hostname: HOSTNAME,
-      providerZones,
+      server: ownServer(HOSTNAME, { providerZones }),
       publishKeys: (id) => publish(id),
       survey,
       rotateEveryMs: EVERY,

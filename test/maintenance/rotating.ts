@@ -2,6 +2,7 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import { zoneRecordsOf } from '../../src/domains/zone-records.ts'
 import type { Domain } from '../../src/model/domain.ts'
+import { ownServer } from '../support/own-server.ts'
 
 export const START = Date.UTC(2026, 10, 21)
 export const MINUTE = 60_000
@@ -55,7 +56,7 @@ export type Dns = Awaited<ReturnType<typeof startDns>>
 /** The customer's CNAME records, once; the servers given get the present records of the zone. */
 export function publish(domain: Domain, dns: Dns, at: readonly Zone[]): void {
   const records = zoneRecordsOf(domain, SETTINGS)
-  const aliases = dnsRecords(domain, HOSTNAME, null, [], ZONE).filter(({ type }) => type === 'CNAME')
+  const aliases = dnsRecords(domain, ownServer(HOSTNAME, { zone: ZONE })).filter(({ type }) => type === 'CNAME')
   for (const zone of [dns.customer, dns.near, dns.far])
     for (const { name, value } of aliases) zone.set(name, 'CNAME', [value])
   for (const zone of at) for (const { name, type, value } of records) if (type === 'TXT') zone.set(name, 'TXT', [value])

@@ -19,6 +19,7 @@ import { systemRandom } from '../../src/os/random.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { ownServer } from '../support/own-server.ts'
 import {
   DAY,
   type Dns,
@@ -70,8 +71,7 @@ async function open(dns: Dns, dataDir = ':memory:') {
     checkDueDomains(now, {
       store: through,
       resolver,
-      hostname: HOSTNAME,
-      zone: ZONE,
+      server: ownServer(HOSTNAME, { zone: ZONE }),
       survey: createSurvey({ ...survey, resolver, port: dns.port, timeoutMs }),
       rotateEveryMs: EVERY,
       maxAgeMs: MAX_AGE,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { INSTALLATION, INSTALLATION_KEPT_DAYS } from '../../src/model/organization.ts'
-import type { Resolver } from '../../src/net/dns/resolver.ts'
 import { maintenanceTasks } from '../../src/operating/maintenance/tasks.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { silentLog } from '../../src/os/log.ts'
@@ -8,6 +7,8 @@ import { systemRandom } from '../../src/os/random.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { openMemoryStore } from '../support/migrated-store.ts'
+import { ownServer } from '../support/own-server.ts'
+import { silentResolver } from '../support/silent-resolver.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const MINUTE = 60_000
@@ -41,9 +42,6 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
   const clock = createFakeClock(NOW)
   const given = recording(
     {
-      rotateEveryMs: 0,
-      maxAgeMs: 0,
-      random: systemRandom,
       refreshPolicies: (_now: number) => {},
       flushTls: async () => {},
       flushRelays: async () => {},
@@ -64,9 +62,12 @@ function tasks(options: { answers?: Record<string, unknown>; isBusy?: boolean } 
     mintId: createMintId(clock, systemRandom),
     log: silentLog,
     plans: () => undefined,
-    resolver: {} as Resolver,
-    hostname: 'mail.sender.test',
-    mtaSts: null,
+    domainCare: {
+      server: ownServer('mail.sender.test'),
+      resolver: silentResolver,
+      maxAgeMs: DAY,
+      random: systemRandom,
+    },
     quality: { minSent: 1, bounceRate: 0.1, complaintRate: 0.1, windowHours: 1 },
     isBusy: () => options.isBusy ?? false,
     alerts: null,

@@ -1,4 +1,5 @@
 /** Two nodes with a delegated zone: a rotation of DKIM keys on each database, and the answers of both. */
+
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,6 +20,7 @@ import { openPostgresStore } from '../../src/storage/postgres/open.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { ownServer } from '../support/own-server.ts'
 import { until } from '../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/real-tools.ts'
@@ -70,8 +72,7 @@ function tests(openNode: () => Promise<Store>): void {
           return checkDueDomains(now, {
             store: { domains: bound },
             resolver,
-            hostname: HOSTNAME,
-            zone: ZONE,
+            server: ownServer(HOSTNAME, { zone: ZONE }),
             survey,
             rotateEveryMs: EVERY,
             maxAgeMs: MAX_AGE,

@@ -8,6 +8,7 @@ import { delegationQueries } from '../../src/operating/checkup/delegation.ts'
 import { checkDelegation } from '../../src/operating/health/delegation.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
+import { ownServer } from '../support/own-server.ts'
 import { until } from '../support/patience.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 import { type Json, startTestServer, type TestServer } from '../support/server.ts'
@@ -304,5 +305,5 @@ const linesOf = (records: Json[]): string[] =>
 /** The records of a domain without a zone. */
 async function directLines(server: TestServer, id: string): Promise<string[]> {
   const domain = await server.store().domains.get(id)
-  return linesOf(dnsRecords(domain!, HOSTNAME))
+  return linesOf(dnsRecords(domain!, ownServer(HOSTNAME)))
 }

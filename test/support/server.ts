@@ -29,6 +29,7 @@ import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { addKey } from './keys.ts'
 import { writeNewStore } from './migrated-store.ts'
 import { onceInRun } from './once-in-run.ts'
+import { ownServer } from './own-server.ts'
 import { PATIENCE_MS, until } from './patience.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -309,7 +310,7 @@ async function seed(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
   const organizationId = mintId('org')
   await store.organizations.create({ id: organizationId, name: 'Shop', plan: 'enterprise', createdAt: START })
   const domain = newDomain({ id: mintId('dom'), organizationId, name: DOMAIN }, START, dkim)
-  for (const { type, name, value, priority } of dnsRecords(domain, HOSTNAME)) {
+  for (const { type, name, value, priority } of dnsRecords(domain, ownServer(HOSTNAME))) {
     zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
   }
   await store.domains.create(domain, -1)

@@ -1,8 +1,6 @@
-import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
-import { checkDomain } from '../../domains/verify.ts'
+import { checkDomain, type DnsCheckDeps } from '../../domains/verify.ts'
 import type { Domain } from '../../model/domain.ts'
-import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Store } from '../../storage/store.ts'
 import type { SendingDomain } from '../health/deps.ts'
 import type { CheckedDomain } from '../health/domains.ts'
@@ -45,19 +43,9 @@ export function sendingDomains(kept: readonly Domain[], more: readonly string[])
 }
 
 /** Checks which of the domain's DNS records are published. Stores nothing and never rejects. */
-export async function lookAtDomain(
-  domain: Domain,
-  us: {
-    hostname: string
-    resolver: Resolver
-    mtaSts: OwnMtaSts | null
-    sendingAddresses?: readonly string[]
-    zone?: string | null
-    now: number
-  },
-): Promise<CheckedDomain> {
+export async function lookAtDomain(domain: Domain, us: DnsCheckDeps & { now: number }): Promise<CheckedDomain> {
   const { findings } = await checkDomain(domain, us)
-  const records = dnsRecords(domain, us.hostname, us.mtaSts, us.sendingAddresses, us.zone)
+  const records = dnsRecords(domain, us.server)
   const needed = records.filter(({ required }) => required)
   // Records for which DNS gave no answer keep their previous result.
   const seen = needed.map((record) => ({

@@ -1,5 +1,5 @@
 import { type Config, readSecretFile } from '../../config/load.ts'
-import { publishedMtaSts } from '../../domains/mta-sts.ts'
+import { ownServerOf } from '../../domains/records.ts'
 import { surveyOf } from '../../domains/survey.ts'
 import { type Domain, isOwned, isReadyToSend } from '../../model/domain.ts'
 import type { WallClock } from '../../os/clock.ts'
@@ -69,14 +69,7 @@ export async function runCheckup(config: Config, options: CheckupOptions): Promi
 }
 
 function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, deps: CheckDeps) {
-  const us = {
-    hostname: config.hostname,
-    resolver: deps.resolver,
-    mtaSts: publishedMtaSts(config),
-    sendingAddresses: config.sending.addresses.map(({ address }) => address),
-    zone: config.dns.zone,
-    now: deps.now(),
-  }
+  const us = { server: ownServerOf(config), resolver: deps.resolver, now: deps.now() }
   const isReady = (domain: Domain) => !config.sending.requireVerifiedDomain || isReadyToSend(domain)
   const checkedDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
   return storeChecks({

@@ -1,7 +1,7 @@
 import { isAtProvider } from '../../domains/delegated-zone.ts'
 import { endedSelectors, mintDkimKeys, retirementMs } from '../../domains/keys.ts'
-import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import type { Survey } from '../../domains/publication.ts'
+import type { OwnServer } from '../../domains/records.ts'
 import { nextRotationAt, stemToRotateTo } from '../../domains/rotation.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import type { AuditEntry } from '../../model/audit-entry.ts'
@@ -21,13 +21,9 @@ const CLAIM_MS = 10 * 60_000
 
 export interface DomainCare {
   store: Pick<Store, 'domains'>
+  server: OwnServer
+  /** Without a cache, because domains are checked for changes. */
   resolver: Resolver
-  hostname: string
-  mtaSts?: OwnMtaSts | null
-  sendingAddresses?: readonly string[]
-  zone?: string | null
-  /** Zones that this server changes at their provider. */
-  providerZones?: readonly string[]
   /** Domain id → its keys get published there. Not awaited. */
   publishKeys?: ((domainId: string) => void) | undefined
   survey?: Survey | undefined
@@ -61,7 +57,7 @@ async function checkDue(domain: Domain, now: number, deps: DomainCare): Promise<
   const { domains } = us.store
   const about = { domain_id: domain.id, domain: domain.name, organization_id: domain.organizationId }
   try {
-    const isPublished = isAtProvider(domain, us.providerZones ?? [])
+    const isPublished = isAtProvider(domain, us.server.providerZones)
     // Such keys leave the store when they have left the provider.
     const ended = endedSelectors(domain, now, retirementMs(us.maxAgeMs) + (isPublished ? GIVE_UP_MS : 0))
     for (const selector of ended) await domains.removeDkimKey(domain.id, selector)
@@ -92,7 +88,8 @@ const statesOf = ({ dkim }: Domain) => dkim.map(({ selector, state }) => `${sele
  *  at once.
  *  Returns true if it did. A rotation that another process began meanwhile stands. */
 async function rotateIfDue(domain: Domain, now: number, deps: DomainCare): Promise<boolean> {
-  const { store, zone = null, providerZones = [], rotateEveryMs = 0, resolver, random, mintId, log } = deps
+  const { store, rotateEveryMs = 0, resolver, random, mintId, log } = deps
+  const { zone, providerZones } = deps.server
   const dueAt = nextRotationAt(domain, rotateEveryMs, now, providerZones)
   if ((zone === null && providerZones.length === 0) || dueAt === null || dueAt > now) return false
   const stem = zone === null ? undefined : await stemToRotateTo(domain, zone, resolver)

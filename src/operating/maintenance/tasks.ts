@@ -1,19 +1,15 @@
-import type { OwnMtaSts } from '../../domains/mta-sts.ts'
-import type { Survey } from '../../domains/publication.ts'
 import { ALERTS_KEPT_MS } from '../../model/alert.ts'
 import { AUDIT_KEPT_MS } from '../../model/audit-entry.ts'
 import { CANARIES_KEPT_MS } from '../../model/canary.ts'
 import { IDEMPOTENCY_KEPT_MS } from '../../model/idempotency.ts'
 import type { Plan } from '../../model/organization.ts'
-import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { MintId } from '../../os/ids.ts'
 import type { Log } from '../../os/log.ts'
 import type { Notify } from '../../os/notifier.ts'
-import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { assignDedicatedAddresses } from './dedicated-addresses.ts'
-import { checkDueDomains } from './domains.ts'
+import { checkDueDomains, type DomainCare } from './domains.ts'
 import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
 import { createRetention } from './retention.ts'
@@ -27,18 +23,7 @@ export function maintenanceTasks(deps: {
   mintId: MintId
   log: Log
   plans: (name: string) => Plan | undefined
-  /** Without a cache, because domains are checked for changes. */
-  resolver: Resolver
-  hostname: string
-  mtaSts: OwnMtaSts | null
-  sendingAddresses?: readonly string[]
-  zone?: string | null
-  providerZones?: readonly string[]
-  publishKeys?: ((domainId: string) => void) | undefined
-  survey?: Survey | undefined
-  rotateEveryMs: number
-  maxAgeMs: number
-  random: Random
+  domainCare: Omit<DomainCare, 'store' | 'mintId' | 'log' | 'onKeys'>
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Starts refreshing MTA-STS policies before they expire. Not awaited, since other servers may be slow. */
   refreshPolicies: (now: number) => void
@@ -78,7 +63,10 @@ export function maintenanceTasks(deps: {
       everyMs: MINUTE_MS,
       run: async (now) => {
         // Other tasks wait meanwhile, so each run takes a few domains.
-        return (await checkDueDomains(now, { ...deps, onKeys: () => deps.notify('domains') })) ? 5_000 : false
+        const onKeys = () => deps.notify('domains')
+        return (await checkDueDomains(now, { ...deps.domainCare, store, mintId, log: deps.log, onKeys }))
+          ? 5_000
+          : false
       },
     },
     {

@@ -1,20 +1,12 @@
-import type { OwnMtaSts } from '../../../domains/mta-sts.ts'
 import { ownershipDetail } from '../../../domains/ownership.ts'
-import { dnsRecords, findingOf } from '../../../domains/records.ts'
+import { dnsRecords, findingOf, type OwnServer } from '../../../domains/records.ts'
 import { nextRotationAt } from '../../../domains/rotation.ts'
 import { type Domain, isReadyToSend } from '../../../model/domain.ts'
 import { iso } from '../../../model/event.ts'
 
 /** What this server publishes for a domain. */
 export interface Published {
-  hostname: string
-  /** Null if this server publishes no policy. */
-  mtaSts: OwnMtaSts | null
-  sendingAddresses: readonly string[]
-  /** The zone delegated to this server, or null. */
-  zone: string | null
-  /** Zones that this server changes at their provider. */
-  providerZones: readonly string[]
+  server: OwnServer
   /** Interval of DKIM rotation (ms); 0 = never by itself. */
   rotateEveryMs: number
   /** Config `sending.require_verified_domain`: false, on one's own machine, lets every domain send. */
@@ -23,7 +15,6 @@ export interface Published {
 
 /** A domain → its record in responses, with the DNS records to publish and what the last check found. */
 export function domainRecord(domain: Domain, us: Published, now: number) {
-  const { hostname, mtaSts, sendingAddresses, zone } = us
   const time = (at: number | null) => (at === null ? null : iso(at))
   return {
     id: domain.id,
@@ -43,10 +34,10 @@ export function domainRecord(domain: Domain, us: Published, now: number) {
       state,
       created_at: iso(createdAt),
     })),
-    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now, us.providerZones)),
+    next_dkim_rotation_at: time(nextRotationAt(domain, us.rotateEveryMs, now, us.server.providerZones)),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname, mtaSts, sendingAddresses, zone).map((record) => {
+    dns_records: dnsRecords(domain, us.server).map((record) => {
       const finding = findingOf(domain, record)
       return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
     }),

@@ -3,8 +3,8 @@ import type { Config } from '../../../config/load.ts'
 import { isInZone } from '../../../domains/delegated-zone.ts'
 import { hostOfZone } from '../../../domains/dns-host.ts'
 import { newDomain } from '../../../domains/keys.ts'
-import { publishedMtaSts } from '../../../domains/mta-sts.ts'
 import { checkDomainName } from '../../../domains/name.ts'
+import { ownServerOf } from '../../../domains/records.ts'
 import { isServerName, serverNamesOf } from '../../../domains/server-names.ts'
 import { surveyOf } from '../../../domains/survey.ts'
 import { verifyDomain } from '../../../domains/verify.ts'
@@ -65,18 +65,14 @@ export function domainOperations(deps: {
   config: Config
 }): Operation[] {
   const { store, random, mintId, clock, resolver, config } = deps
-  const { hostname } = config
   const { zone, providerZones } = config.dns
   const serverNames = serverNamesOf(config)
   /** If false, unverified domains count as verified. */
   const requireVerified = config.sending.requireVerifiedDomain
   const survey = surveyOf(config, { resolver, clock: clock.steady, random })
+  const server = ownServerOf(config)
   const published = {
-    hostname,
-    mtaSts: publishedMtaSts(config),
-    sendingAddresses: config.sending.addresses.map(({ address }) => address),
-    zone,
-    providerZones,
+    server,
     rotateEveryMs: zone === null && providerZones.length === 0 ? 0 : config.dkim.rotateEveryDays * DAY_MS,
     requireVerified,
   }
@@ -255,7 +251,7 @@ export function domainOperations(deps: {
           requestId,
         }
         const keysAudit = { ...audit, id: mintId('aud'), fields: ['dkim'], action: 'domains_dkim_rotated' }
-        const us = { ...published, survey, domains: store.domains, resolver, now, audit, keysAudit }
+        const us = { server, survey, domains: store.domains, resolver, now, audit, keysAudit }
         const verified = await verifyDomain(resource, us)
         onChange()
         return answerOf(verified, now)
