@@ -1,3 +1,4 @@
+import { toClipboard } from '../../dashboard/ui/kit/clipboard.ts'
 import { store, stored } from './theme.ts'
 
 /** The language that the API reference stores, too. */
@@ -11,7 +12,7 @@ export function addCopyButtons(): void {
     button.className = 'tiny'
     button.textContent = 'Copy'
     button.addEventListener('click', async () => {
-      await copy(pre.textContent ?? '')
+      await toClipboard(pre.textContent ?? '')
       button.textContent = 'Copied'
       window.setTimeout(() => {
         button.textContent = 'Copy'
@@ -19,17 +20,6 @@ export function addCopyButtons(): void {
     })
     pre.parentElement?.querySelector('figcaption')?.append(button)
   }
-}
-
-/** The clipboard API needs https or loopback; elsewhere, copies from a selected text field. */
-async function copy(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  const area = document.createElement('textarea')
-  area.value = text
-  document.body.append(area)
-  area.select()
-  document.execCommand('copy')
-  area.remove()
 }
 
 /** Adds tabs to each block that is there in several languages. All blocks show the language that was chosen last. */

@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, errorText } from './api.ts'
+import { toClipboard } from './clipboard.ts'
 import { ago, exact, when } from './format.ts'
 import { Icon } from './icon.tsx'
 import { title } from './state.ts'
@@ -94,7 +95,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 
 /** Copies text and announces it. */
 export async function copyText(text: string, label: string): Promise<void> {
-  await write(text)
+  await toClipboard(text)
   toast(`${label.charAt(0).toUpperCase()}${label.slice(1)} copied`)
 }
 
@@ -106,17 +107,6 @@ export function Time({ at }: { at: string | null | undefined }) {
       {when(at)}
     </time>
   )
-}
-
-/** The clipboard API needs https or loopback; elsewhere, copies from a selected text field. */
-async function write(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  const area = document.createElement('textarea')
-  area.value = text
-  document.body.append(area)
-  area.select()
-  document.execCommand('copy')
-  area.remove()
 }
 
 /** Tabs with one panel; the arrow keys move between them:
