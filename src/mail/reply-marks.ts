@@ -5,12 +5,12 @@
 export const LONGEST = 400
 
 /** `On Monday, Ann <ann@example.com> wrote:` → true. Behind marked lines, two of time, address and verb suffice with the
- *  date, in any language. Zoho writes dashes for the colon. */
+ *  date, in any language. Zoho writes dashes for the colon. A line that begins with other words has text of the author's. */
 export function isAttribution(line: string, isMarked: boolean): boolean {
   if (line.length > LONGEST || !(/[:：]$/.test(line) || isDashed(line))) return false
   const words = withoutAddresses(line)
   const known = [TIME.test(words), words.length < line.length, VERB.test(line)].filter(Boolean).length
-  return DATE.test(words) && known >= (isMarked ? 2 : 3)
+  return DATE.test(words) && known >= (isMarked ? 2 : 3) && !hasTextBefore(line)
 }
 
 /** Their digits are no date. */
@@ -27,10 +27,18 @@ export function isSender(line: string): boolean {
 
 export const isDatedAddress = (text: string) => text.includes('@') && DATE.test(text)
 
+/** `March-19-11 5:42 PM` → true: not every date has a year of four digits. */
+const isTime = (text: string) => DATE.test(text) || TIME.test(text)
+
 const DATE = /\p{Nd}{4}|\p{Nd}{1,2}[./-]\p{Nd}{1,2}[./-]\p{Nd}{2}/u
 const TIME = /\p{Nd}:\p{Nd}{2}|\bkl(?:o|ockan|\.)? ?\p{Nd}/u
 const VERB =
   /wrote|schrieb|schreef|gesch?r(?:ieb|ev)en|écrit|escribió|scritto|escreveu|skrev|napisa|kirjoitti|написа|пишет?|写道|寫道|のメール|のメッセージ|さんは書きました|작성|쓴 글|yazdı|napsal|írta|έγραψε|כתב|كتب|كتابة/i
+
+/** `Thanks On Wed, Apr 4, 2026, Ann wrote:` → true: some programs write the attribution behind the author's last words. */
+const hasTextBefore = (line: string) => TEXT_BEFORE.test(line)
+
+const TEXT_BEFORE = /[\p{L}\p{N}.,!?)][ -]+(?:On|Am|Le|El|Op|Em|Il) (?:\p{L}{2,9}[.,]? ){0,2}\p{Nd}/u
 
 const isDashed = (line: string) => line.startsWith('---') && line.endsWith('---')
 
@@ -81,7 +89,7 @@ export function isHeaderBlock(lines: readonly string[], at: number): boolean {
     values.set(kind, line)
   }
   const hasAddress = [...values.values()].some((line) => line.includes('@'))
-  return values.has('from') && values.has('subject') && DATE.test(values.get('sent') ?? '') && hasAddress
+  return values.has('from') && values.has('subject') && isTime(values.get('sent') ?? '') && hasAddress
 }
 
 /** `*Von:* Ann` → `von`; null if it is no line of a header. */

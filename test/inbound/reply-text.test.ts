@@ -79,6 +79,20 @@ test('a person’s own lines that look like marks stay', () => {
   kept('On 3.5.2026 I wrote:\n> please cancel\nand you did not.', '')
 })
 
+test.each([
+  'Thanks On Wed, Apr 4, 2012 at 3:59 PM, shop@example.com wrote:\n> Hi',
+  'Thanks--- On Wed, Apr 4, 2012 at 3:59 PM, shop@example.com wrote:\n> Hi',
+  'Yes, please.\nThe blue one--- On Wed, Apr 4, 2012 at 3:59 PM, shop@example.com wrote:\n> Hi',
+  'Danke! Am 4.4.2012 um 15:59 schrieb shop@example.com:\n> Hallo',
+])('an attribution on the line of the author’s last words is no certain quote: %j', (text) => {
+  expect(replyText('Re: x', text)).toBe(text)
+})
+
+test('a header whose date has a year of two digits begins the quoted mail', () => {
+  const header = 'From: shop@example.com\nSent: March-19-11 5:42 PM\nTo: Ann\nSubject: Your order'
+  expect(replyText('Re: x', `Where is it?\n\n${header}\n\nHello Ann`)).toBe('Where is it?')
+})
+
 test('whatever the text and HTML, the new part is one piece of the text', () => {
   const pieces = fc.constantFrom(
     ...['\n', '\n\n', '\r\n', '> ', '-- \n', '--\n', 'words', ':', '\u202b', '\ufeff', '\ud83d', 'a'.repeat(70)],
