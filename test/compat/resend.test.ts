@@ -138,6 +138,20 @@ describe('emails', () => {
     ])
   })
 
+  test('one with the header X-Service-Replies gets its answers at that inbound route', async () => {
+    const match = { type: 'address', value: `help@${DOMAIN}` }
+    const route = await server.ask('POST', '/v1/inbound-routes', { name: 'Desk', match, action: { type: 'store' } })
+    const headers = { 'x-service-replies': 'Desk', 'X-Entity-Ref-ID': '18' }
+    const { id } = await data(resend.emails.send({ ...MAIL, headers }))
+    expect(await server.read(`/v1/messages/${id}`)).toMatchObject({ replies: route.body.id })
+    await server.ended(id)
+    const raw = `${remote.mails.at(-1)!.raw}`.replaceAll(/\r\n[ \t]+/g, ' ')
+    expect(raw.match(/^(?:reply-to|x-(?:service|entity)-.*):.*$/gim)?.map((line) => line.trim())).toEqual([
+      expect.stringMatching(/^Reply-To: Shop <reply\+\w{46}@sender\.example>$/),
+      'X-Entity-Ref-ID: 18',
+    ])
+  })
+
   test('a template is rendered', async () => {
     const template = { name: 'T', alias: 'welcome', subject: 'Welcome, {{ name }}', html: '<p>{{ name }}</p>' }
     await server.ask('POST', '/v1/templates', template)
@@ -215,6 +229,11 @@ describe('emails', () => {
     ['422 invalid_attachment', /^attachments\[1\].path .* 127.0.0.2 has no public address$/, { attachments: NO_FILE }],
     ['422 validation_error', /^tags/, { tags: [{ name: 'x', value: 'y'.repeat(5000) }] }],
     ['422 validation_error', /^headers.From/, { headers: { From: 'x' } }],
+    [
+      '422 validation_error',
+      /^headers.X-Service-Replies must be the ID or name/,
+      { headers: { 'X-Service-Replies': 'Nobody' } },
+    ],
     ['422 validation_error', /^headers.List-Unsubscribe must be a list/, { headers: { 'List-Unsubscribe': 'no' } }],
   ]
   test.each(bad)('is refused as %s with %p', async (what, message, change) => {

@@ -58,6 +58,7 @@ export function messageOf(
 ) {
   return {
     ...rest,
+    ...repliesOf(rest.headers),
     ...(hasOwnUnsubscribe(rest.headers) && { unsubscribe: false }),
     attachments: attachments?.map(fileOf),
     metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
@@ -92,6 +93,15 @@ function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: u
   if (typeof content !== 'object' || content === null) return false
   const names = Object.keys(content)
   return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
+}
+
+/** Headers → `replies` and the other headers. Resend has no such field, so the header is that of SMTP submission; a value
+ *  that is no text stays in the headers, which our send refuses. */
+function repliesOf(headers: unknown): { replies?: string; headers?: unknown } {
+  const named = Object.entries(headers ?? {})
+  const [header, replies] = named.find(([name]) => name.toLowerCase() === 'x-service-replies') ?? []
+  if (typeof replies !== 'string') return {}
+  return { replies, headers: Object.fromEntries(named.filter(([name]) => name !== header)) }
 }
 
 /** True for an own `List-Unsubscribe`, which replaces the individual links that this server serves and counts. */

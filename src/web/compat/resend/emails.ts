@@ -17,6 +17,7 @@ const NAMES = {
   metadata: 'tags',
   template_id: 'template.id',
   variables: 'template.variables',
+  replies: 'headers.X-Service-Replies',
   'attachments[].url': 'attachments[].path',
 }
 
