@@ -23,6 +23,7 @@ interface Options {
   bcc?: string[]
   replyTo?: string[]
   replies?: string
+  replyToName?: string
   subject?: string
   text?: string
   textFile?: string
@@ -142,7 +143,7 @@ function domainOf(from: string): string {
 
 /** Options → body of `messages_send`. Reads the files. Throws CommandFailure (exit code 2) for an unreadable file. */
 function bodyOf(options: Options): object {
-  const { from, to, cc, bcc, replyTo, replies, subject, template, locale, tag, schedule } = options
+  const { from, to, cc, bcc, replyTo, replies, replyToName, subject, template, locale, tag, schedule } = options
   return {
     from,
     to,
@@ -150,6 +151,7 @@ function bodyOf(options: Options): object {
     bcc,
     reply_to: replyTo,
     replies,
+    reply_to_name: replyToName,
     subject,
     html: options.htmlFile === undefined ? options.html : readText('html-file', options.htmlFile),
     text: options.textFile === undefined ? options.text : readText('text-file', options.textFile),

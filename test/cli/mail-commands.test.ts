@@ -259,6 +259,16 @@ describe('sending, and the records around it', () => {
     await expectRefused(1, 'No such inbound route. Check the ID.', 'route', 'show', all.id)
   })
 
+  test('a route leaves out the fields about replies', async () => {
+    const action = ['--webhook', 'https://hooks.example.com/in', '--no-replies']
+    const { id } = await json('route', 'create', '--name', 'desk', '--address', 'desk@example.com', ...action)
+    expect(await text('route', 'show', id)).toContain('https://hooks.example.com/in (without replies)\n')
+    const moved = await json('route', 'update', id, '--webhook', 'https://hooks.example.com/all')
+    expect(moved.action.config.replies).toBe(true)
+    await expectRefused(2, 'no-replies: needs --webhook', 'route', 'update', id, '--no-replies')
+    await text('route', 'delete', id)
+  })
+
   test('statistics and single events are shown', async () => {
     const [head, row, total, , rates] = (await text('stats', '--mode', 'test', '--interval', 'month')).split('\n')
     expect(head).toMatch(/^MONTH +ACCEPTED +DELIVERED +DEFERRED +HARD BOUNCED /)

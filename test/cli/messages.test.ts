@@ -68,6 +68,15 @@ describe('looking up mail', () => {
     expect(await text('event', 'list', '--type', 'message.opened')).toBe('no events\n')
   })
 
+  test('a message names the route of its replies, and the display name of their address', async () => {
+    const route = await json('route', 'create', '--name', 'desk', '--address', 'desk@example.com', '--store')
+    const mail = ['send', '--from', 'a@example.com', '--to', 'ann@example.net', '--subject', 'x', '--text', 'x']
+    const named = [...mail, '--mode', 'test', '--reply-to-name', 'Shop help']
+    const { id } = await json(...named, '--replies', 'desk')
+    expect((await json('message', 'show', id)).replies).toBe(route.id)
+    await expectRefused(2, 'reply_to_name requires replies', ...named)
+  })
+
   test('explain lists the replies to a message', async () => {
     const { id } = await send('reply@example.net')
     expect(await text('message', 'explain', id)).toMatch(

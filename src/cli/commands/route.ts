@@ -90,6 +90,7 @@ const OTHERS: readonly Option[] = [
   new Option('--catch-all', 'mail that no other route matches'),
   new Option('--webhook <url>', 'post the mail to this URL'),
   new Option('--include-attachments', 'with --webhook: post the content of attachments too'),
+  new Option('--no-replies', 'with --webhook: leave out the fields about replies'),
   ...HEADERS,
   new Option('--forward-to <address>', 'forward the mail to this address; repeatable').argParser(gather),
   new Option('--store', 'only store the mail'),
@@ -104,6 +105,7 @@ interface RouteOptions extends EndpointHeaders {
   forwardTo?: string[]
   store?: true
   includeAttachments?: true
+  replies: boolean
   disable?: true
   enable?: true
 }
@@ -116,7 +118,7 @@ function priority(text: string): number {
 
 /** Options → the request fields that they set. Throws CommandFailure (exit code 2) for two matches or actions. */
 function bodyOf(options: RouteOptions) {
-  const { address, pattern, domain, catchAll, webhook, forwardTo, store, includeAttachments } = options
+  const { address, pattern, domain, catchAll, webhook, forwardTo, store, includeAttachments, replies } = options
   const headers = readEndpointHeaders(options)
   const matches = [
     address !== undefined && { type: 'address', value: address },
@@ -127,12 +129,13 @@ function bodyOf(options: RouteOptions) {
   const actions = [
     webhook !== undefined && {
       type: 'webhook',
-      config: { url: webhook, include_attachments: includeAttachments === true, headers },
+      config: { url: webhook, include_attachments: includeAttachments === true, replies, headers },
     },
     forwardTo !== undefined && { type: 'forward', config: { to: forwardTo } },
     store === true && { type: 'store' },
   ]
   if (includeAttachments && webhook === undefined) throw usageFault('include-attachments: needs --webhook')
+  if (!replies && webhook === undefined) throw usageFault('no-replies: needs --webhook')
   if (headers !== undefined && webhook === undefined) throw usageFault('headers: need --webhook')
   return {
     match: onlyOne('match', matches),
@@ -189,6 +192,7 @@ function actionOf({ action }: InboundRoute): string {
       return [
         action.config.url,
         ...(action.config.include_attachments ? ['(with attachments)'] : []),
+        ...(action.config.replies ? [] : ['(without replies)']),
         ...(action.config.header_names.length === 0 ? [] : [`(headers ${action.config.header_names.join(', ')})`]),
       ].join(' ')
     case 'forward':

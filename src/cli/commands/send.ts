@@ -12,6 +12,7 @@ export function addSend(program: Command, end: (code: number) => void): void {
     .option('--bcc <address>', 'recipient of a copy that others cannot see; repeatable', gather)
     .option('--reply-to <address>', 'address for replies; repeatable', gather)
     .option('--replies <route>', 'ID or name of an inbound route that receives the replies')
+    .option('--reply-to-name <name>', 'with --replies: display name of the address for replies')
     .option('--subject <text>', 'subject line; required unless the template has one')
     .addOption(new Option('--text <text>', 'plain text body').conflicts('textFile'))
     .option('--text-file <file>', 'plain text body from a file')
