@@ -52,6 +52,15 @@ describeWithBrowser('the dashboard', () => {
     await until('the message', () => page.url().endsWith(`/messages/${messageId}`))
   })
 
+  test('counts the reply in the statistics', async () => {
+    const page = await board.open('/statistics')
+    const tile = page.getByRole('button', { name: /^Replied/ })
+    await tile.waitFor()
+    expect(await tile.textContent()).toMatch(/^Replied1(?!\d)/)
+    await tile.click()
+    await until('the chart of replies alone', () => page.url().endsWith('show=replied'))
+  })
+
   test('shows the new part of a reply first, and the whole mail on request', async () => {
     const page = await board.open(`/inbound/${replyId}`)
     await page.getByRole('heading', { level: 2, name: 'Reply' }).waitFor()

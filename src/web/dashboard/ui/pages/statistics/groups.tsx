@@ -8,7 +8,7 @@ import { rateOf, shown, toneOfRate } from './rates.ts'
 import { METRICS, type Metric } from './tiles.tsx'
 
 /** Columns that a phone leaves out: the tiles have their totals, and the file all of them. */
-const WIDE = new Set(['opened', 'clicked'])
+const WIDE = new Set(['opened', 'clicked', 'replied'])
 const classOf = (metric: string) => (WIDE.has(metric) ? 'num wide-only' : 'num')
 
 const PROVIDERS: Record<string, string> = {

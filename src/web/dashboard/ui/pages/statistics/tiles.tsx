@@ -14,6 +14,7 @@ export const METRICS = [
   { id: 'complained', name: 'Spam reports', field: 'complained', rate: 'complaint_rate', colour: '--bad' },
   { id: 'opened', name: 'Opened', field: 'unique_opened', rate: 'open_rate', colour: '--calm' },
   { id: 'clicked', name: 'Clicked', field: 'unique_clicked', rate: 'click_rate', colour: '--calm' },
+  { id: 'replied', name: 'Replied', field: 'replied', colour: '--calm' },
 ] as const satisfies readonly Metric[]
 
 export interface Metric {
