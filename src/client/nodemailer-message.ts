@@ -40,6 +40,8 @@ export async function messageOf(
     ...(own.tags === undefined ? {} : { tags: own.tags.split(',').map((tag) => tag.trim()) }),
     ...(own.metadata === undefined ? {} : { metadata: metadataOf(own.metadata) }),
     ...(own.unsubscribe === undefined ? {} : { unsubscribe: own.unsubscribe.trim().toLowerCase() === 'yes' }),
+    ...(own.stream === undefined ? {} : { stream: own.stream.trim() }),
+    ...(own.replies === undefined ? {} : { replies: own.replies.trim() }),
   }
   return { message, idempotencyKey: own['idempotency-key'] ?? null }
 }
@@ -84,13 +86,15 @@ function addressText(given: unknown): string {
   return /^[^()<>[\]:;@\\,"]*$/.test(name) ? `${name} <${address}>` : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
+const OUR_HEADERS = /^x-service-(tags|metadata|idempotency-key|unsubscribe|stream|replies)$/i
+
 /** Options of the mail → message headers, and the values of our `X-Service-…` headers (`own`) by the rest of their
  *  name. Throws a `ValidationError` for a repeated header. */
 function headersOf(data: Data): { headers: Record<string, string>; own: Record<string, string | undefined> } {
   const own: Record<string, string> = {}
   const headers: Record<string, string> = {}
   for (const [name, value] of fieldsOf(data)) {
-    const ours = /^x-service-(tags|metadata|idempotency-key|unsubscribe)$/i.exec(name)?.[1]?.toLowerCase()
+    const ours = OUR_HEADERS.exec(name)?.[1]?.toLowerCase()
     const into = ours === undefined ? headers : own
     const key = ours ?? name
     if (Object.keys(into).some((each) => each.toLowerCase() === key.toLowerCase())) {

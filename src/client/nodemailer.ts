@@ -18,8 +18,9 @@ export interface PostriderSent {
 
 /** A transport for nodemailer that sends mail through the API, with the client's retries:
  *  `createTransport(postriderTransport({ baseUrl, apiKey }))`. As with SMTP, `X-Service-…` headers set tags, metadata,
- *  an idempotency key and List-Unsubscribe. `sendMail` rejects with a `ValidationError`, and sends nothing, if the mail
- *  has an option that the API does not support. Throws a TypeError if URL or key is missing or invalid. */
+ *  an idempotency key, List-Unsubscribe, the stream and the route of replies. `sendMail` rejects with a
+ *  `ValidationError`, and sends nothing, if the mail has an option that the API does not support. Throws a TypeError if
+ *  URL or key is missing or invalid. */
 export function postriderTransport(options: PostriderOptions = {}) {
   const client = new Postrider(options)
   return {

@@ -126,6 +126,16 @@ test('a mail with every field arrives as given', async () => {
   })
 })
 
+test('headers name the stream and the route of replies', async () => {
+  const match = { type: 'address' as const, value: `help@${DOMAIN}` }
+  const route = await client.inboundRoutes.create({ name: 'Desk', match, action: { type: 'store' } })
+  const headers = { 'X-Service-Replies': 'Desk', 'X-Service-Stream': 'bulk' }
+  const { messageId } = await transport().sendMail({ ...MAIL, headers })
+  expect(await client.messages.get(messageId)).toMatchObject({ replies: route.id, stream: 'bulk' })
+  const { replyTo } = await arrived(messageId)
+  expect(replyTo?.text).toMatch(/^reply\+\w{46}@sender\.example$/)
+})
+
 test('an idempotency key makes two sends one', async () => {
   const mail = { ...MAIL, headers: [{ key: 'X-Service-Idempotency-Key', value: 'welcome-1' }] }
   const [first, second] = [await transport().sendMail(mail), await transport().sendMail(mail)]
