@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseBody } from '../../src/web/api/read.ts'
+import { messageOf } from '../../src/web/compat/resend/email-body.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
 
 const LENGTH = 100_000
@@ -23,4 +24,12 @@ test.each([
   const parse = () => parseBody({ body: z.unknown() }, request, body)
   await expectCostUnder(MOST_MS, parse, TRIES)
   expect(parse()).toBeArrayOfSize(values.length)
+})
+
+// threat: cost-per-byte
+test(`leaves 100 kB of text in place of the headers of a Resend email in under ${MOST_MS} ms`, async () => {
+  const headers = 'a'.repeat(LENGTH)
+  const read = () => messageOf({ to: 'a@b.example', headers }, 0)
+  await expectCostUnder(MOST_MS, read, TRIES)
+  expect(read()).toMatchObject({ headers })
 })

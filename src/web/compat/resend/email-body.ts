@@ -58,8 +58,7 @@ export function messageOf(
 ) {
   return {
     ...rest,
-    ...repliesOf(rest.headers),
-    ...(hasOwnUnsubscribe(rest.headers) && { unsubscribe: false }),
+    ...headerFields(rest.headers),
     attachments: attachments?.map(fileOf),
     metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
     scheduled_at: at == null ? undefined : timeOf(at, now),
@@ -95,18 +94,20 @@ function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: u
   return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
 }
 
-/** Headers → `replies` and the other headers. Resend has no such field, so the header is that of SMTP submission; a value
- *  that is no text stays in the headers, which our send refuses. */
-function repliesOf(headers: unknown): { replies?: string; headers?: unknown } {
-  const named = Object.entries(headers ?? {})
+/** Headers → what our send has fields for, and the other headers. Headers that are no object are left to our send, which
+ *  refuses them: a text has as many names as characters. */
+function headerFields(headers: unknown): { replies?: string; headers?: unknown; unsubscribe?: false } {
+  if (typeof headers !== 'object' || headers === null) return {}
+  const named = Object.entries(headers)
+  // Replaces the individual links that this server serves and counts.
+  const hasOwnUnsubscribe = named.some(([name]) => /^list-unsubscribe(?:-post)?$/i.test(name))
+  // Resend has no such field, so the header is that of SMTP submission.
   const [header, replies] = named.find(([name]) => name.toLowerCase() === 'x-service-replies') ?? []
-  if (typeof replies !== 'string') return {}
-  return { replies, headers: Object.fromEntries(named.filter(([name]) => name !== header)) }
-}
-
-/** True for an own `List-Unsubscribe`, which replaces the individual links that this server serves and counts. */
-function hasOwnUnsubscribe(headers: unknown): boolean {
-  return Object.keys(headers ?? {}).some((name) => /^list-unsubscribe(?:-post)?$/i.test(name))
+  const others = () => Object.fromEntries(named.filter(([name]) => name !== header))
+  return {
+    ...(hasOwnUnsubscribe && { unsubscribe: false }),
+    ...(typeof replies === 'string' && { replies, headers: others() }),
+  }
 }
 
 /** Throws 422 for an invalid time. */
