@@ -1,4 +1,5 @@
 import { isComposedHeader } from '../../mail/compose.ts'
+import { hasAtMost } from '../../mail/cut-text.ts'
 import { foreignUnsubscribe } from '../../mail/foreign-unsubscribe.ts'
 import { findUnsubscribe } from '../../mail/unsubscribe-placeholder.ts'
 import { type Metadata, STREAM_NAME } from '../../model/message.ts'
@@ -95,7 +96,7 @@ export function contentIdFault(contentId: string): string | null {
 }
 
 export function tagFault(tag: string): string | null {
-  if (tag.trim() === '' || [...tag].length > 64) return 'must be 1 to 64 characters'
+  if (tag.trim() === '' || !hasAtMost(tag, 64)) return 'must be 1 to 64 characters'
   if (!tag.isWellFormed()) return MALFORMED
   return hasInvisible(tag)
     ? 'must not contain line breaks, NUL or other control, bidirectional or invisible characters'

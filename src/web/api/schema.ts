@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearest } from '../../config/suggest.ts'
 import { parseMailbox } from '../../mail/address.ts'
+import { hasAtMost } from '../../mail/cut-text.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import type { FieldFault } from '../../model/refusal.ts'
 import { hasInvisible } from '../../net/visible-text.ts'
@@ -89,11 +90,6 @@ export const domainIdOrName = characters(254).describe('ID or name of a domain.'
 
 /** Name of a stream in a filter, configured or not. */
 export const streamName = characters(32, z.string().min(1))
-
-/** True if a text has at most this many code points. */
-function hasAtMost(text: string, max: number): boolean {
-  return text.length <= max || (text.length <= 2 * max && [...text].length <= max)
-}
 
 /** Schema of an endpoint URL. `checkUrl` returns why the URL is rejected, or null (checkWebhookUrl in
  *  net/webhook-url.ts). */

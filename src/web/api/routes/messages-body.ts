@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../../mail/address.ts'
 import { CALENDAR_METHODS, calendarPart } from '../../../mail/calendar.ts'
 import type { Attachment } from '../../../mail/content.ts'
+import { hasAtMost } from '../../../mail/cut-text.ts'
 import { decodeWords } from '../../../mail/encoded-words.ts'
 import { typeByName } from '../../../mail/file-name.ts'
 import { withDecodedName } from '../../../mail/mailboxes.ts'
@@ -287,9 +288,7 @@ function text(faultOf: (text: string) => string | null, keywords: Record<string,
 
 /** Why the display name of a reply address is invalid, or null: as for a subject. */
 function replyNameFault(name: string): string | null {
-  return [...name].length > MAX_REPLY_NAME
-    ? `must have at most ${MAX_REPLY_NAME} characters`
-    : checks.subjectFault(name)
+  return !hasAtMost(name, MAX_REPLY_NAME) ? `must have at most ${MAX_REPLY_NAME} characters` : checks.subjectFault(name)
 }
 
 /** An ID, or a name as inbound routes may have it. */
