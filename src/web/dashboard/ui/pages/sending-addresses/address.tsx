@@ -5,6 +5,7 @@ import { CopyButton, Facts } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { switchOrganization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
+import { shareOf } from '../statistics/rates.ts'
 import { Warmup } from '../warmup.tsx'
 
 /** Organizations by ID. */
@@ -27,7 +28,7 @@ export function SendingAddress({ record, owners }: { record: Json; owners: Owner
               <Chip word={word} tone={tone} />
             </span>
             <span class="num">{number(attempts)}</span>
-            <span class="num">{attempts === 0 ? '–' : percent(delivered / attempts, 1)}</span>
+            <span class="num">{percent(shareOf(delivered, attempts), 1)}</span>
             <WarmupBar of={warmup} />
           </span>
         </summary>
@@ -97,13 +98,15 @@ function factsOf(record: Json, owners: Owners): [string, ComponentChildren][] {
     ['Reverse DNS', ptr === null ? 'None' : `${ptr}, ${confirmed}`],
     ['Blocklists', blocklists === null ? 'Not checked' : blocklists.join(', ') || 'None'],
     ['Organization', pool === DEDICATED && <Owner id={organization_id} owners={owners} />],
-    [
-      'Last 24 hours',
-      attempts === 0
-        ? 'No attempts'
-        : `${number(delivered)} delivered in ${number(attempts)} attempts (${percent(delivered / attempts, 1)})`,
-    ],
+    ['Last 24 hours', attempts === 0 ? 'No attempts' : usageOf(delivered, attempts)],
   ]
+}
+
+/** `1,180 delivered in 1,204 attempts (98.0%)`; without the share if there are too few attempts. */
+function usageOf(delivered: number, attempts: number): string {
+  const share = shareOf(delivered, attempts)
+  const counts = `${number(delivered)} delivered in ${number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  return share === null ? counts : `${counts} (${percent(share, 1)})`
 }
 
 /** Pool whose addresses belong to one organization each. */

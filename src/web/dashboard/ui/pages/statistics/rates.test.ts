@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { toneOfRate } from './rates.ts'
+import { shareOf, toneOfRate } from './rates.ts'
 
 test('one spam report is no verdict, and from two on the share decides', () => {
   const toneOf = (complained: number, delivered: number) =>
@@ -11,4 +11,8 @@ test('one spam report is no verdict, and from two on the share decides', () => {
     'good',
     'good',
   ])
+})
+
+test('fewer than 20 have no share', () => {
+  expect([shareOf(0, 0), shareOf(19, 19), shareOf(5, 20)]).toEqual([null, null, 0.25])
 })

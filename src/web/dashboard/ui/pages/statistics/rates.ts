@@ -2,7 +2,8 @@ import type { Json } from '../../kit/api.ts'
 import { percent } from '../../kit/format.ts'
 
 /** Rates of the dashboard. The API computes them; this says which of them mean something, and how they look. Every place that
- *  shows a rate of mail takes it from an answer of `GET /v1/stats`, through these functions. */
+ *  shows a rate of mail takes it from an answer of `GET /v1/stats`, through these functions. Shares of other counts, such as
+ *  those of a sending address, have the same least number. */
 
 /** Fewer recipients give no rate: one bounce of three is not 33 %. */
 const LEAST = 20
@@ -24,6 +25,9 @@ export type Rate = 'delivery_rate' | 'bounce_rate' | 'complaint_rate' | 'open_ra
 export function rateOf(counts: Json, rate: Rate): number | null {
   return baseOf(counts, rate) < LEAST ? null : counts[rate]
 }
+
+/** Part of a whole → its share, 0 to 1; null if the whole is too small for a rate. */
+export const shareOf = (part: number, whole: number): number | null => (whole < LEAST ? null : part / whole)
 
 function baseOf({ delivered, bounced }: Json, rate: Rate): number {
   return rate === 'delivery_rate' || rate === 'bounce_rate' ? delivered + bounced : delivered
