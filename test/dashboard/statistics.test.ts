@@ -8,7 +8,7 @@ import { axeFaultsOfThemes, describeWithBrowser, overflow, startDashboard, type 
 
 const DAY_MS = 86_400_000
 const COUNT = 46
-/** Of them the receiving server refuses this many, and defers one. */
+/** Of them the receiving server refuses this many, and defers one. The last one is suppressed. */
 const REFUSED = 3
 
 /** Mail of yesterday and today, and of the sandbox. */
@@ -28,6 +28,7 @@ async function seed(server: TestServer): Promise<void> {
   }
   await send('first', 40)
   await server.clock.leap(DAY_MS)
+  await server.ask('POST', '/v1/suppressions', { email: `ann${COUNT - 1}@one.remote.example` })
   await send('second', COUNT)
   await send('test', 5, server.keys.test)
 }
@@ -61,16 +62,18 @@ describeWithBrowser('statistics in the dashboard', () => {
     const page = await board.open('/')
     await page.locator('.plot canvas').waitFor()
     const { totals, data, groups: domains } = await statsOf(24, 'group_by=domain')
-    expect([totals.accepted, totals.bounced]).toEqual([COUNT, REFUSED])
+    expect([totals.accepted, totals.bounced, totals.suppressed]).toEqual([COUNT, REFUSED, 1])
     const verdict = await page.locator('.verdict').textContent()
     expect(verdict).toContain(`${percent(totals.delivery_rate)} of ${totals.delivered + totals.bounced} delivered`)
-    expect(await tile(page, 'Sent')).toMatch(new RegExp(`^Sent${totals.accepted}\\D`))
+    expect(await tile(page, 'Sent')).toMatch(new RegExp(`^Sent${totals.accepted}\\D.*\\D1 suppressed$`))
     expect(await tile(page, 'Delivered')).toContain(`${percent(totals.delivery_rate)}${totals.delivered}`)
     expect(await tile(page, 'Bounced')).toContain(`${percent(totals.bounce_rate)}${totals.bounced}`)
     expect(await tile(page, 'Spam reports')).toContain(`${percent(totals.complaint_rate, 2)}${totals.complained}`)
     expect(await tile(page, 'Opened')).toContain(`${percent(totals.open_rate)}${totals.unique_opened}`)
     const deferred = await board.server.read('/v1/messages?status=deferred&limit=100')
     expect(await tile(page, 'Waiting now')).toContain(`Waiting now${deferred.data.length}`)
+    // One of the day waits; all others have an outcome that a tile shows.
+    expect(totals.delivered + totals.bounced + totals.suppressed).toBe(totals.accepted - 1)
     const shown = (all: Json[]) => all.map(row).map(([name, sent, ...rates]) => [name, sent, ...rates.map(Number)])
     const { groups: providers } = await statsOf(24, 'group_by=provider')
     for (const [by, groups] of [
