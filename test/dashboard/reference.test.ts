@@ -72,6 +72,12 @@ describeWithBrowser('the API reference', () => {
     await page.locator('main h1').first().waitFor()
   }
 
+  journey('leads to the neighbours of an operation by names that differ from its own', async () => {
+    const page = await open('messages_send')
+    const turn = page.getByRole('navigation', { name: 'Neighbouring operations' })
+    expect(await turn.getByRole('link').allTextContents()).toEqual(['Next /v1/send'])
+  })
+
   journey('has no fault that axe finds, in both themes', async () => {
     const page = await open('', { width: 1440 })
     for (const place of PLACES) {

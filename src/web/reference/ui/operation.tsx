@@ -1,4 +1,4 @@
-import type { Operation, Response } from './document.ts'
+import { nameOf, type Operation, type Response } from './document.ts'
 import { Examples, JsonBox } from './examples.tsx'
 import { Fields, Fold, Parameters } from './fields.tsx'
 import { Method } from './method.tsx'
@@ -68,7 +68,7 @@ function Neighbours({ of: operation }: { of: Operation }) {
       <span />
     ) : (
       <a href={`#${to.id}`}>
-        <span class="muted small">{label}</span> {to.summary}
+        <span class="muted small">{label}</span> {nameOf(to)}
       </a>
     )
   return (
