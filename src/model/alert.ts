@@ -105,7 +105,7 @@ export const ALERT_KINDS = {
   },
   certificate: {
     title: () => 'TLS certificate needs attention',
-    advice: 'Renew the certificate, then run: systemctl reload postrider',
+    advice: 'Renew the certificate, then run `systemctl reload postrider`.',
     ...CHECKED,
   },
   disk: {
@@ -135,7 +135,7 @@ export const ALERT_KINDS = {
   },
   alert_channel: {
     title: (channel) => `Alerts to ${channel} aren’t arriving`,
-    advice: 'Check the URL or the mail server of the channel. Then run: postrider alert test',
+    advice: 'Check the URL or the mail server of the channel. Then run `postrider alert test`.',
     ...CHECKED,
   },
   quality: {
@@ -145,7 +145,7 @@ export const ALERT_KINDS = {
     resolveAfterMs: 10 * MINUTE_MS,
   },
   webhook_paused: {
-    title: () => 'Webhooks of an organization paused',
+    title: () => 'Webhooks paused',
     advice: 'Tell the organization. Its events wait; it can resume the webhook when the endpoint works again.',
     raiseAfterMs: 0,
     resolveAfterMs: 60 * MINUTE_MS,
@@ -194,12 +194,12 @@ export const ALERT_KINDS = {
   },
   canary_unauthenticated: {
     title: (mailbox) => `The canary mail to ${whose(mailbox)} is not authenticated`,
-    advice: 'Check the records of the domain of the sender: postrider dns check.',
+    advice: 'Check the records of the domain of the sender with `postrider dns check`.',
     ...DECIDED_ELSEWHERE,
   },
   canary_unchecked: {
     title: (mailbox) => `The canary mailbox of ${whose(mailbox)} cannot be read`,
-    advice: 'Correct the mailbox in [[canary.mailboxes]]. Then run: postrider canary run',
+    advice: 'Correct the mailbox in [[canary.mailboxes]]. Then run `postrider canary run`.',
     ...DECIDED_ELSEWHERE,
   },
 } as const satisfies Record<string, KindRule>

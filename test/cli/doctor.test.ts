@@ -70,7 +70,7 @@ describe('doctor', () => {
     for (const name of ['config', 'store', 'queue', 'ports', 'outbound_port_25', 'data_dir']) {
       expect(of(name)).toMatchObject({ status: 'pass' })
     }
-    expect(of('domains')).toMatchObject({ status: 'warn', advice: 'Run postrider dns check sender.example.' })
+    expect(of('domains')).toMatchObject({ status: 'warn', advice: 'Run `postrider dns check sender.example`.' })
     expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length)
 
     server.kill('SIGTERM')

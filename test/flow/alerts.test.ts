@@ -16,7 +16,7 @@ import { addUser, cookieOf, decoded, MAIL_FROM, page } from '../support/user-mai
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OPERATOR = 'olivia@boss.remote.example'
 const TYPES = ['webhook', 'slack', 'discord', 'teams'] as const
-const PAUSED = 'Webhooks of an organization paused'
+const PAUSED = 'Webhooks paused'
 
 let folder: string
 let receivers: Record<(typeof TYPES)[number], Receiver>
@@ -134,7 +134,7 @@ test('every channel gets one notice of the beginning and one of the end, with re
     severity: 'warning',
     node: null,
   })
-  expect(data.message).toBe('1 webhook of the organization “Shop” paused. The endpoint returned 410 Gone.')
+  expect(data.message).toBe('1 webhook of the organization “Shop” is paused. The endpoint returned 410 Gone.')
   expect(post!.headers['webhook-id']).toBe(`${data.id}_firing_0`)
   expect(posts('slack')[0]!.path).toEndWith('/slack-token')
   expect(JSON.parse(posts('slack')[0]!.body)).toMatchObject({

@@ -76,7 +76,7 @@ describe('domains', () => {
     })
     expect(await check(domain(['x']), domain([], true, 'b.example'))).toMatchObject({
       status: 'fail',
-      advice: 'Run postrider dns check acme.example.',
+      advice: 'Run `postrider dns check acme.example`.',
     })
     expect(await check(domain(['x'], false))).toMatchObject({ status: 'warn' })
     expect(await check(domain(null), domain([]))).toMatchObject({ status: 'skip' })

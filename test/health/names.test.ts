@@ -133,11 +133,11 @@ describe('sending addresses', () => {
     expect(await checked([out2, v6], 'v=spf1 a:mail.sender.test ip4:127.0.0.2 ~all')).toMatchObject({
       status: 'fail',
       message: 'the SPF record of bounces.sender.example does not pass the sending address 2001:db8::2',
-      advice: 'Add ip6:2001:db8::2 to it. Run postrider dns check sender.example.',
+      advice: 'Add ip6:2001:db8::2 to it. Run `postrider dns check sender.example`.',
     })
     expect(await checked([out2, v6], 'v=spf1 a:mail.sender.test ~all')).toMatchObject({
       status: 'fail',
-      advice: 'Add ip4:127.0.0.2 ip6:2001:db8::2 to it. Run postrider dns check sender.example.',
+      advice: 'Add ip4:127.0.0.2 ip6:2001:db8::2 to it. Run `postrider dns check sender.example`.',
     })
     expect(await checked([out2], 'v=spf1 a:mail.sender.test ip6:2001:db8::2 ~all')).toMatchObject({ status: 'fail' })
     expect(await checked([], 'v=spf1 a:mail.sender.test ~all')).toMatchObject({ status: 'pass' })

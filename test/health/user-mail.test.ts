@@ -11,10 +11,10 @@ test('says whether mail to users goes, and what to do', async () => {
   expect(await look('no-reply@A.example', { status: 'failed' })).toMatchObject({
     status: 'warn',
     message: 'users.mail_from: a.example is not verified, so links are shown, not sent',
-    advice: 'Run postrider dns check a.example.',
+    advice: 'Run `postrider dns check a.example`.',
   })
   expect(await look('no-reply@a.example', null)).toMatchObject({
     status: 'warn',
-    advice: 'Add it: postrider domain add a.example.',
+    advice: 'Add it with `postrider domain add a.example`.',
   })
 })

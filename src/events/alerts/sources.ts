@@ -55,7 +55,8 @@ async function webhookProblems({ webhooks, organizations }: Pick<Store, 'webhook
     paused.map(async ({ organizationId, webhooks: count, reason }): Promise<Problem> => {
       const organization = await organizations.get(organizationId)
       const name = quotedName(organization?.name ?? null, organizationId)
-      const message = `${count === 1 ? '1 webhook' : `${count} webhooks`} of the organization ${name} paused. ${reason}`
+      const [which, are] = count === 1 ? ['1 webhook', 'is'] : [`${count} webhooks`, 'are']
+      const message = `${which} of the organization ${name} ${are} paused. ${reason}`
       return { kind: 'webhook_paused', subject: organizationId, severity: 'warning', message, advice: null }
     }),
   )

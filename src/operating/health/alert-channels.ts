@@ -19,5 +19,5 @@ export async function checkAlertChannels(
   const found = failing.map(
     ({ channel, failures, lastError }) => `${channel}: ${failures} failures, last: ${lastError}`,
   )
-  return fail(found.join('; '), 'Correct the channel in [[alerts.channels]]. Then run: `postrider alert test`')
+  return fail(found.join('; '), 'Correct the channel in [[alerts.channels]]. Then run `postrider alert test`.')
 }

@@ -33,9 +33,9 @@ export async function checkCanary({
   const name = from.slice(from.lastIndexOf('@') + 1).toLowerCase()
   const domain = await find(name)
   if (domain === null)
-    return fail(`canary: ${name} is not a domain of this server`, `Add it: postrider domain add ${name}.`)
+    return fail(`canary: ${name} is not a domain of this server`, `Add it with \`postrider domain add ${name}\`.`)
   if (!isReady(domain))
-    return fail(`canary: ${name} is not verified, so no mail goes`, `Run postrider dns check ${name}.`)
+    return fail(`canary: ${name} is not verified, so no mail goes`, `Run \`postrider dns check ${name}\`.`)
   const faults = unreadable()
   if (faults.length > 0) return warn(`canary: ${faults.join('; ')}`, 'Correct the files in [[canary.mailboxes]].')
   const probes = (await probe?.()) ?? []

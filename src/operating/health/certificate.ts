@@ -37,7 +37,7 @@ export function checkCertificates(installation: Installation, { now }: CheckDeps
 /** The server renews its own certificates, so only a failure needs attention. */
 function checkAuthority({ names, held, trouble }: AuthorityCertificate, now: number): Verdict {
   const advice =
-    'Point every name to this machine, and open port 80 for its IPv4 and IPv6 addresses. Then run: systemctl reload postrider'
+    'Point every name to this machine, and open port 80 for its IPv4 and IPv6 addresses. Then run `systemctl reload postrider`.'
   if (held === null || held.endsAt <= now) {
     const state = held === null ? 'no certificate issued yet' : `certificate expired ${ago(now - held.endsAt)}`
     return trouble === null
@@ -58,7 +58,7 @@ function checkCertificate(certificateFile: string, hostname: string, now: number
   if ('fault' in read) return fail(`${certificateFile}: ${read.fault}`, 'Check certificate_file in [tls] and [smtp].')
   const { certificate } = read
   const terms = { startsAt: Date.parse(certificate.validFrom), endsAt: Date.parse(certificate.validTo) }
-  const renewal = 'Renew it, then run: systemctl reload postrider'
+  const renewal = 'Renew it, then run `systemctl reload postrider`.'
   if (terms.endsAt <= now) return fail(`${certificateFile} expired ${ago(now - terms.endsAt)}`, renewal)
   if (certificate.checkHost(hostname) === undefined) {
     return warn(`${certificateFile} does not include ${hostname}`, `Use a certificate that includes ${hostname}.`)

@@ -118,7 +118,7 @@ function checkVacuum({ autovacuum, frozenAge }: DatabaseFacts): Verdict {
   const millions = Math.round(frozenAge / 1e6)
   const message = `the oldest row is ${millions} million transactions old`
   if (frozenAge < FROZEN_WARN) return pass(`autovacuum is on; ${message}`)
-  const advice = 'End old transactions and unused replication slots, then run: vacuumdb --freeze --all'
+  const advice = 'End old transactions and unused replication slots, then run `vacuumdb --freeze --all`.'
   return frozenAge < FROZEN_FAIL ? warn(message, advice) : fail(`${message}; PostgreSQL stops at 2,000 million`, advice)
 }
 

@@ -31,7 +31,7 @@ export async function checkRotations(
     const others = more.length > 0 ? ` (and those of ${more.length} more domains)` : ''
     return warn(
       `the DNS provider did not change the DKIM keys of ${one.domain}${others}: ${one.fault}`,
-      `Postrider tries again by itself, at least daily for 30 days. Or run: postrider dns apply ${one.domain}. The old keys sign meanwhile.`,
+      `Postrider tries again by itself, at least daily for 30 days. Or run \`postrider dns apply ${one.domain}\`. The old keys sign meanwhile.`,
     )
   }
   const all = await waiting()

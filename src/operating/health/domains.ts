@@ -27,7 +27,7 @@ export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>
     const rest = lost.length > MOST_NAMED ? `, and ${lost.length - MOST_NAMED} more` : ''
     const message = `DNS has no proof of ownership for ${named.join(', ')}${rest}`
     const verdict = lost.some(({ wasVerified }) => wasVerified) ? fail : warn
-    const advice = `Run postrider dns check ${firstLost.name}. After seven days without proof a domain fails.`
+    const advice = `Run \`postrider dns check ${firstLost.name}\`. After seven days without proof a domain fails.`
     return { ...verdict(message, advice), ...subjectOf(lost) }
   }
   const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
@@ -36,7 +36,7 @@ export async function checkDomains(look: () => Promise<readonly CheckedDomain[]>
     const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} has ${countOf(domain.wrong?.length ?? 0)}`)
     const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more domains` : ''
     const message = `${named.join(', ')}${rest}`
-    const advice = `Run postrider dns check ${firstWrong.name}.`
+    const advice = `Run \`postrider dns check ${firstWrong.name}\`.`
     // A domain that was verified has lost a record while its mail is in progress.
     const verdict = wrong.some(({ wasVerified }) => wasVerified) ? fail : warn
     return { ...verdict(message, advice), ...subjectOf(wrong) }

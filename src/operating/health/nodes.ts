@@ -50,7 +50,10 @@ function checkNodes(all: readonly NodeRecord[], { addressesOfNodes }: Pick<Insta
   }
   const [ended] = names('ended')
   if (ended !== undefined) {
-    return warn(`${ended} has ended`, `Start it again, or take it off the list: postrider node forget ${ended}`)
+    return warn(
+      `${ended} has ended`,
+      `Start it again, or take it off the list with \`postrider node forget ${ended}\`.`,
+    )
   }
   const [draining] = names('draining')
   if (draining !== undefined) return warn(`${draining} drains`, 'Restart it to use it again.')

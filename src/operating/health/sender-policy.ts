@@ -43,7 +43,7 @@ async function spfOf(
     const more = refused.length - named.length
     return fail(
       `the SPF record of ${returnPathHost} does not pass the sending address ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-      `Add ${named.map((address) => `ip${isIP(address)}:${address}`).join(' ')} to it. Run postrider dns check ${name}.`,
+      `Add ${named.map((address) => `ip${isIP(address)}:${address}`).join(' ')} to it. Run \`postrider dns check ${name}\`.`,
     )
   }
   const ofDomain = recordsOf(own).filter(isSpf)

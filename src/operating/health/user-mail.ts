@@ -17,10 +17,13 @@ export async function checkUserMail({
   const name = from.slice(from.lastIndexOf('@') + 1).toLowerCase()
   const domain = await find(name)
   if (domain === null)
-    return warn(`users.mail_from: ${name} is not a domain of this server`, `Add it: postrider domain add ${name}.`)
+    return warn(
+      `users.mail_from: ${name} is not a domain of this server`,
+      `Add it with \`postrider domain add ${name}\`.`,
+    )
   if (isReady(domain)) return pass(`invitations and password links are sent from ${from}`)
   return warn(
     `users.mail_from: ${name} is not verified, so links are shown, not sent`,
-    `Run postrider dns check ${name}.`,
+    `Run \`postrider dns check ${name}\`.`,
   )
 }

@@ -16,7 +16,7 @@ export async function checkUsers(
   if (waiting.length > 0)
     return warn(
       `rights of ${shown(waiting)} wait, because nobody has verified the address`,
-      'Ask who made these accounts. Run postrider user reset EMAIL, and give the link to the person; or remove the user.',
+      'Ask who made these accounts. Run `postrider user reset EMAIL`, and give the link to the person; or remove the user.',
     )
   const { records } = await users.list(null, { limit: MOST_READ, after: null })
   const byDomain = Map.groupBy(records, ({ email }) => email?.slice(email.lastIndexOf('@') + 1) ?? '')
