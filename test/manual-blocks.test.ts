@@ -76,9 +76,6 @@ const EXCEPTIONS: Record<string, Record<string, readonly string[]>> = {
     'dns-once': ['pm.example.net.', 'dig NS'],
     'single-sign-on': ['identity_providers:'],
   },
-  'needs a framework that Debian has no package of': {
-    'quick-starts': ['MAIL_MAILER=smtp', 'use Illuminate'],
-  },
   'is a component that test/client/template-push.test.ts reads from the page': {
     'react-email': ['import { Button'],
   },

@@ -91,6 +91,57 @@ describeWith(['django'], 'Django', () => {
   })
 })
 
+/** What Laravel makes of the variables that its .env may set, and its parts that send mail. The certificate of the try-out is
+ *  its own. */
+const LARAVEL = `<?php
+error_reporting(E_ALL & ~E_DEPRECATED);
+require 'Illuminate/Mail/autoload.php';
+require 'Egulias/EmailValidator/autoload.php';
+$app = new Illuminate\\Container\\Container();
+$env = parse_ini_file('laravel.env', false, INI_SCANNER_RAW);
+$app['config'] = fn() => [
+  'mail.driver' => null,
+  'mail.default' => $env['MAIL_MAILER'],
+  'mail.from' => ['address' => $env['MAIL_FROM_ADDRESS'], 'name' => $env['MAIL_FROM_NAME']],
+  'mail.reply_to' => null, 'mail.to' => null, 'mail.return_path' => null,
+  'mail.mailers.smtp' => [
+    'transport' => 'smtp', 'host' => $env['MAIL_HOST'], 'port' => $env['MAIL_PORT'],
+    'encryption' => $env['MAIL_ENCRYPTION'], 'username' => $env['MAIL_USERNAME'], 'password' => $env['MAIL_PASSWORD'],
+    'stream' => ['ssl' => ['verify_peer' => false, 'verify_peer_name' => false]],
+  ],
+];
+$app['events'] = fn() => null;
+$app['view'] = fn() => new class implements Illuminate\\Contracts\\View\\Factory {
+  public function exists($view) {}
+  public function file($path, $data = [], $mergeData = []) {}
+  public function make($view, $data = [], $mergeData = []) {}
+  public function share($key, $value = null) {}
+  public function composer($views, $callback) {}
+  public function creator($views, $callback) {}
+  public function addNamespace($namespace, $hints) {}
+  public function replaceNamespace($namespace, $hints) {}
+};
+$app['mail.manager'] = fn($app) => new Illuminate\\Mail\\MailManager($app);
+Illuminate\\Support\\Facades\\Facade::setFacadeApplication($app);
+$email = 'laravel@customer.example';
+`
+
+describeWith(['illuminate-mail'], 'Laravel', () => {
+  test('sends by the submission port', async () => {
+    const { SMTP, KEY } = tryOut.variables
+    const [host = '', port = ''] = SMTP.split(':')
+    const env = exampleOf('laravel.env')
+      .replace('MAIL_HOST=mail.example.com', `MAIL_HOST=${host}`)
+      .replace('MAIL_PORT=587', `MAIL_PORT=${port}`)
+      .replace('svc_test_…', KEY)
+    writeFileSync(join(folder, 'laravel.env'), env)
+    writeFileSync(join(folder, 'orders.php'), LARAVEL + exampleOf('orders.php'))
+    const ran = await run(['php', 'orders.php'], { cwd: folder, env: environment() })
+    expect(ran).toEqual({ exitCode: 0, output: '' })
+    await expectSent('laravel@customer.example')
+  })
+})
+
 describeWith(['action_mailer'], 'Rails', () => {
   test('sends by the submission port', async () => {
     const program = [

@@ -13,6 +13,7 @@ const COMMANDS: Record<string, string[]> = {
   'Mail::DKIM': ['/usr/bin/perl', '-MMail::DKIM::Verifier', '-e', '1'],
   django: ['/usr/bin/python3', '-c', 'import django'],
   flask: ['/usr/bin/python3', '-c', 'import flask'],
+  'illuminate-mail': ['php', '-r', "exit(stream_resolve_include_path('Illuminate/Mail/autoload.php') ? 0 : 1);"],
   action_mailer: ['ruby', '-e', 'require "action_mailer"'],
   'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'],
   'php-curl': ['php', '-r', "exit(extension_loaded('curl') ? 0 : 1);"],
