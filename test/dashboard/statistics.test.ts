@@ -128,6 +128,9 @@ describeWithBrowser('statistics in the dashboard', () => {
     expect(await page.getByLabel('From').inputValue()).toBe(day)
     expect(await tile(page, 'Sent')).toContain(`Sent${COUNT}`)
     expect(await overflow(page)).toEqual([])
+    const edge = (element: Element) => Math.round(element.getBoundingClientRect().right)
+    const group = await page.getByRole('group', { name: 'Group by' }).evaluate(edge)
+    expect(group).toBeLessThanOrEqual(await page.getByRole('table', { name: 'Recipients by tag' }).evaluate(edge))
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download CSV' }).click(),

@@ -159,6 +159,8 @@ describeJourneys(({ board, server, journey, heading, press }) => {
       keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
     await page.getByRole('link', { name: /^Receipt/ }).waitFor()
+    const receipt = page.getByRole('listitem').filter({ hasText: 'Receipt' })
+    await receipt.frameLocator('iframe').getByText('Green tea, 250 g').waitFor()
     for (let n = 0; n < 20 && !(await focused()).startsWith('Receipt'); n++) await press('j')
     await press('Enter')
     const mail = page.frameLocator('iframe.mail')

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fillTemplate, parseTemplateTexts } from '../../sending/submission/render.ts'
 import { fontFiles } from './font.ts'
 import { type PackedFile, type PlainFile, packedFile } from './pack.ts'
 import { STARTERS } from './starters/starters.ts'
@@ -16,8 +17,18 @@ export async function bundleDashboard({ isForRelease }: { isForRelease: boolean 
       new TextEncoder().encode(JSON.stringify(starter)),
     ] satisfies PlainFile
   })
-  const files = [...compiled, ...starters, ...(await fontFiles({ isForRelease }))]
+  const files = [...compiled, ...starters, starterPreviews(), ...(await fontFiles({ isForRelease }))]
   return Promise.all(files.map((file) => packedFile(file, isForRelease)))
+}
+
+/** The HTML of every starter with its sample, by alias: what the gallery shows of them. */
+function starterPreviews(): PlainFile {
+  const previews = STARTERS.map(({ alias, sample, ...texts }) => [
+    alias,
+    fillTemplate(parseTemplateTexts(texts), sample).html,
+  ])
+  const json = JSON.stringify(Object.fromEntries(previews))
+  return ['starter-templates/previews.json', new TextEncoder().encode(json)]
 }
 
 /** HTML file and the folder of its assets (`/dashboard/assets/`) → the page and what it loads, by name; a hash of the

@@ -6,6 +6,7 @@ import { href, place } from '../../kit/router.ts'
 import { keptDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { kindOf, kindText, STARTS } from './kinds.ts'
+import { Thumbnail } from './thumbnail.tsx'
 
 /** A new template: first the choice of its content, then the editor. Unsaved changes of a new template open at once.
  *  `?kind=` makes a layout or partial, which have nothing to choose from. */
@@ -19,7 +20,11 @@ export function NewTemplate() {
 
 const BLANK = 'blank'
 
+const FOLDER = '/dashboard/starter-templates'
+
+/** The starters as they look with their samples. */
 function Gallery() {
+  const { data: previews } = useLoad<Record<string, string>>((signal) => get(`${FOLDER}/previews.json`, {}, signal), [])
   return (
     <>
       <Head name="New template" about="Choose what to start from. You can change everything." />
@@ -27,6 +32,7 @@ function Gallery() {
         {[[BLANK, 'Blank template', 'Write your own HTML or plain text.'] as const, ...STARTER_LIST].map(
           ([alias, name, about]) => (
             <li key={alias}>
+              <Thumbnail html={previews?.[alias]} />
               <a href={href('/templates/new', { start: alias })} data-row>
                 <span class="strong">{name}</span>
                 <span class="muted">{about}</span>
@@ -41,7 +47,7 @@ function Gallery() {
 
 /** Loads a starter template into the editor. */
 function Started({ alias }: { alias: string }) {
-  const path = `/dashboard/starter-templates/${alias}.json`
+  const path = `${FOLDER}/${alias}.json`
   const { data, error, reload } = useLoad<Json>((signal) => get(path, {}, signal), [alias])
   if (data !== undefined) return <Editor of={null} start={data} />
   return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="New template" />
