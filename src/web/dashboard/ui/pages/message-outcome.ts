@@ -42,8 +42,11 @@ export function outcomeOf(recipient: Json, { created_at, scheduled_at }: Json, c
  *  code that says little leaves the reply itself. */
 function causeOf({ bounce_code, smtp_response }: Json, cause?: string | null): string {
   const known = cause && cause !== 'unknown' ? CAUSES[cause] : CODES[String(bounce_code).slice(2)]
-  return known ?? smtp_response?.replace(/^\d{3}[ -](?:\d\.\d+\.\d+ )?/, '') ?? 'No reply'
+  return known ?? smtp_response?.replace(REPLY_CODES, '') ?? 'No reply'
 }
+
+/** `550 5.7.1 `, and `554 30 ` of Yahoo, whose second code has two digits. */
+const REPLY_CODES = /^\d{3}[ -](?:\d\.\d+\.\d+ |\d\d )?/
 
 /** Labels of bounce classes (mail/bounce-class.ts). */
 export const CAUSES: Record<string, string> = {
