@@ -7,7 +7,7 @@ const TAGS = {
   Events: 'Everything that happened to your messages. The same events go to webhooks.',
   Statistics: 'Counts, rates and quality alerts.',
   Suppressions: 'Addresses that receive no mail.',
-  Recipients: 'Erasure of what names a recipient.',
+  Recipients: 'Delete the data of a person.',
   Webhooks: 'Endpoints that receive signed events.',
   'Inbound mail': 'Routes for incoming mail, and the received messages.',
   Domains: 'Sending domains and the DNS records to publish for them.',

@@ -20,7 +20,7 @@ export function webhooksOf(schemas: Schemas): Json {
   ])
   const inbound = posted({
     id: 'inbound',
-    summary: 'An email arrived for a route with a `webhook` action',
+    summary: 'Inbound email',
     description: INBOUND_TEXT,
     headers: INBOUND_HEADERS,
     schema: schemas.ofAnswer(inboundReceived),
@@ -33,7 +33,7 @@ const EVENT_TEXT =
   'An event about a message concerns one recipient. Respond with 2xx within 30 s. Postrider retries anything else, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
 const ON_DEMAND_TEXT = 'An event of this type exists only if an active webhook named it when it happened.'
 const INBOUND_TEXT =
-  'A flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. `X-Inbound-Message-Id` and `X-Inbound-Route-Id` are the IDs to use with the API. `webhook-id` is the same in every attempt of a delivery; Standard Webhooks headers are included. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
+  'An email arrived for a route with the action `webhook`. The body is a flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. `X-Inbound-Message-Id` and `X-Inbound-Route-Id` are the IDs to use with the API. `webhook-id` is the same in every attempt of a delivery; Standard Webhooks headers are included. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
 /** In the order in which events/webhooks/sign.ts adds them. */
 const EVENT_HEADERS = [
   'X-Service-Signature',
