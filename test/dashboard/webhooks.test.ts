@@ -35,6 +35,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await shown.getByRole('heading', { name: 'message.clicked' }).waitFor()
     await page.reload() // the open delivery is part of the address
     await shown.getByText('out of order <b>here</b>').waitFor()
+    await page.getByText('0 of 1 delivered, 1 pending', { exact: true }).waitFor()
     await shown.getByText('"test": true').waitFor()
     const { headers } = server().receiver.requests.at(-1)!
     expect([headers['x-api-key'], headers.authorization]).toEqual(['key of the gateway', 'Bearer a:b'])

@@ -26,6 +26,11 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
     { status: status || undefined, type: type || undefined },
     { everyMs: 5_000 },
   )
+  const { data: latest } = useLoad<Paged>(
+    (signal) => get(`/v1/webhooks/${id}/deliveries`, { limit: MOST_COUNTED }, signal),
+    [id],
+    { everyMs: 30_000 },
+  )
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [withSecret, setWithSecret] = useState<Json>()
   const shown = place.value.query.delivery ?? ''
@@ -99,7 +104,7 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         </section>
       )}
       <section class="card">
-        <WebhookFacts of={webhook} />
+        <WebhookFacts of={webhook} latest={latest?.data ?? []} />
       </section>
       <section>
         <div class="row apart section-head">
@@ -155,13 +160,15 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
   )
 }
 
-function WebhookFacts({ of: webhook }: { of: Json }) {
+/** `latest`: the newest deliveries. */
+function WebhookFacts({ of: webhook, latest }: { of: Json; latest: Json[] }) {
   const { id } = webhook
   return (
     <Facts
       of={[
         ['Events', webhook.events.join(', ')],
         ['Headers', webhook.header_names.join(', ')],
+        ['Latest deliveries', outcomesOf(latest, webhook.status === 'paused')],
         ['Last success', webhook.last_success_at && <Time at={webhook.last_success_at} />],
         ['Last failure', webhook.last_failure_at && <Time at={webhook.last_failure_at} />],
         ['Consecutive failures', String(webhook.consecutive_failures)],
@@ -257,6 +264,20 @@ function lastResponse({ attempts, next_attempt_at }: Json): string {
 }
 
 const MOST_COUNTED = 100
+
+/** `97 of 100 delivered, 2 failed, 1 held`; '' without any. */
+function outcomesOf(deliveries: Json[], isPaused: boolean): string {
+  const count = (of: string) => deliveries.filter(({ status }) => status === of).length
+  const [delivered, failed, pending] = [count('delivered'), count('failed'), count('pending')]
+  if (deliveries.length === 0) return ''
+  return [
+    `${delivered} of ${deliveries.length} delivered`,
+    failed > 0 && `${failed} failed`,
+    pending > 0 && `${pending} ${isPaused ? 'held' : 'pending'}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
 
 /** What is lost with a webhook that got events, as sentences with a blank at the end; '' for one that got none. */
 async function usesOf(id: string): Promise<string> {
