@@ -57,33 +57,30 @@ describe('with several addresses', () => {
     await open({ addresses: [address('127.0.0.2'), address('127.0.0.3')] }, (from) =>
       from === '127.0.0.2' ? BLOCKED : null,
     )
-    // Which one is first depends on the organization's ID and the destination: with eight of them, both are.
+    // Which one is first depends on the organization's ID and the destination.
     const ids: string[] = []
-    for (let n = 0; n < 8; n++) {
+    const all: string[][] = []
+    for (let n = 0; n < 64 && !all.some((attempts) => attempts.length === 2); n++) {
       server.zone.set(`d${n}.test`, 'MX', [{ preference: 10, exchange: `mx.d${n}.test` }])
       server.zone.set(`mx.d${n}.test`, 'A', ['127.0.0.1'])
       const { body } = await server.send({ to: `ann@d${n}.test` })
       await server.ended(body.id)
       ids.push(body.id)
+      all.push(await attemptsOf(body.id))
     }
     expect(new Set(arrived.map(([from]) => from))).toEqual(new Set(['127.0.0.3']))
-    const all = await Promise.all(ids.map(attemptsOf))
-    const failedOver = ids.filter((_, n) => all[n]!.length === 2)
-    expect(failedOver.length).toBeGreaterThan(0)
-    for (const each of all) {
-      const direct = ['1 delivered 127.0.0.3']
-      expect(each).toEqual(each.length === 1 ? direct : ['1 deferred 127.0.0.2', '2 delivered 127.0.0.3'])
-    }
-    const [id] = failedOver
-    const { explanation } = await explained(id!)
+    expect(all.at(-1)).toEqual(['1 deferred 127.0.0.2', '2 delivered 127.0.0.3'])
+    for (const each of all.slice(0, -1)) expect(each).toEqual(['1 delivered 127.0.0.3'])
+    const id = ids.at(-1)!
+    const { explanation } = await explained(id)
     expect(explanation[0]).toBe(
       `Attempt 1 from 127.0.0.2 was refused because of this address (rule block-list): ${BLOCKED}. Attempt 2 followed from 127.0.0.3.`,
     )
     const { data: attempts } = await server.read(`/v1/messages/${id}/attempts`)
     expect(attempts[1].transcript).toContain('127.0.0.2 cannot send there (block-list) and rests')
-    expect((await server.eventsOf(id!)).map(({ type }) => type)).toEqual(['message.deferred', 'message.delivered'])
+    expect((await server.eventsOf(id)).map(({ type }) => type)).toEqual(['message.deferred', 'message.delivered'])
 
-    const n = ids.indexOf(id!)
+    const n = ids.length - 1
     const { site, explanation: next } = await server.read(`/v1/explain?to=bob@d${n}.test`)
     const until = new Date(server.clock.now() + 15 * MINUTE).toISOString()
     expect(site.sending_addresses).toContainEqual({
