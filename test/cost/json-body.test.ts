@@ -3,12 +3,13 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseBody } from '../../src/web/api/read.ts'
-import { messageOf } from '../../src/web/compat/resend/email-body.ts'
+import { email, messageOf } from '../../src/web/compat/resend/email-body.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
 
 const LENGTH = 100_000
 const MOST_MS = 5
 const TRIES = 20
+const NUMBERS = Array.from({ length: LENGTH / 2 }, () => 1)
 
 // threat: cost-per-byte
 test.each([
@@ -27,9 +28,18 @@ test.each([
 })
 
 // threat: cost-per-byte
-test(`leaves 100 kB of text in place of the headers of a Resend email in under ${MOST_MS} ms`, async () => {
-  const headers = 'a'.repeat(LENGTH)
+test.each([
+  ['text', 'a'.repeat(LENGTH)],
+  ['numbers', NUMBERS],
+])(`leaves 100 kB of %s in place of the headers of a Resend email in under ${MOST_MS} ms`, async (_, headers) => {
   const read = () => messageOf({ to: 'a@b.example', headers }, 0)
   await expectCostUnder(MOST_MS, read, TRIES)
   expect(read()).toMatchObject({ headers })
+})
+
+// threat: cost-per-byte
+test(`reads an attachment of a Resend email as 100 kB of numbers in under ${MOST_MS} ms`, async () => {
+  const read = () => email.parse({ to: 'a@b.example', attachments: [{ content: NUMBERS }] })
+  await expectCostUnder(MOST_MS, read, TRIES)
+  expect(read().attachments?.[0]?.content).toEqual(new Uint8Array(NUMBERS))
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { iso } from '../../../model/event.ts'
 import { invalid } from '../../../model/refusal.ts'
+import { isRecord } from '../../../os/records.ts'
 import { parseScheduledAt } from './scheduled-at.ts'
 
 /** An email in Resend's format → our message. */
@@ -89,15 +90,15 @@ function bytesOf(content: unknown): Uint8Array | null {
 }
 
 function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: unknown } {
-  if (typeof content !== 'object' || content === null) return false
+  if (!isRecord(content)) return false
   const names = Object.keys(content)
   return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
 }
 
 /** Headers → what our send has fields for, and the other headers. Headers that are no object are left to our send, which
- *  refuses them: a text has as many names as characters. */
+ *  refuses them: a text has as many names as characters, and a list as entries. */
 function headerFields(headers: unknown): { replies?: string; headers?: unknown; unsubscribe?: false } {
-  if (typeof headers !== 'object' || headers === null) return {}
+  if (!isRecord(headers)) return {}
   const named = Object.entries(headers)
   // Replaces the individual links that this server serves and counts.
   const hasOwnUnsubscribe = named.some(([name]) => /^list-unsubscribe(?:-post)?$/i.test(name))
