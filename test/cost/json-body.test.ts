@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseBody } from '../../src/web/api/read.ts'
+import { check } from '../../src/web/api/schema.ts'
 import { email, messageOf } from '../../src/web/compat/resend/email-body.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
 
@@ -42,4 +43,13 @@ test(`reads an attachment of a Resend email as 100 kB of numbers in under ${MOST
   const read = () => email.parse({ to: 'a@b.example', attachments: [{ content: NUMBERS }] })
   await expectCostUnder(MOST_MS, read, TRIES)
   expect(read().attachments?.[0]?.content).toEqual(new Uint8Array(NUMBERS))
+})
+
+// threat: cost-per-byte
+test(`names the first 100 of the unknown fields in 100 kB of JSON in under ${MOST_MS} ms`, async () => {
+  const tag = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 0]))
+  const given = { to: 'a@b.example', tags: Array.from({ length: 12 }, () => tag) }
+  const read = () => check(email, given, 'body').faults
+  await expectCostUnder(MOST_MS, read, TRIES)
+  expect(read()).toBeArrayOfSize(100)
 })

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type FieldFault, invalid, type Refusal } from '../../model/refusal.ts'
 import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
-import { check, unknownName } from './schema.ts'
+import { check, MOST_FAULTS, unknownName } from './schema.ts'
 
 /** Request and the bytes of its body → the body, parsed and validated by the operation's schema; undefined if the
  *  operation has no body. The content type must be `application/json` (or that of `textField`) and the bytes valid
@@ -77,7 +77,6 @@ const MOST_VALUES = 500_000 // a full batch of 500 messages has about 100,000
 const MOST_KEYS = 2_000
 const SHAPE = { levels: DEEPEST, values: MOST_VALUES, keys: MOST_KEYS }
 const TINY_BYTES = 16 * 1024
-const MOST_FAULTS = 100
 
 function parseJson(bytes: Uint8Array): unknown {
   // The parser takes 2 ms at worst for bodies of this size.

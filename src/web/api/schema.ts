@@ -130,7 +130,7 @@ export function parseIsoTime(text: string): number | null {
   return at >= FIRST_TIME && at <= LAST_TIME ? at : null
 }
 
-/** Schema and value → parsed value, or the first fault of every invalid field. Field names have the form
+/** Schema and value → parsed value, or the first fault of each of the first 100 invalid fields. Field names have the form
  *  `attachments[0].content`. Each unknown field is a fault of its own. `root` is the name for faults of the whole
  *  value; if it is `query`, messages say "parameter" instead of "field". Never throws. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
@@ -138,9 +138,16 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Ch
   if (result.success) return { value: result.data, faults: null }
   const named = new Set<string>()
   const isFirst = ({ field }: FieldFault) => !named.has(field) && named.add(field)
-  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, [], { schema, root }))
-  return { value: null, faults: faults.filter(isFirst) }
+  const faults: FieldFault[] = []
+  for (const issue of result.error.issues) {
+    if (faults.length >= MOST_FAULTS) break
+    faults.push(...faultsOf(issue, [], { schema, root }).filter(isFirst))
+  }
+  return { value: null, faults: faults.slice(0, MOST_FAULTS) }
 }
+
+/** Faults that a response lists. */
+export const MOST_FAULTS = 100
 
 /** Result of check: either `value` or `faults` is null. */
 export type Checked<T> = { value: T; faults: null } | { value: null; faults: FieldFault[] }
@@ -196,7 +203,7 @@ function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodT
   const path = [...before, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = fieldsAt(schema, path)
-    return issue.keys.map((key, at) => {
+    return issue.keys.slice(0, MOST_FAULTS).map((key, at) => {
       const field = fieldName([...path, key]) || root
       return { field, message: unknownName(field, root, at < MOST_SUGGESTIONS ? meantBy(key, known) : null) }
     })
