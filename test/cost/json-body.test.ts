@@ -2,7 +2,9 @@
  *  for other parsers. */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
+import { extractBase64 } from '../../src/web/api/extract-base64.ts'
 import { parseBody } from '../../src/web/api/read.ts'
+import { templateVariables } from '../../src/web/api/routes/template-fields.ts'
 import { check } from '../../src/web/api/schema.ts'
 import { email, messageOf } from '../../src/web/compat/resend/email-body.ts'
 import { expectCostUnder } from '../support/cpu-cost.ts'
@@ -46,10 +48,24 @@ test(`reads an attachment of a Resend email as 100 kB of numbers in under ${MOST
 })
 
 // threat: cost-per-byte
+test(`refuses 100 kB of numbers as a template variable in under ${MOST_MS} ms`, async () => {
+  const read = () => check(templateVariables, { a: NUMBERS }, 'variables').faults
+  await expectCostUnder(MOST_MS, read, TRIES)
+  expect(read()).toEqual([expect.objectContaining({ message: 'variables must be at most 65536 bytes of JSON' })])
+})
+
+// threat: cost-per-byte
 test(`names the first 100 of the unknown fields in 100 kB of JSON in under ${MOST_MS} ms`, async () => {
   const tag = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 0]))
   const given = { to: 'a@b.example', tags: Array.from({ length: 12 }, () => tag) }
   const read = () => check(email, given, 'body').faults
   await expectCostUnder(MOST_MS, read, TRIES)
   expect(read()).toBeArrayOfSize(100)
+})
+
+// threat: cost-per-byte
+test(`looks for an attachment in 100 kB of numbers in under ${MOST_MS} ms`, async () => {
+  const content = Buffer.alloc(LENGTH, 'a')
+  const { put } = await extractBase64(Buffer.from(JSON.stringify({ content: content.toString('base64') })), ['content'])
+  await expectCostUnder(MOST_MS, () => put(NUMBERS), TRIES)
 })

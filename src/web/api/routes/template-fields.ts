@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { aliasFault, localeOf } from '../../../model/template.ts'
 import { isId } from '../../../os/ids.ts'
 import { isRecord } from '../../../os/records.ts'
+import { isDeeperThan } from '../json-shape.ts'
 import { LOCALE, TEMPLATE_NAME } from '../patterns.ts'
 
 /** Request fields that refer to templates. */
@@ -44,12 +45,7 @@ function refused(message: string, context: z.RefinementCtx): never {
 }
 
 function variablesFault(value: Record<string, unknown>, maxBytes: number): string | null {
-  if (isDeep(value, MAX_LEVELS)) return `must have at most ${MAX_LEVELS} levels`
+  if (isDeeperThan(value, MAX_LEVELS)) return `must have at most ${MAX_LEVELS} levels`
   const bytes = Buffer.byteLength(JSON.stringify(value))
   return bytes > maxBytes ? `must be at most ${maxBytes} bytes of JSON` : null
-}
-
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeep(inner, levels - 1))
 }
