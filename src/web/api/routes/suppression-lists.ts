@@ -3,6 +3,7 @@ import { iso } from '../../../model/event.ts'
 import { limitRefusal } from '../../../model/limits.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../../model/suppression.ts'
 import type { Random } from '../../../os/random.ts'
+import { isRecord } from '../../../os/records.ts'
 import { requireStream, type SendingConfig } from '../../../sending/submission/streams.ts'
 import { importReadings } from '../../../sending/suppressions/import.ts'
 import { ownHeader, ownLine } from '../../../sending/suppressions/own-list.ts'
@@ -22,11 +23,16 @@ const exportQuery = z.strictObject({
   reason: z.enum(SUPPRESSION_REASONS).optional(),
   stream: streamName.optional().describe('Only suppressions of this stream, without those of every stream.'),
 })
+/** Not z.looseObject, which copies each: 500,000 keys took 0.1 s. */
+const ENTRY = z
+  .unknown()
+  .refine(isRecord, 'must be an object')
+  .meta({ type: 'object', properties: {}, additionalProperties: {} })
 const importBody = z
   .strictObject({
     csv: characters(MOST_CHARACTERS).optional().describe('CSV text with a header row.'),
     suppressions: z
-      .array(z.looseObject({}))
+      .array(ENTRY)
       .max(MOST_ENTRIES)
       .optional()
       .describe('Objects with the CSV’s fields, or as exported from another service.'),
