@@ -27,6 +27,7 @@ test.each(times)('%s is %s', (text, at) => {
 
 const none = ['', 'soon', 'in minutes', 'in -1 min', 'today', 'today at 9am', 'tomorrow at 13pm', 'tomorrow at 24:00']
 none.push('friday at 3pm ET', 'tomorrow at 9am EST', '2026-12-01T10:00:00', '2026-13-01', '10:00', 'in 1 month')
+none.push(`in 1${' '.repeat(100)}min`)
 test.each(none)('%s is not a time', (text) => {
   expect(parseScheduledAt(text, NOW)).toBeNull()
 })

@@ -2,10 +2,13 @@
  *  minutes`, `in an hour`, `tomorrow at 9am`, `today at 17:30`, `monday at 9am`, `next friday at 3:15 pm`,
  *  `tomorrow`. A time of day is UTC and may say so; other time zones, and a time that has passed today, give null. */
 export function parseScheduledAt(text: string, now: number): number | null {
+  if (text.length > LONGEST) return null
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
   return parseSpan(words, now) ?? parseDay(words, now) ?? parseIso(text.trim())
 }
 
+/** The longest form with single blanks has 35 characters. */
+const LONGEST = 100
 const SPAN = /^in (?:(\d{1,5})|an?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
