@@ -124,10 +124,16 @@ export const isMetadata = (metadata: unknown): metadata is Metadata => metadataF
 /** Metadata whose values are strings, numbers and booleans. */
 export function metadataFault(metadata: Record<string, unknown>): string | null {
   if (Object.keys(metadata).length > 50) return 'must have at most 50 keys'
+  // No text of 30 MB is read to its end: JSON has at least a byte for each of its characters.
+  const isLong = (part: unknown) => typeof part === 'string' && part.length > MAX_METADATA
+  if (Object.entries(metadata).flat().some(isLong)) return TOO_LONG
   const json = JSON.stringify(metadata)
   if (!json.isWellFormed()) return MALFORMED
-  return bytesOf(json) > 4096 ? 'must be at most 4096 bytes of JSON' : null
+  return bytesOf(json) > MAX_METADATA ? TOO_LONG : null
 }
+
+const MAX_METADATA = 4096 // bytes
+const TOO_LONG = `must be at most ${MAX_METADATA} bytes of JSON`
 
 /** 1 to 255 printable ASCII characters, space included. */
 export function idempotencyKeyFault(key: string): string | null {
