@@ -170,6 +170,8 @@ test('a domain becomes its lower-case A-label', () => {
   expect(toALabel('Own.Example')).toBe('own.example')
   expect(toALabel('ｅｘａｍｐｌｅ。ｃｏｍ')).toBe('example.com')
   expect(toALabel('faß.example')).toBe('xn--fa-hia.example')
+  expect(toALabel(`${'\u00ad'.repeat(4_000)}own.example`)).toBe('own.example')
+  expect(toALabel(`${'\u00ad'.repeat(5_000)}own.example`)).toBeNull()
   expect(['localhost', '', '*.own.example', 'own.example:25', 'a b.example', 'ü'].map(toALabel)).toEqual(
     Array(6).fill(null),
   )

@@ -44,6 +44,7 @@ export function toALabel(domain: string): string | null {
 /** Any text in place of a domain → its lower-case A-labels; '' if it has none. Over-long names have none, because
  *  computing A-labels takes quadratic time. Never throws. RFC 5890 §2.3.2.1 */
 export function asciiDomain(domain: string): string {
+  if (domain.length > MAX_TEXT) return ''
   const shown = NON_ASCII.test(domain) ? domain.replace(IGNORED, '') : domain
   const isTooLong = shown.length > MAX_DOMAIN || shown.split('.').some((label) => label.length > MAX_LABEL)
   return isTooLong ? '' : domainToASCII(shown)
