@@ -33,8 +33,11 @@ describeWith(TOOLS, 'the way of the manual', () => {
     machine.put(world.certificateFile, 'root/world.pem')
   }, 4 * TEST_LIMIT_MS)
   afterAll(async () => {
-    if (failed !== null) await explain()
-    for (const step of undo.reverse()) await step()
+    try {
+      if (failed !== null) await explain()
+    } finally {
+      for (const step of undo.reverse()) await step()
+    }
   }, TEST_LIMIT_MS)
 
   let failed: string | null = null
@@ -141,8 +144,10 @@ describeWith(TOOLS, 'the way of the manual', () => {
     const body = blockFrom('sending', '{\n  "from"')
     const headers = ['-H', `Authorization: Bearer ${key}`, '-H', 'Content-Type: application/json']
     const sent = JSON.parse(await curl(...headers, '-d', body, 'https://mail.example.com/v1/messages/send'))
-    await until('the event', () =>
-      /evt_\w+ message\.delivered ann@customer\.example/.test(events().replace(/[[\]'"]/g, '')),
+    await until('the mail', () => world.mails().at(-1)!.to.includes('ann@customer.example'))
+    await until(
+      () => `the event; the receiver said: ${events()}`,
+      () => /evt_\w+ message\.delivered ann@customer\.example/.test(events().replace(/[[\]'"]/g, '')),
     )
     expect(world.mails().at(-1)!.raw).toContain('Your order')
     expect(world.posts().some(({ body }) => body.includes(sent.id))).toBe(true)

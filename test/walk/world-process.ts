@@ -26,6 +26,7 @@ const mx = new SMTPServer({
     done()
   },
 })
+mx.on('error', () => {}) // a connection that its client reset
 await new Promise<void>((resolve) => mx.listen(25, '::', resolve))
 
 /** shop.example.com passes its webhook to receive.mjs of the manual; hooks.example.com takes posts of a route. */

@@ -76,11 +76,11 @@ export async function startWorld(): Promise<World> {
     })
     const program = join(import.meta.dir, 'world-process.ts')
     const peers = startIn('peers', [process.execPath, program, certificateFile, keyFile])
-    const told = () => linesOf(peers.log())
-    await until('the mail server and the provider', () => {
-      if (!peers.isRunning()) throw new Error(`they ended: ${peers.log()}`)
-      return told().some(({ ready }) => ready)
-    })
+    const told = () => {
+      if (!peers.isRunning()) throw new Error(`the mail server and the provider ended: ${peers.log()}`)
+      return linesOf(peers.log())
+    }
+    await until('the mail server and the provider', () => told().some(({ ready }) => ready))
     return {
       network,
       dns,
