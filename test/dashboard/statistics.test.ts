@@ -70,6 +70,7 @@ describeWithBrowser('statistics in the dashboard', () => {
     expect(await tile(page, 'Bounced')).toContain(`${percent(totals.bounce_rate)}${totals.bounced}`)
     expect(await tile(page, 'Spam reports')).toContain(`${percent(totals.complaint_rate, 2)}${totals.complained}`)
     expect(await tile(page, 'Opened')).toContain(`${percent(totals.open_rate)}${totals.unique_opened}`)
+    expect(await tile(page, 'Replied')).toBe(`Replied${totals.replied}`)
     const deferred = await board.server.read('/v1/messages?status=deferred&limit=100')
     expect(await tile(page, 'Waiting now')).toContain(`Waiting now${deferred.data.length}`)
     // One of the day waits; all others have an outcome that a tile shows.

@@ -25,8 +25,8 @@ export interface Metric {
   colour: string
 }
 
-/** A tile for each metric: its rate, its count and the change; a press shows it alone in the chart. The first one also has
- *  the suppressed recipients, which are among those sent and have no other outcome. */
+/** A tile for each metric: its rate, its count and the change; a press shows it alone in the chart. The one of sent
+ *  recipients also has the suppressed ones, which are among those sent and have no other outcome. */
 export function Tiles({
   stats: { now, before },
   chosen,
@@ -59,7 +59,7 @@ function Figure({ metric: { name, field, rate }, now, before }: { metric: Metric
     return (
       <TileText name={name} value={number(now[field])}>
         <CountChange now={now[field]} before={before?.[field]} />
-        {now.suppressed > 0 && <span>{number(now.suppressed)} suppressed</span>}
+        {field === 'accepted' && now.suppressed > 0 && <span>{number(now.suppressed)} suppressed</span>}
       </TileText>
     )
   const value = rateOf(now, rate)
