@@ -20,6 +20,7 @@ export interface OwnServer {
   providerZones: readonly string[]
 }
 
+/** Config → this server with its own hostname, not with those of other nodes. */
 export function ownServerOf(config: Config): OwnServer {
   const { hostname, sending, dns } = config
   const sendingAddresses = sending.addresses.map(({ address }) => address)

@@ -103,6 +103,7 @@ function sightOf(statuses: (RecordStatus | null)[]): Sight {
   return statuses.includes(null) ? 'unknown' : 'seen'
 }
 
+/** What a check of a domain compares with DNS, and how it asks. */
 export interface DnsCheckDeps {
   server: OwnServer
   resolver: Resolver

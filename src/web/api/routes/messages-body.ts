@@ -288,7 +288,7 @@ function text(faultOf: (text: string) => string | null, keywords: Record<string,
 
 /** Why the display name of a reply address is invalid, or null: as for a subject. */
 function replyNameFault(name: string): string | null {
-  return !hasAtMost(name, MAX_REPLY_NAME) ? `must have at most ${MAX_REPLY_NAME} characters` : checks.subjectFault(name)
+  return hasAtMost(name, MAX_REPLY_NAME) ? checks.subjectFault(name) : `must have at most ${MAX_REPLY_NAME} characters`
 }
 
 /** An ID, or a name as inbound routes may have it. */
