@@ -3,8 +3,8 @@
  *    bun scripts/run-tests.ts            all of them
  *    bun scripts/run-tests.ts --quick    types, style, layers, and the tests beside the files of src and scripts
  *
- *  Every test counts, and every other stage counts as one. Lists what failed, what was not run because its process
- *  ended, and what was skipped. Writes `N passed, N failed` to dist/test/summary, which scripts/test prints as its last
+ *  Every test counts, and every other stage counts as one. Lists what was skipped, what was not run because its process
+ *  ended, and what failed. Writes `N passed, N failed` to dist/test/summary, which scripts/test prints as its last
  *  line; there, tests that were not run are among the failed. Exit code 0 without failures, else 1. */
 import {
   chmodSync,
@@ -126,13 +126,15 @@ function environment(): Record<string, string> {
   return { ...(Object.fromEntries(given) as Record<string, string>), ...ours }
 }
 
-/** Prints what failed, was not run and was skipped, and the counts. */
-function report({ results, notRun, otherFailures }: TestRun): void {
+/** Prints what was skipped, was not run and failed, and the counts. */
+function report({ results, notRun, crashes, otherFailures }: TestRun): void {
   const failedTests = results.filter(({ outcome }) => outcome === 'failed')
   const failedLines = failedTests.map(({ file, name, why }) => `${file}: ${name}${why ? `\n${why}` : ''}`)
-  list('failed', [...failedStages, ...otherFailures, ...failedLines])
-  list('not run', notRun.map(({ file, name }) => `${file}: ${name}`)) // biome-ignore format: one line each
   list('skipped', skipped(results))
+  list('not run', notRun.map(({ file, name }) => `${file}: ${name}`)) // biome-ignore format: one line each
+  // At the end, because CI keeps the end.
+  list('crashed', crashes)
+  list('failed', [...failedStages, ...otherFailures, ...failedLines])
   const passed = passedStages + count(results, 'passed')
   const failed = failedStages.length + otherFailures.length + failedTests.length
   console.log(`\n${passed} passed, ${failed} failed, ${notRun.length} not run`)

@@ -19,9 +19,13 @@ const MOST_LINES = 20
 
 /** Reads the lines of standard error of `bun test --parallel`. */
 export class ResultReader {
-  readonly results: Result[] = []
-  /** Test file → why the process that ran it ended before its tests did. */
+  results: Result[] = []
+  /** Test file → why the process that ran it ended before its tests did, and what it printed last. */
   readonly crashed = new Map<string, string>()
+  /** Bun has printed its counts, so it has ended by itself. */
+  isFinished = false
+  /** When the process of one file crashes, Bun ends those of all others. */
+  #aborted = new Set<string>()
   /** The file of the next results. */
   file = ''
   /** At the end, Bun prints failed and skipped tests again. */
@@ -29,9 +33,24 @@ export class ResultReader {
   /** What the process of this file printed since its last result. */
   #printed: string[] = []
 
+  /** Before the output of each run. */
+  start(): void {
+    this.#isOver = false
+    this.isFinished = false
+  }
+
+  /** → the files that Bun ended for the crash of another one, to be run again. Forgets their results. */
+  takeAborted(): string[] {
+    const files = [...this.#aborted]
+    this.results = this.results.filter(({ file }) => !this.#aborted.has(file))
+    this.#aborted.clear()
+    return files
+  }
+
   /** → what the line is: a result, the name of the file that the next results belong to, or anything else. */
   read(line: string): Outcome | 'file' | 'crash' | null {
     this.#isOver ||= /^\d+ tests? (?:failed|skipped):$/.test(line)
+    this.isFinished ||= /^Ran \d+ tests? across \d+ files?\./.test(line)
     if (this.#isOver) return null
     const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
     if (file !== undefined) {
@@ -39,9 +58,10 @@ export class ResultReader {
       this.#printed = []
       return 'file'
     }
-    const crash = /^✗ (\S+\.test\.tsx?) \(worker crashed: (.+)\)$/.exec(line)
-    if (crash !== null) {
-      this.crashed.set(crash[1]!, crash[2]!)
+    const [, ended, why] = /^✗ (\S+\.test\.tsx?) \((.+)\)$/.exec(line) ?? []
+    if (ended !== undefined && why !== undefined) {
+      if (why.startsWith('aborted')) this.#aborted.add(ended)
+      else this.crashed.set(ended, [why, ...filled(this.#printed).slice(-MOST_LINES)].join('\n'))
       return 'crash'
     }
     // A name may contain U+2028.
@@ -62,9 +82,10 @@ export class ResultReader {
  *  out. */
 function whyOf(lines: readonly string[]): string {
   const first = lines.findIndex((line) => /^(?:\w*Error|error):/.test(line))
-  const filled = lines.slice(first === -1 ? lines.length : first).filter((line) => line.trim() !== '')
-  return filled.slice(0, MOST_LINES).join('\n')
+  return filled(lines.slice(first === -1 ? lines.length : first)).slice(0, MOST_LINES).join('\n') // biome-ignore format: one step
 }
+
+const filled = (lines: readonly string[]) => lines.filter((line) => line.trim() !== '')
 
 /** A JUnit report of Bun → the names of the tests of each file, in the form of `Result.name`. */
 export function namesOf(junit: string): Map<string, string[]> {

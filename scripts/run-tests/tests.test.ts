@@ -39,6 +39,7 @@ test('counts passed, failed and skipped tests, with the names of their groups', 
       { file: 'a.test.ts', name: 'is skipped', outcome: 'skipped' },
     ],
     notRun: [],
+    crashes: [],
     otherFailures: [],
   })
 })
@@ -79,7 +80,12 @@ test('tests whose preparation fails are not run', async () => {
 
 test('a file that cannot be loaded is a failure', async () => {
   const run = await runFiles({ a: `${PASSES}; throw new Error('no')`, b: PASSES })
-  expect(run).toEqual({ results: [passed('b')], notRun: [], otherFailures: ['a.test.ts: cannot be loaded'] })
+  expect(run).toEqual({
+    results: [passed('b')],
+    notRun: [],
+    crashes: [],
+    otherFailures: ['a.test.ts: cannot be loaded'],
+  })
 })
 
 test('tests that the end of the run prevents are not run, and nothing that they started continues', async () => {
@@ -91,4 +97,22 @@ test('tests that the end of the run prevents are not run, and nothing that they 
   const pid = Number(await Bun.file(started).text())
   await until('the process of the test to end', () => !isRunning(pid))
   rmSync(started)
+})
+
+test('a crash of Bun itself loses the tests of its file only', async () => {
+  const waits = `test('waits', () => Bun.sleep(500)); ${PASSES}`
+  const run = await runFiles({
+    a: `${PASSES}; test('crashes', async () => { await Bun.sleep(200); process.kill(process.pid, 'SIGSEGV'); await Bun.sleep(1000) })`,
+    b: waits,
+    c: waits,
+    d: waits,
+    e: waits,
+    f: waits,
+  })
+  const others = ['b', 'c', 'd', 'e', 'f'].flatMap((file) => [passed(file, 'waits'), passed(file)])
+  const byName = (one: { file: string; name: string }) => `${one.file} ${one.name}`
+  expect(run.results.map(byName).sort()).toEqual([passed('a'), ...others].map(byName).sort())
+  expect(failures(run)).toEqual([])
+  expect(names(run)).toEqual(['a.test.ts: crashes'])
+  expect(run.crashes).toEqual([expect.stringMatching(/^a\.test\.ts: worker crashed: SIGSEGV/)])
 })

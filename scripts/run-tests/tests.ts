@@ -7,6 +7,8 @@ export interface TestRun {
   results: Result[]
   /** What ended without a result, by name. */
   notRun: { file: string; name: string }[]
+  /** Test files whose process ended before their tests did, and why. */
+  crashes: string[]
   /** Failures that belong to no test, such as a file that cannot be loaded. */
   otherFailures: string[]
 }
@@ -51,15 +53,49 @@ const NO_TEST = '\\0'
 const REPORT_EVERY_MS = 30_000
 /** A variable of all processes of a run. */
 const MARK = 'TEST_RUN'
+const LOG = 'tests.log'
 
-/** Runs test files with `bun test`, two at a time for each processor. Each file has a global object of its own, and its
- *  timers, sockets and processes end with it. Prints failures when they occur, and writes everything to `tests.log`. A file
- *  whose process dies or never answers again loses only its own tests; those are reported by name. */
+/** Runs test files. Prints failures when they occur, and writes everything to `tests.log`. A file whose process dies or never
+ *  answers again loses only its own tests; those are reported by name. */
 export async function runTests(options: TestRunOptions): Promise<TestRun> {
-  const { root, out, paths, env, testLimitMs, runLimitMs, print } = options
+  const { root, out, paths, runLimitMs } = options
   const files = paths.flatMap((path) => testFilesOf(root, path))
-  const log = join(out, 'tests.log')
-  writeFileSync(log, '')
+  writeFileSync(join(out, LOG), '')
+  const reader = new ResultReader()
+  const endsAt = performance.now() + runLimitMs
+  let exit: number | string = 0
+  for (let left = files; left.length > 0; left = reader.isFinished ? reader.takeAborted() : []) {
+    exit = (await runOnce(options, left, reader, endsAt)) || exit
+  }
+
+  const otherFailures: string[] = []
+  const byFile = Map.groupBy(reader.results, ({ file }) => file)
+  const isComplete = (file: string) => {
+    const results = byFile.get(file) ?? []
+    return results.length > 0 && !reader.crashed.has(file) && results.every(({ outcome }) => outcome !== 'failed')
+  }
+  const names = await listTests(options, reader.isFinished ? files.filter((file) => !isComplete(file)) : files)
+  const notRun = [...names].flatMap(([file, all]) =>
+    withoutResult(all, byFile.get(file) ?? []).map((name) => ({ file, name })),
+  )
+  for (const file of files) {
+    if (!isComplete(file) && !byFile.has(file) && !names.has(file)) otherFailures.push(`${file}: cannot be loaded`)
+  }
+  const isFailed = notRun.length > 0 || otherFailures.length > 0 || reader.results.some(isFailure)
+  if (exit !== 0 && !isFailed) otherFailures.push(`bun test ended with ${exit}`)
+  const crashes = [...reader.crashed].map(([file, why]) => `${file}: ${why}`)
+  return { results: reader.results, notRun, crashes, otherFailures }
+}
+
+/** Runs `bun test` with two files at a time for each processor, until `endsAt` on the monotonic clock. Each file has a global
+ *  object of its own, and its timers, sockets and processes end with it. → the exit code, or the signal that ended it. */
+async function runOnce(
+  { root, out, env, testLimitMs, print }: TestRunOptions,
+  files: readonly string[],
+  reader: ResultReader,
+  endsAt: number,
+): Promise<number | string> {
+  const log = join(out, LOG)
   const timings = join(out, 'timings.json')
   const lengths = Object.fromEntries(files.map((file) => [file, LONGEST.has(file) ? 2 : 1]))
   writeFileSync(timings, JSON.stringify({ version: 1, files: lengths }))
@@ -70,10 +106,11 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
     cwd: root,
     env: { ...env, [MARK]: out },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: Math.max(1, Math.round(endsAt - performance.now())),
+    killSignal: 'SIGKILL',
   })
-  const reader = new ResultReader()
+  reader.start()
   const watch = watchProgress(child.pid, reader, print, 2 * testLimitMs)
-  const limit = setTimeout(() => child.kill('SIGKILL'), runLimitMs)
   const show = createDisplay(reader, print)
   const ended = child.exited.then(() => endStarted(out))
   const standardOutput = eachLine(child.stdout, (line) => appendFileSync(log, `${line}\n`))
@@ -84,27 +121,9 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
     show(line, kind)
   })
   await standardOutput
-  const code = await child.exited
-  clearTimeout(limit)
   watch.stop()
   await ended
-
-  const otherFailures: string[] = []
-  const byFile = Map.groupBy(reader.results, ({ file }) => file)
-  const isComplete = (file: string) => {
-    const results = byFile.get(file) ?? []
-    return results.length > 0 && !reader.crashed.has(file) && results.every(({ outcome }) => outcome !== 'failed')
-  }
-  const names = await listTests(options, child.signalCode === null ? files.filter((file) => !isComplete(file)) : files)
-  const notRun = [...names].flatMap(([file, all]) =>
-    withoutResult(all, byFile.get(file) ?? []).map((name) => ({ file, name })),
-  )
-  for (const file of files) {
-    if (!isComplete(file) && !byFile.has(file) && !names.has(file)) otherFailures.push(`${file}: cannot be loaded`)
-  }
-  const isFailed = notRun.length > 0 || otherFailures.length > 0 || reader.results.some(isFailure)
-  if (code !== 0 && !isFailed) otherFailures.push(`bun test ended with ${child.signalCode ?? code}`)
-  return { results: reader.results, notRun, otherFailures }
+  return child.signalCode ?? child.exitCode!
 }
 
 const isFailure = ({ outcome }: Result) => outcome === 'failed'
@@ -130,12 +149,12 @@ async function listTests({ root, out, env }: TestRunOptions, files: readonly str
 
 /** Ends the processes that run test files when none of them has had a result for `silenceMs`: a loop that never returns
  *  to the event loop has no time limit in Bun. Bun then continues with other files. */
-function watchProgress(pid: number, { results }: ResultReader, print: TestRunOptions['print'], silenceMs: number) {
+function watchProgress(pid: number, reader: ResultReader, print: TestRunOptions['print'], silenceMs: number) {
   let lastAt = performance.now()
   const startedAt = lastAt
   const timer = setInterval(
     () => {
-      const counts = `${count(results, 'passed')} passed, ${count(results, 'failed')} failed`
+      const counts = `${count(reader.results, 'passed')} passed, ${count(reader.results, 'failed')} failed`
       print(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
       if (performance.now() - lastAt < silenceMs) return
       lastAt = performance.now()
