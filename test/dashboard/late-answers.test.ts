@@ -229,6 +229,26 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByText('Version 2', { exact: true }).waitFor()
   })
 
+  journey('stays with the texts that the user turns to while others are refused', async () => {
+    const page = await board().open('/templates/new?start=blank', { expected: /status of 400/ })
+    await page.getByLabel('Name', { exact: true }).fill('Wrong')
+    await page.getByLabel('Subject').fill('Hello')
+    await press(page, 'Add locale')
+    await page.getByLabel('Language tag').fill('de')
+    await page.keyboard.press('Enter')
+    await page.getByText('For messages with the locale de or one of its regions.').waitFor()
+    await page.getByLabel('Subject').fill('Hallo {% if %}')
+    const creating = await hold(page, '**/v1/templates', 'POST')
+    await press(page, 'Create template')
+    await creating.asked()
+    const locale = page.getByRole('combobox', { name: 'Locale' })
+    await locale.selectOption('')
+    creating.release()
+    await locale.locator('option', { hasText: '(error)' }).waitFor({ state: 'attached' })
+    await settled(page)
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Hello')
+  })
+
   journey('keeps what the user types as soon as the editor of a template appears', async () => {
     const page = await board().open('/templates', { isFresh: true })
     await page.addInitScript(() => {

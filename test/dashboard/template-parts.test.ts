@@ -58,7 +58,7 @@ describeJourneys(({ board, server, journey, heading, press }) => {
     await page.getByLabel('Subject').fill('Enviado')
     await write(page, 'HTML', '<h1>A caminho</h1>{% if %}')
     await press(page, 'Create template')
-    await page.getByRole('tab', { name: 'HTML (error)' }).waitFor()
+    await page.locator('option', { hasText: 'pt-BR, Brazilian Portuguese (error)' }).waitFor({ state: 'attached' })
     await page.getByRole('combobox', { name: 'Locale' }).selectOption('')
     expect(await page.getByLabel('Subject').inputValue()).toBe('Shipped')
     expect(await page.getByRole('tab', { name: 'HTML (error)' }).count()).toBe(0)

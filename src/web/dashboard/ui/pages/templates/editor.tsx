@@ -46,9 +46,10 @@ export function Editor({
   const [notDeleted, setNotDeleted] = useState<Json[] | null>(null)
   const [isSaving, setSaving] = useState(false)
   const [open, setOpen] = useState<'send' | 'locale' | null>(null)
-  const typed = useRef(draft)
-  typed.current = draft
   const locale = chosen in draft.locales ? chosen : ''
+  // What the user has typed and turned to while a request was under way.
+  const now = useRef({ draft, locale, tab })
+  now.current = { draft, locale, tab }
   const texts = draft.locales[locale] ?? draft
   const changes = changesOf(draft, saved)
   const isUnsaved = Object.keys(saved === null ? changesOf(draft, start ?? draftOf(null)) : changes).length > 0
@@ -95,22 +96,23 @@ export function Editor({
     setSaving(true)
     const isStillHere = notePage()
     try {
-      const now =
+      const answer =
         saved === null
           ? await post('/v1/templates', { kind, ...changes })
           : await patch(`/v1/templates/${saved.id}`, changes)
-      toast(saved?.version === now.version ? 'Saved' : `Saved as version ${now.version}`)
+      toast(saved?.version === answer.version ? 'Saved' : `Saved as version ${answer.version}`)
       forgetDraft(key)
       setRestored(false)
       if (saved === null) {
         if (!isStillHere()) return
-        keepDraft(now.id, withSaved(typed.current, now)) // the user may have gone on typing
-        return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
+        keepDraft(answer.id, withSaved(now.current.draft, answer))
+        return go(`/templates/${answer.id}`, {}, { replace: true, isSure: true })
       }
-      setSaved(now)
-      setDraft((typed) => withSaved(typed, now))
+      setSaved(answer)
+      setDraft((typed) => withSaved(typed, answer))
     } catch (thrown) {
       setRefusal(thrown)
+      if (now.current.locale !== locale || now.current.tab !== tab) return
       const wrong = wrongLocalesOf(thrown)
       const shown = wrong.length === 0 || wrong.includes(locale) ? locale : wrong[0]!
       setChosen(shown)
