@@ -3,7 +3,7 @@
 export type Outcome = 'passed' | 'failed' | 'skipped'
 
 export interface Result {
-  /** Path of the test file, as Bun prints it. */
+  /** Path of the test file, relative to the checkout. */
   file: string
   /** Its groups and its name, joined by ` > `; only the first line. */
   name: string
@@ -15,67 +15,37 @@ export interface Result {
 const OUTCOMES: Record<string, Outcome> = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' }
 /** Behind a name, for a test that took a measurable time. */
 const DURATION = / \[[\d.]+m?s\]$/
+/** Bun then prints failed and skipped tests again. */
+const REPEATS = /^\d+ tests? (?:failed|skipped):$/m
 const MOST_LINES = 20
 
-/** Reads the lines of standard error of `bun test --parallel`. */
-export class ResultReader {
-  results: Result[] = []
-  /** Test file → why the process that ran it ended before its tests did, and what it printed last. */
-  readonly crashed = new Map<string, string>()
-  /** Bun has printed its counts, so it has ended by itself. */
-  isFinished = false
-  /** When the process of one file crashes, Bun ends those of all others. */
-  #aborted = new Set<string>()
-  /** The file of the next results. */
-  file = ''
-  /** At the end, Bun prints failed and skipped tests again. */
-  #isOver = false
-  /** What the process of this file printed since its last result. */
-  #printed: string[] = []
-
-  /** Before the output of each run. */
-  start(): void {
-    this.#isOver = false
-    this.isFinished = false
-  }
-
-  /** → the files that Bun ended for the crash of another one, to be run again. Forgets their results. */
-  takeAborted(): string[] {
-    const files = [...this.#aborted]
-    this.results = this.results.filter(({ file }) => !this.#aborted.has(file))
-    this.#aborted.clear()
-    return files
-  }
-
-  /** → what the line is: a result, the name of the file that the next results belong to, or anything else. */
-  read(line: string): Outcome | 'file' | 'crash' | null {
-    this.#isOver ||= /^\d+ tests? (?:failed|skipped):$/.test(line)
-    this.isFinished ||= /^Ran \d+ tests? across \d+ files?\./.test(line)
-    if (this.#isOver) return null
-    const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
-    if (file !== undefined) {
-      this.file = file
-      this.#printed = []
-      return 'file'
-    }
-    const [, ended, why] = /^✗ (\S+\.test\.tsx?) \((.+)\)$/.exec(line) ?? []
-    if (ended !== undefined && why !== undefined) {
-      if (why.startsWith('aborted')) this.#aborted.add(ended)
-      else this.crashed.set(ended, [why, ...filled(this.#printed).slice(-MOST_LINES)].join('\n'))
-      return 'crash'
-    }
+/** What `bun test` of one file printed on standard error → the results of its tests, in their order. */
+export function readResults(file: string, printed: string): Result[] {
+  const results: Result[] = []
+  let before: string[] = []
+  for (const line of printed.split(REPEATS, 1)[0]!.split('\n')) {
     // A name may contain U+2028.
     const [, word, name] = /^\((pass|fail|skip|todo)\) (.*)$/s.exec(line) ?? []
     const outcome = OUTCOMES[word ?? '']
     if (outcome === undefined || name === undefined) {
-      this.#printed.push(line)
-      return null
+      before.push(line)
+      continue
     }
-    const result = { file: this.file, name: name.replace(DURATION, ''), outcome }
-    this.results.push(outcome === 'failed' ? { ...result, why: whyOf(this.#printed) } : result)
-    this.#printed = []
-    return outcome
+    const result = { file, name: name.replace(DURATION, ''), outcome }
+    results.push(outcome === 'failed' ? { ...result, why: whyOf(before) } : result)
+    before = []
   }
+  return results
+}
+
+/** Whether `bun test` came to its end: then it has printed its counts. */
+export function isFinished(printed: string): boolean {
+  return /^Ran \d+ tests? across \d+ files?\./m.test(printed)
+}
+
+/** → its last lines, at most MOST_LINES, without empty ones. */
+export function endOf(printed: string): string {
+  return filled(printed.split('\n')).slice(-MOST_LINES).join('\n')
 }
 
 /** → from the first error on, at most MOST_LINES, without empty ones. Empty if there is no error, as for a test that timed

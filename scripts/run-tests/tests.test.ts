@@ -46,6 +46,7 @@ test('counts passed, failed and skipped tests, with the names of their groups', 
 
 test.each([
   ['is killed', `process.kill(process.pid, 'SIGKILL')`],
+  ['makes Bun crash', `process.kill(process.pid, 'SIGSEGV')`],
   ['exits with code 0', 'process.exit(0)'],
   ['never returns to the event loop', 'for (;;);'],
 ])('a test that %s loses the tests of its file only, which are not run', async (_, fault) => {
@@ -58,6 +59,7 @@ test.each([
     expect.arrayContaining([passed('b'), passed('c')]),
   )
   expect(failures(run)).toEqual([])
+  expect(run.crashes).toEqual([expect.stringMatching(/^a\.test\.ts: ended by /)])
   expect(names(run)).toContain('a.test.ts: has the fault')
   expect(names(run)).toContain('a.test.ts: comes later')
 })
@@ -97,22 +99,4 @@ test('tests that the end of the run prevents are not run, and nothing that they 
   const pid = Number(await Bun.file(started).text())
   await until('the process of the test to end', () => !isRunning(pid))
   rmSync(started)
-})
-
-test('a crash of Bun itself loses the tests of its file only', async () => {
-  const waits = `test('waits', () => Bun.sleep(500)); ${PASSES}`
-  const run = await runFiles({
-    a: `${PASSES}; test('crashes', async () => { await Bun.sleep(200); process.kill(process.pid, 'SIGSEGV'); await Bun.sleep(1000) })`,
-    b: waits,
-    c: waits,
-    d: waits,
-    e: waits,
-    f: waits,
-  })
-  const others = ['b', 'c', 'd', 'e', 'f'].flatMap((file) => [passed(file, 'waits'), passed(file)])
-  const byName = (one: { file: string; name: string }) => `${one.file} ${one.name}`
-  expect(run.results.map(byName).sort()).toEqual([passed('a'), ...others].map(byName).sort())
-  expect(failures(run)).toEqual([])
-  expect(names(run)).toEqual(['a.test.ts: crashes'])
-  expect(run.crashes).toEqual([expect.stringMatching(/^a\.test\.ts: worker crashed: SIGSEGV/)])
 })

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { namesOf, type Outcome, type Result, ResultReader, withoutResult } from './results.ts'
+import { endOf, isFinished, namesOf, type Outcome, type Result, readResults, withoutResult } from './results.ts'
 
 export interface TestRun {
   results: Result[]
@@ -51,79 +51,96 @@ const LONGEST = new Set([
 /** No test has this name. */
 const NO_TEST = '\\0'
 const REPORT_EVERY_MS = 30_000
-/** A variable of all processes of a run. */
-const MARK = 'TEST_RUN'
 const LOG = 'tests.log'
+/** A variable of all processes of a test file. */
+const MARK = 'TEST_FILE_RUN'
 
-/** Runs test files. Prints failures when they occur, and writes everything to `tests.log`. A file whose process dies or never
- *  answers again loses only its own tests; those are reported by name. */
-export async function runTests(options: TestRunOptions): Promise<TestRun> {
-  const { root, out, paths, runLimitMs } = options
-  const files = paths.flatMap((path) => testFilesOf(root, path))
-  writeFileSync(join(out, LOG), '')
-  const reader = new ResultReader()
-  const endsAt = performance.now() + runLimitMs
-  let exit: number | string = 0
-  for (let left = files; left.length > 0; left = reader.isFinished ? reader.takeAborted() : []) {
-    exit = (await runOnce(options, left, reader, endsAt)) || exit
-  }
-
-  const otherFailures: string[] = []
-  const byFile = Map.groupBy(reader.results, ({ file }) => file)
-  const isComplete = (file: string) => {
-    const results = byFile.get(file) ?? []
-    return results.length > 0 && !reader.crashed.has(file) && results.every(({ outcome }) => outcome !== 'failed')
-  }
-  const names = await listTests(options, reader.isFinished ? files.filter((file) => !isComplete(file)) : files)
-  const notRun = [...names].flatMap(([file, all]) =>
-    withoutResult(all, byFile.get(file) ?? []).map((name) => ({ file, name })),
-  )
-  for (const file of files) {
-    if (!isComplete(file) && !byFile.has(file) && !names.has(file)) otherFailures.push(`${file}: cannot be loaded`)
-  }
-  const isFailed = notRun.length > 0 || otherFailures.length > 0 || reader.results.some(isFailure)
-  if (exit !== 0 && !isFailed) otherFailures.push(`bun test ended with ${exit}`)
-  const crashes = [...reader.crashed].map(([file, why]) => `${file}: ${why}`)
-  return { results: reader.results, notRun, crashes, otherFailures }
+/** How the process of one test file ended. */
+interface FileRun {
+  results: Result[]
+  /** It came to its end, with whatever results. */
+  isFinished: boolean
+  /** Exit code, or the signal that ended it. */
+  exit: number | string
+  /** What it printed last, which may be why it ended. */
+  end: string
 }
 
-/** Runs `bun test` with two files at a time for each processor, until `endsAt` on the monotonic clock. Each file has a global
- *  object of its own, and its timers, sockets and processes end with it. → the exit code, or the signal that ended it. */
-async function runOnce(
-  { root, out, env, testLimitMs, print }: TestRunOptions,
-  files: readonly string[],
-  reader: ResultReader,
-  endsAt: number,
-): Promise<number | string> {
-  const log = join(out, LOG)
-  const timings = join(out, 'timings.json')
-  const lengths = Object.fromEntries(files.map((file) => [file, LONGEST.has(file) ? 2 : 1]))
-  writeFileSync(timings, JSON.stringify({ version: 1, files: lengths }))
-  // They wait for more than half of their time: for other processes, and for time that passes.
+/** Runs test files, two at a time for each processor, each in a process of its own (`bun test --parallel` runs many in one,
+ *  and ends all when Bun crashes in one of them). Prints failures when they occur, and writes everything to `tests.log`. A
+ *  file whose process dies or never answers again loses only its own tests; those are reported by name. */
+export async function runTests(options: TestRunOptions): Promise<TestRun> {
+  const { root, out, paths, runLimitMs, print } = options
+  const files = paths.flatMap((path) => testFilesOf(root, path))
+  const waiting = [...LONGEST].filter((file) => files.includes(file))
+  waiting.push(...files.filter((file) => !LONGEST.has(file)))
+  writeFileSync(join(out, LOG), '')
+  const runs = new Map<string, FileRun>()
+  const startedAt = performance.now()
+  const endsAt = startedAt + runLimitMs
+  const resultsOf = () => [...runs.values()].flatMap(({ results }) => results)
+  const worker = async () => {
+    for (let file = waiting.shift(); file !== undefined && performance.now() < endsAt; file = waiting.shift()) {
+      const run = await runFile(options, file, endsAt)
+      runs.set(file, run)
+      for (const { name, outcome, why } of run.results) if (outcome === 'failed') print(`${file}: ${name}\n${why}`)
+      if (!run.isFinished) print(`${file}: ended by ${run.exit}`)
+    }
+  }
+  const progress = setInterval(() => {
+    const results = resultsOf()
+    const counts = `${count(results, 'passed')} passed, ${count(results, 'failed')} failed`
+    print(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  }, REPORT_EVERY_MS)
+  // Files wait for more than half of their time: for other processes, and for time that passes.
   const workers = Math.min(8, 2 * availableParallelism())
-  const args = [`--parallel=${workers}`, `--timeout=${testLimitMs}`, `--timings=${timings}`]
-  const child = Bun.spawn([process.execPath, 'test', ...args, ...files.map((file) => `./${file}`)], {
+  await Promise.all(Array.from({ length: workers }, worker))
+  clearInterval(progress)
+
+  const results = resultsOf()
+  const unclear = files.filter((file) => {
+    const run = runs.get(file)
+    return !run?.isFinished || run.results.length === 0 || run.results.some(isFailure)
+  })
+  const names = await listTests(options, unclear)
+  const notRun = [...names].flatMap(([file, all]) =>
+    withoutResult(all, runs.get(file)?.results ?? []).map((name) => ({ file, name })),
+  )
+  const crashes: string[] = []
+  const otherFailures: string[] = []
+  for (const [file, { results, isFinished, exit, end }] of runs) {
+    if (!isFinished) crashes.push(`${file}: ended by ${exit}\n${end}`)
+    const isFailed = results.some(isFailure) || notRun.some((test) => test.file === file)
+    if (exit !== 0 && !isFailed)
+      otherFailures.push(`${file}: ${names.has(file) ? `ended by ${exit}` : 'cannot be loaded'}`)
+  }
+  return { results, notRun, crashes, otherFailures }
+}
+
+/** Runs a test file until `endsAt` on the monotonic clock. A process that prints nothing for twice the limit of a test is
+ *  ended: a loop that never returns to the event loop has no limit in Bun. */
+async function runFile(options: TestRunOptions, file: string, endsAt: number): Promise<FileRun> {
+  const { root, out, env, testLimitMs } = options
+  const mark = `${out} ${file}`
+  const child = Bun.spawn([process.execPath, 'test', `--timeout=${testLimitMs}`, `./${file}`], {
     cwd: root,
-    env: { ...env, [MARK]: out },
+    env: { ...env, [MARK]: mark },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: Math.max(1, Math.round(endsAt - performance.now())),
     killSignal: 'SIGKILL',
   })
-  reader.start()
-  const watch = watchProgress(child.pid, reader, print, 2 * testLimitMs)
-  const show = createDisplay(reader, print)
-  const ended = child.exited.then(() => endStarted(out))
-  const standardOutput = eachLine(child.stdout, (line) => appendFileSync(log, `${line}\n`))
-  await eachLine(child.stderr, (line) => {
-    appendFileSync(log, `${line}\n`)
-    const kind = reader.read(line)
-    if (kind !== null) watch.progressed()
-    show(line, kind)
-  })
-  await standardOutput
-  watch.stop()
-  await ended
-  return child.signalCode ?? child.exitCode!
+  const silence = setTimeout(() => child.kill('SIGKILL'), 2 * testLimitMs)
+  const ended = child.exited.then(() => endStarted(mark))
+  const [standardOutput, printed] = await Promise.all([
+    textOf(child.stdout, () => silence.refresh()),
+    textOf(child.stderr, () => silence.refresh()),
+    ended,
+  ])
+  clearTimeout(silence)
+  appendFileSync(join(out, LOG), `${standardOutput}${printed}`)
+  const results = readResults(file, printed)
+  const exit = child.signalCode ?? child.exitCode!
+  return { results, isFinished: isFinished(printed), exit, end: endOf(printed) }
 }
 
 const isFailure = ({ outcome }: Result) => outcome === 'failed'
@@ -147,73 +164,30 @@ async function listTests({ root, out, env }: TestRunOptions, files: readonly str
   return existsSync(report) ? namesOf(readFileSync(report, 'utf8')) : new Map()
 }
 
-/** Ends the processes that run test files when none of them has had a result for `silenceMs`: a loop that never returns
- *  to the event loop has no time limit in Bun. Bun then continues with other files. */
-function watchProgress(pid: number, reader: ResultReader, print: TestRunOptions['print'], silenceMs: number) {
-  let lastAt = performance.now()
-  const startedAt = lastAt
-  const timer = setInterval(
-    () => {
-      const counts = `${count(reader.results, 'passed')} passed, ${count(reader.results, 'failed')} failed`
-      print(`${counts} after ${Math.round((performance.now() - startedAt) / 1000)} s`)
-      if (performance.now() - lastAt < silenceMs) return
-      lastAt = performance.now()
-      for (const child of childrenOf(pid)) process.kill(child, 'SIGKILL')
-    },
-    Math.min(REPORT_EVERY_MS, silenceMs),
-  )
-  return {
-    progressed: () => {
-      lastAt = performance.now()
-    },
-    stop: () => clearInterval(timer),
-  }
-}
-
-/** Ends every process that the run has started and that still runs: those of test processes that died. (Bun's
- *  --no-orphans would also end servers that were compiled with Bun and outlive the shell that started them.) */
-function endStarted(out: string): void {
+/** Ends every process that a test file has started and that still runs. (Bun's --no-orphans would also end servers that
+ *  were compiled with Bun and outlive the shell that started them.) */
+function endStarted(mark: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
-      if (environment.split('\0').includes(`${MARK}=${out}`)) process.kill(Number(pid), 'SIGKILL')
+      if (environment.split('\0').includes(`${MARK}=${mark}`)) process.kill(Number(pid), 'SIGKILL')
     } catch {
       // It has ended, or belongs to another user.
     }
   }
 }
 
-/** proc(5), `/proc/pid/task/tid/children`. */
-function childrenOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return children.split(' ').filter(Boolean).map(Number)
-}
-
 export function count(results: readonly Result[], outcome: Outcome): number {
   return results.filter((result) => result.outcome === outcome).length
 }
 
-/** → prints a line unless it is of a test that passed or was skipped. */
-function createDisplay(
-  reader: ResultReader,
-  print: TestRunOptions['print'],
-): (line: string, kind: ReturnType<ResultReader['read']>) => void {
-  let shownFile = ''
-  return (line, kind) => {
-    if (kind === 'passed' || kind === 'skipped' || kind === 'file' || line.trim() === '') return
-    if (reader.file !== shownFile) print(`${reader.file}:`)
-    shownFile = reader.file
-    print(line)
-  }
-}
-
-async function eachLine(stream: ReadableStream<Uint8Array>, use: (line: string) => void): Promise<void> {
+/** Reads to the end. */
+async function textOf(stream: ReadableStream<Uint8Array>, onPart: () => void): Promise<string> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let text = ''
   for await (const part of stream) {
-    const lines = (rest + decoder.decode(part, { stream: true })).split('\n')
-    rest = lines.pop()!
-    for (const line of lines) use(line)
+    text += decoder.decode(part, { stream: true })
+    onPart()
   }
-  if (rest !== '') use(rest)
+  return text
 }

@@ -13,7 +13,7 @@ async function runFile(text: string): Promise<string> {
     file,
     `import { isRunning, startDaemon } from '${import.meta.dir}/daemon.ts'\nconst folder = '${folder}'\n${text}`,
   )
-  const child = Bun.spawn([process.execPath, 'test', '--isolate', '--timeout=500', file], { stderr: 'pipe' })
+  const child = Bun.spawn([process.execPath, 'test', '--timeout=500', file], { stderr: 'pipe' })
   const printed = await new Response(child.stderr).text()
   rmSync(folder, { recursive: true })
   return printed
