@@ -22,10 +22,13 @@ async function runFile(text: string): Promise<string> {
 test('a daemon outlives a test that times out, and ends with its test process', async () => {
   const printed = await runFile(`
     import { expect, test } from 'bun:test'
-    const daemon = startDaemon(['sleep', '1000'], { folder })
-    console.error('pid', daemon.pid)
-    const child = Bun.spawn(['sleep', '1000'])
-    test('hangs', () => new Promise(() => {}))
+    let daemon, child
+    test('hangs', () => {
+      daemon = startDaemon(['sleep', '1000'], { folder })
+      console.error('pid', daemon.pid)
+      child = Bun.spawn(['sleep', '1000'])
+      return new Promise(() => {})
+    })
     test('the child is gone', async () => expect(await child.exited).not.toBe(0))
     test('the daemon runs', () => expect(daemon.isRunning()).toBe(true))
     test('dies', () => process.kill(process.pid, 'SIGKILL'))

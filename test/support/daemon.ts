@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from './patience.ts'
 
-/** A server program that outlives a test which times out: Bun then kills all processes that the test process started.
+/** A server program that outlives a test which times out: Bun then kills all processes that the test started.
  *  It ends with the test process, however that ends. */
 export interface Daemon {
   pid: number
