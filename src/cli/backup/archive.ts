@@ -73,7 +73,7 @@ async function* tarOf({ manifest, signingKey, small, database }: Content, yieldD
 }
 
 /** Size and hash of a file given in chunks. Rejects with the error of the chunks. */
-export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedFile> {
+export async function hashOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<HashedFile> {
   const hash = new Bun.CryptoHasher('sha256')
   let bytes = 0
   for await (const chunk of chunks) {
@@ -112,7 +112,7 @@ export async function openArchive(bytes: Readable, trust: Trust): Promise<Archiv
   for (const listed of manifest.files.slice(0, -1)) {
     await requireNext(listed)
     const found = await wholeOf(tar.body())
-    requireSame(listed, await hashOf(piece(found)))
+    requireSame(listed, await hashOf([found]))
     small.push({ name: listed.name, bytes: found })
   }
 
@@ -164,10 +164,6 @@ async function* decompressed(bytes: Readable): AsyncGenerator<Uint8Array> {
   const fed = pipeline(bytes, decompress).catch(() => {}) // the reader reports the error
   yield* decompress
   await fed
-}
-
-async function* piece(bytes: Uint8Array) {
-  yield bytes
 }
 
 async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -124,10 +124,6 @@ async function manifestOf(of: {
 }): Promise<Manifest> {
   const isSqlite = basename(of.database) === DATABASE
   const { schema, instanceId } = isSqlite ? describeDatabase(of.database) : await describePostgres(of.config)
-  const chunks = ({ bytes }: SmallFile) =>
-    (async function* () {
-      yield bytes
-    })()
   return {
     format: FORMAT,
     program: VERSION,
@@ -136,7 +132,7 @@ async function manifestOf(of: {
     instance_id: instanceId,
     hostname: of.config.hostname,
     files: [
-      ...(await Promise.all(of.small.map(async (file) => ({ name: file.name, ...(await hashOf(chunks(file))) })))),
+      ...(await Promise.all(of.small.map(async (file) => ({ name: file.name, ...(await hashOf([file.bytes])) })))),
       { name: basename(of.database), ...(await hashOf(createReadStream(of.database, { highWaterMark: 1024 * 1024 }))) },
     ],
   }

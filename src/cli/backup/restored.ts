@@ -4,6 +4,7 @@ import { type HeldCounts, heldText } from '../../model/held.ts'
 import { print, printJson } from '../print.ts'
 import type { Archive } from './archive.ts'
 import { DUMP, lastOf, type Manifest } from './manifest.ts'
+import { onWire } from './release.ts'
 import { SIGNING_KEY_FILE } from './signature.ts'
 import type { Checked } from './unpack.ts'
 
@@ -41,11 +42,7 @@ export function printRestored(
       authenticated: isAuthenticated,
       secrets: done.checked?.secrets ?? null,
       composed: done.checked?.composed ?? null,
-      held: held && {
-        deliveries: held.deliveries,
-        webhook_deliveries: held.webhookDeliveries,
-        inbound_deliveries: held.inboundDeliveries,
-      },
+      held: held && onWire(held),
     })
     return
   }

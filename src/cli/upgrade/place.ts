@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { hashOf } from '../backup/archive.ts'
 import { usageFault } from '../failure.ts'
 
 /** The files of an upgrade. All are in the folder of the program, so that renames suffice and only users who may replace the
@@ -47,7 +47,5 @@ export function placeOf(program: string): Place {
 /** SHA-256 (hex) of a file; null if there is none. */
 export async function hashOfFile(file: string): Promise<string | null> {
   if (!existsSync(file)) return null
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(chunk)
-  return hash.digest('hex')
+  return (await hashOf(createReadStream(file, { highWaterMark: 1024 * 1024 }))).sha256
 }
