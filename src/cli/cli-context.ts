@@ -58,19 +58,8 @@ export async function withStore<T>(
 ): Promise<T> {
   const user = localUser()
   becomeOwnerOf(config.dataDir)
-  const { dataDir, database, storage } = config
-  const plans = planNamed(config) // limits apply to the operator's commands too
-  const opening = openStore({
-    dataDir,
-    database,
-    objects: objectPlaceOf(config),
-    now: systemClock.now(),
-    minFreeBytes: storage.minFreeBytes,
-    plans,
-    node: { isCommand: true },
-  })
-  const store = await opening.catch((thrown: unknown) => {
-    throw storeFailure(thrown, dataDir)
+  const store = await openStoreOf(config).catch((thrown: unknown) => {
+    throw storeFailure(thrown, config.dataDir)
   })
   const log = createLog({ clock: systemClock, ...config.log })
   const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user, ...how })
@@ -80,6 +69,20 @@ export async function withStore<T>(
     operator.close()
     await store.close()
   }
+}
+
+/** Opens the store of a config for a command. Throws what opening a store throws. */
+export async function openStoreOf(config: Config): Promise<Store> {
+  const { dataDir, database, storage } = config
+  return openStore({
+    dataDir,
+    database,
+    objects: objectPlaceOf(config),
+    now: systemClock.now(),
+    minFreeBytes: storage.minFreeBytes,
+    plans: planNamed(config), // limits apply to the operator's commands too
+    node: { isCommand: true },
+  })
 }
 
 /** True if the config names a database that commands can open: PostgreSQL, or a file that exists. Throws the system error

@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../os/clock.ts'
-import { createMintId } from '../../os/ids.ts'
-import { systemRandom } from '../../os/random.ts'
 import { sync } from '../../os/sync.ts'
 import { ENCRYPTION_KEY_FILE } from '../../storage/encryption-key.ts'
 import { inspectDatabase } from '../../storage/sqlite/inspect.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
 import type { Store } from '../../storage/store.ts'
 import { CommandFailure } from '../failure.ts'
-import { localUser } from '../local-user.ts'
+import { recordAsOperator } from '../operator-entry.ts'
 import { type Archive, openArchive, toBackupFailure } from './archive.ts'
 import { bucketPlaceOf, openBucket } from './bucket.ts'
 import { CONFIG_FILE, DATABASE, lastOf } from './manifest.ts'
@@ -96,19 +93,7 @@ function put(folder: string, name: string, bytes: Buffer): void {
 }
 
 /** Adds a restore to the audit log, with the time of the backup and whether Postrider has checked who made it. */
-export async function recordRestore(store: Store, { manifest, isAuthenticated }: Archive): Promise<void> {
-  const now = systemClock.now()
-  await store.auditLog.put({
-    id: createMintId(systemClock, systemRandom)('aud'),
-    organizationId: null,
-    at: now,
-    actor: { type: 'operator', id: 'operator', name: localUser() },
-    action: 'restore',
-    resourceId: manifest.made_at,
-    createdId: null,
-    fields: isAuthenticated ? [] : ['unauthenticated'],
-    ipAddress: null,
-    outcome: 'done',
-    requestId: `restore-${randomUUID()}`,
-  })
+export function recordRestore(store: Store, { manifest, isAuthenticated }: Archive): Promise<void> {
+  const fields = isAuthenticated ? [] : ['unauthenticated']
+  return recordAsOperator(store, { action: 'restore', resourceId: manifest.made_at, fields })
 }

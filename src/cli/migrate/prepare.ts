@@ -10,7 +10,7 @@ import { recordDelivered } from '../../sending/outbound/journal/record-delivered
 import { endLeasesOfEndedWorkers } from '../../storage/ended-workers.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
 import type { Store } from '../../storage/store.ts'
-import { localUser } from '../local-user.ts'
+import { recordAsOperator } from '../operator-entry.ts'
 
 /** Before the rest of a stopped server's data moves to PostgreSQL: upgrades the schema and settles its store. Throws what
  *  opening the store throws. */
@@ -35,17 +35,5 @@ export async function settleToMove({ dataDir, log: logging }: Config, store: Sto
   })
   await endLeasesOfEndedWorkers(store, randomUUID(), now)
   while (await store.webhookDeliveries.fanOutSome());
-  await store.auditLog.put({
-    id: mintId('aud'),
-    organizationId: null,
-    at: now,
-    actor: { type: 'operator', id: 'operator', name: localUser() },
-    action: 'migrate',
-    resourceId: null,
-    createdId: null,
-    fields: [],
-    ipAddress: null,
-    outcome: 'done',
-    requestId: `migrate-${randomUUID()}`,
-  })
+  await recordAsOperator(store, { action: 'migrate' })
 }

@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, objectPlaceOf, planNamed } from '../../config/load.ts'
-import { systemClock } from '../../os/clock.ts'
-import { createMintId } from '../../os/ids.ts'
-import { systemRandom } from '../../os/random.ts'
+import type { Config } from '../../config/load.ts'
 import { NEWEST_SCHEMA } from '../../storage/migrations.ts'
-import { openStore } from '../../storage/open.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
 import { DATABASE_FILE } from '../../storage/sqlite/open.ts'
 import { schemaOf } from '../../storage/sqlite/undo-upgrade.ts'
 import { describePostgres } from '../backup/postgres.ts'
-import { hasDatabase } from '../cli-context.ts'
+import { hasDatabase, openStoreOf } from '../cli-context.ts'
 import { localUser } from '../local-user.ts'
+import { recordAsOperator } from '../operator-entry.ts'
 import { asOwnerOf } from '../owner-rights.ts'
 
 /** The store of an upgrade. Root works with the rights of the data directory's owner. */
@@ -40,38 +37,13 @@ export async function isServedNow({ dataDir }: Config): Promise<boolean> {
   })
 }
 
-/** Adds an entry to the audit log, while this program can still open the store. */
-export async function recordInAuditLog(
-  config: Config,
-  { action, version }: { action: string; version: string },
-): Promise<void> {
-  const { dataDir, database, storage } = config
+/** Adds the upgrade to a version to the audit log, while this program can still open the store. */
+export async function recordUpgrade(config: Config, version: string): Promise<void> {
   const user = localUser()
-  await asOwnerOf(dataDir, async () => {
-    const store = await openStore({
-      dataDir,
-      database,
-      objects: objectPlaceOf(config),
-      now: systemClock.now(),
-      minFreeBytes: storage.minFreeBytes,
-      plans: planNamed(config),
-      node: { isCommand: true },
-    })
+  await asOwnerOf(config.dataDir, async () => {
+    const store = await openStoreOf(config)
     try {
-      const id = createMintId(systemClock, systemRandom)('aud')
-      await store.auditLog.put({
-        id,
-        organizationId: null,
-        at: systemClock.now(),
-        actor: { type: 'operator', id: 'operator', name: user },
-        action,
-        resourceId: version,
-        createdId: null,
-        fields: [],
-        ipAddress: null,
-        outcome: 'done',
-        requestId: `upgrade-${id}`,
-      })
+      await recordAsOperator(store, { action: 'upgrade', resourceId: version, user })
     } finally {
       await store.close()
     }

@@ -20,7 +20,7 @@ import { printCurrent, printEnd, printPlan } from './report.ts'
 import { findService } from './service.ts'
 import { stage } from './stage.ts'
 import { type Ended, takeSteps } from './steps.ts'
-import { isServedNow, recordInAuditLog, storeSchema } from './store.ts'
+import { isServedNow, recordUpgrade, storeSchema } from './store.ts'
 
 export interface Options {
   config: string
@@ -107,8 +107,7 @@ async function upgradeTo(context: Context): Promise<ExitCode> {
   const configFile = options.config && resolve(options.config) // '' = none
   const backup = schema === null ? null : await backUp({ place, configFile, config }, options.backupTo)
   if (backup !== null) say(`backed up to ${backup}`)
-  if (schema !== null && schema <= NEWEST_SCHEMA)
-    await recordInAuditLog(config, { action: 'upgrade', version: release.version })
+  if (schema !== null && schema <= NEWEST_SCHEMA) await recordUpgrade(config, release.version)
   const journal: Journal = {
     format: 1,
     state: 'swap',
