@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
+import { errorCode } from '../os/thrown.ts'
 import { requireStream } from '../sending/submission/streams.ts'
 import { type Imported, importReadings } from '../sending/suppressions/import.ts'
 import { kindByName, type ListKind, type ProviderName } from '../sending/suppressions/providers.ts'
@@ -85,8 +86,7 @@ type Pieces = AsyncIterable<Uint8Array>
 async function openFile(file: string): Promise<Pieces> {
   if (file === '-') return process.stdin
   const handle = await open(file).catch((error: unknown) => {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw isMissing ? new CommandFailure(`${file}: file not found`) : error
+    throw errorCode(error) === 'ENOENT' ? new CommandFailure(`${file}: file not found`) : error
   })
   if ((await handle.stat()).isFile()) return handle.createReadStream({ highWaterMark: PIECE_BYTES })
   await handle.close()

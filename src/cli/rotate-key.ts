@@ -1,18 +1,16 @@
 import type { Config } from '../config/load.ts'
 import { databaseAddress } from '../storage/postgres/address.ts'
 import { reEncryptDatabase } from '../storage/postgres/re-encrypt.ts'
-import { lockDataDir } from '../storage/sqlite/lock.ts'
 import { reEncrypt } from '../storage/sqlite/re-encrypt.ts'
 import { withCliContext } from './cli-context.ts'
-import { CommandFailure, EXIT } from './failure.ts'
 import { print, printJson } from './print.ts'
+import { requireUnserved } from './serving.ts'
 
 /** Re-encrypts all secrets of the data directory with a new key and prints their number. Throws CommandFailure (exit
  *  code 3) if a server runs: it would continue with the old key. */
 export async function rotateEncryptionKey(options: { config: string; json?: true }): Promise<void> {
   await withCliContext(options.config, async ({ config, operator }) => {
-    const lock = lockDataDir(config.dataDir)
-    if (lock === null) throw new CommandFailure(`a server is running on ${config.dataDir}. Stop it first.`, EXIT.inUse)
+    const lock = requireUnserved(config.dataDir)
     try {
       const about = { organizationId: null, body: {} }
       const secrets = await operator.manage('seal_rotate', about, async () => reEncryptAll(config))

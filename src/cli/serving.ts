@@ -1,7 +1,9 @@
 import { accessSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, parseListen, publicUrlAt } from '../config/load.ts'
+import { errorCode } from '../os/thrown.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
+import { CommandFailure, EXIT } from './failure.ts'
 
 /** Contents of serving.json. A running server writes the file to its data directory for other commands. A killed server
  *  leaves it there, so check isServed too. */
@@ -43,7 +45,7 @@ export function hasEnded(dataDir: string): boolean {
   try {
     accessSync(fileOf(dataDir))
   } catch (error) {
-    return isCoded(error, 'ENOENT')
+    return errorCode(error) === 'ENOENT'
   }
   const serving = readServing(dataDir)
   if (serving === null) return false
@@ -51,11 +53,9 @@ export function hasEnded(dataDir: string): boolean {
     process.kill(serving.pid, 0)
     return false
   } catch (error) {
-    return isCoded(error, 'ESRCH')
+    return errorCode(error) === 'ESRCH'
   }
 }
-
-const isCoded = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
 /** The config with the actual ports of the running server in place of port 0. Unchanged without a server. */
 export function asServed(config: Config): Config {
@@ -65,6 +65,14 @@ export function asServed(config: Config): Config {
   const listenTls = at('https') ?? config.http.listenTls
   const publicUrl = publicUrlAt(config, { listen, listenTls })
   return { ...config, http: { ...config.http, listen, listenTls, publicUrl } }
+}
+
+/** Locks a data directory, so that no server starts on it until the lock is released. Throws CommandFailure (exit code 3)
+ *  if one runs. */
+export function requireUnserved(dataDir: string): { release: () => void } {
+  const lock = lockDataDir(dataDir)
+  if (lock === null) throw new CommandFailure(`a server is running on ${dataDir}. Stop it first.`, EXIT.inUse)
+  return lock
 }
 
 /** Whether a server runs on this data directory, by its lock (storage/sqlite/lock.ts). */

@@ -4,13 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { type Config, readConfig } from '../../config/load.ts'
 import type { HeldCounts } from '../../model/held.ts'
 import { systemClock } from '../../os/clock.ts'
-import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
+import { LOCK_FILE } from '../../storage/sqlite/lock.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
 import { requireConfig } from '../cli-context.ts'
-import { CommandFailure, configFailure, EXIT, usageFault } from '../failure.ts'
+import { CommandFailure, configFailure, usageFault } from '../failure.ts'
 import { makeFolder, writeNew } from '../init-files.ts'
 import { asOwnerOf, type Owner, ownerOf, requireSafePath } from '../owner-rights.ts'
 import { type Prompt, terminalPrompt } from '../prompt.ts'
+import { requireUnserved } from '../serving.ts'
 import type { Archive } from './archive.ts'
 import { CONFIG_FILE, DATABASE, DUMP, lastOf, REFERENCE } from './manifest.ts'
 import { requireDatabaseFor, restoreDump } from './postgres.ts'
@@ -79,7 +80,8 @@ async function putInPlace(
   const isRootOwned = stagingParent !== dataDir && process.geteuid?.() === 0 && ownerOf(stagingParent).uid === 0
   const outside = <T>(work: () => Promise<T>) => (isRootOwned ? work() : asOwner(work))
 
-  const release = await asOwner(async () => requireUnserved(dataDir))
+  // Does not create the lock file: one that belongs to root would prevent the server from starting.
+  const lock = await asOwner(async () => (existsSync(join(dataDir, LOCK_FILE)) ? requireUnserved(dataDir) : null))
   try {
     return await outside(async () => {
       const staging = openStagingDir(stagingParent, 'restore')
@@ -96,7 +98,7 @@ async function putInPlace(
       }
     })
   } finally {
-    await asOwner(async () => release())
+    await asOwner(async () => lock?.release())
   }
 }
 
@@ -189,16 +191,6 @@ function requireFree(place: RestoredPlace, { replace }: Options): Place {
     )
   }
   return { ...place, stagingParent: stagingParentFor(dataDir) }
-}
-
-/** Locks the data directory, so that no server uses it or starts on it until the caller calls the returned function.
- *  Throws CommandFailure (exit code 3) if a server runs. */
-function requireUnserved(dataDir: string): () => void {
-  // Does not create the lock file: one that belongs to root would prevent the server from starting.
-  if (!existsSync(join(dataDir, LOCK_FILE))) return () => {}
-  const lock = lockDataDir(dataDir)
-  if (lock === null) throw new CommandFailure(`a server is running on ${dataDir}. Stop it first.`, EXIT.inUse)
-  return lock.release
 }
 
 /** Puts the queued mail of the backup on hold, discards it with `discardQueued`, and returns the counts on hold. With

@@ -9,12 +9,12 @@ import { moveToPostgres } from '../../storage/moving/to-postgres.ts'
 import { type DatabaseAddress, databaseAddress } from '../../storage/postgres/address.ts'
 import { NoAnswer, Refused } from '../../storage/postgres/connection.ts'
 import { copyDatabase } from '../../storage/sqlite/copy.ts'
-import { lockDataDir } from '../../storage/sqlite/lock.ts'
 import { DATABASE_FILE } from '../../storage/sqlite/open.ts'
 import { openStagingDir, requireFreeSpace } from '../backup/staging-dir.ts'
 import { createWritePacing } from '../backup/write-pacing.ts'
 import { becomeOwnerOf, requireConfig } from '../cli-context.ts'
-import { CommandFailure, EXIT, usageFault } from '../failure.ts'
+import { CommandFailure, usageFault } from '../failure.ts'
+import { requireUnserved } from '../serving.ts'
 import { migrateBack } from './back.ts'
 import { prepareToMove } from './prepare.ts'
 import { printMoved } from './report.ts'
@@ -85,8 +85,7 @@ async function begin({ dataDir }: Config, { file, ...move }: Move): Promise<Copi
 
 async function finish(config: Config, { file, ...move }: Move): Promise<CopiedTable[]> {
   const { dataDir } = config
-  const lock = lockDataDir(dataDir)
-  if (lock === null) throw new CommandFailure(`a server is running on ${dataDir}. Stop it first.`, EXIT.inUse)
+  const lock = requireUnserved(dataDir)
   try {
     await prepareToMove(config)
     return await moved(file, move, {
