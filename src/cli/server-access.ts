@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isNear } from '../net/near-url.ts'
-import { toFailure, usageFault } from './failure.ts'
+import { usageFault } from './failure.ts'
+import { readText } from './given-files.ts'
 
 /** Access to a server over HTTP, for commands that also work on the local database. */
 
@@ -46,11 +46,7 @@ function environmentUrl(): URL | undefined {
 
 /** The key in a file, without white space around it. Throws CommandFailure (exit code 2). */
 export function keyIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw usageFault(`key-file: ${toFailure(error)?.message ?? String(error)}`)
-  }
+  return readText('key-file', file).trim()
 }
 
 const serverOption = (about: string) => new Option('--url <url>', about).env('POSTRIDER_URL').argParser(serverUrl)
