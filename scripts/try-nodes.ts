@@ -18,7 +18,7 @@ import { createMailbox, showNodes } from './try-nodes/show.ts'
 const { values } = parseArgs({ options: { nodes: { type: 'string', default: '2' }, once: { type: 'boolean' } } })
 const count = Number(values.nodes)
 const startedAt = performance.now()
-const colors = colorsFor(process.env, process.stdout.isTTY)
+const colors = colorsFor()
 const ended = untilSignal()
 let isShown = false
 let isGood = true

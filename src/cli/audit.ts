@@ -1,7 +1,7 @@
 import { auditRecord } from '../web/api/routes/audit-log.ts'
 import { type OperationContext, withOperations } from './operation-context.ts'
 import { organization, requireOrganization } from './places.ts'
-import { print, printJson, sanitize, table } from './print.ts'
+import { print, printJson, table } from './print.ts'
 import type { Lists, Results } from './results.ts'
 import type { Server } from './server-access.ts'
 
@@ -51,6 +51,5 @@ const LARGEST_PAGE = 100
 
 function row({ created_at, actor, ip_address, action, resource_id, fields, outcome }: Entry): string[] {
   const who = actor.type === 'operator' ? `operator ${actor.name}` : `${actor.name} (${actor.id})`
-  const cells = [created_at, who, ip_address ?? '-', action, resource_id ?? '-', fields.join(',') || '-', outcome]
-  return cells.map(sanitize)
+  return [created_at, who, ip_address ?? '-', action, resource_id ?? '-', fields.join(',') || '-', outcome]
 }

@@ -59,7 +59,7 @@ export function stepsTable(steps: readonly Step[]): string {
   const rows = steps.map(({ action, record, removed, note }) => {
     const value = record.priority === null ? record.value : `${record.priority} ${record.value}`
     const instead = removed.length === 0 ? '' : ` (now: ${removed.join(' | ')})`
-    return [action, record.type, record.name, note, sanitize(`${value}${instead}`)].map(sanitize)
+    return [action, record.type, record.name, note, `${value}${instead}`]
   })
   return table(['action', 'type', 'name', 'why', 'value'], rows)
 }

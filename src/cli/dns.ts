@@ -61,7 +61,7 @@ export async function checkDns(name: string, options: Options & { wait?: true; t
       const ok = [...records, ...hosts].every(isRight)
       const all = [...hinted, ...hosts.map((host) => ({ ...host, hint: null }))]
       if (options.json) printJson({ domain: domain.name, ok, records: hinted, hosts })
-      else print(compared(all, colorsFor(process.env, process.stdout.isTTY)))
+      else print(compared(all, colorsFor()))
       const isSilent = [...records, ...hosts].some(({ required, status }) => required && status === 'pending')
       if (isSilent) printError('DNS did not answer for some records. Check that the name servers are reachable.')
       return ok ? EXIT.done : EXIT.failed

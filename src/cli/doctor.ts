@@ -44,7 +44,7 @@ export async function doctor(options: Options): Promise<ExitCode> {
     ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
   ]
   if (options.json) printJson({ ok: hasNoFailure(found), checks: found.map(checkRecord) })
-  else print(`Checking ${config.hostname}\n${findings(found, colorsFor(process.env, process.stdout.isTTY))}`)
+  else print(`Checking ${config.hostname}\n${findings(found, colorsFor())}`)
   return hasNoFailure(found) ? EXIT.done : EXIT.failed
 }
 

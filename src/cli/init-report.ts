@@ -112,7 +112,7 @@ function nextSteps(
 ): string {
   const file = given === '' ? "''" : resolve(given)
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
-  const colors = colorsFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor()
   const hint = hintOf(config)
   const isImplied = file === DEFAULT_CONFIG_FILE || given === process.env.POSTRIDER_CONFIG
   const named = isImplied ? '' : ` --config ${file}`

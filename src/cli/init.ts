@@ -64,7 +64,7 @@ export async function init(given: Options): Promise<ExitCode> {
     if (!options.json && only === undefined) print('Checking this machine')
     const found = await lookAtMachine(draft.config, [domain], held)
     const shown = only === undefined ? found.checks : found.checks.filter(({ name }) => name === only)
-    if (!options.json) print(`${findings(shown, colorsFor(process.env, process.stdout.isTTY))}\n`)
+    if (!options.json) print(`${findings(shown, colorsFor())}\n`)
     return found
   }
   let draft = first

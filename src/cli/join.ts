@@ -45,7 +45,7 @@ export async function join(options: Options): Promise<void> {
   }
   if (!options.json && !options.skipChecks) print('Checking this machine')
   const checks = options.skipChecks ? null : (await lookAtMachine(config, [])).checks
-  if (!options.json && checks !== null) print(`${findings(checks, colorsFor(process.env, process.stdout.isTTY))}\n`)
+  if (!options.json && checks !== null) print(`${findings(checks, colorsFor())}\n`)
   const plan = { config, files }
   if (options.dryRun) return printPlan(plan, checks, options)
   const { others, differing } = await write(plan)
@@ -118,7 +118,7 @@ function printPlan({ files }: Draft, checks: readonly CheckResult[] | null, { js
 }
 
 function nextSteps({ config, files }: Draft, { others, differing }: Joined, options: Options): string {
-  const { good, bold } = colorsFor(process.env, process.stdout.isTTY)
+  const { good, bold } = colorsFor()
   const file = options.config === '' ? "''" : resolve(options.config)
   const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
   const secrets = files.filter(({ mode }) => mode === SECRET_MODE).map(({ path }) => resolve(path))

@@ -22,7 +22,7 @@ export async function showMessage(id: string, options: Options): Promise<void> {
     const { data: attempts, reports } = await operator.run('messages_attempts', request)
     if (options.json) return printJson({ ...message, attempts, reports })
     const { recipients } = message
-    const colors = colorsFor(process.env, process.stdout.isTTY)
+    const colors = colorsFor()
     print(`${id} is ${message.status}   ${sanitize(message.subject)}`)
     print(`${colors.dim(message.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} from ${sanitize(message.from)}`)
     // There is no time for a final status without an attempt: show the last known time.

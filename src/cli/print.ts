@@ -45,8 +45,8 @@ export interface Colors {
   accent(text: string): string
 }
 
-/** Colours for a terminal. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
-export function colorsFor(env: Record<string, string | undefined>, isTerminal: boolean): Colors {
+/** Colours for a terminal, by default standard output. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
+export function colorsFor(env = process.env, isTerminal = process.stdout.isTTY): Colors {
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colors = (code: number) => (text: string) =>
     isPlain ? text : `\x1b[${code}m${text}\x1b[${code === 1 || code === 2 ? 22 : 39}m`

@@ -27,10 +27,7 @@ export async function testRelay(
     const greeting = await deps.greetRelay(name)
     const verdict = await checkRelay(relay, { greetRelay: async () => greeting })
     if (json) printJson({ ok: verdict.status === 'pass', ...verdict, transcript: greeting.words })
-    else
-      print(
-        `${greeting.words}\n${findings([{ name: 'relay', ...verdict }], colorsFor(process.env, process.stdout.isTTY))}`,
-      )
+    else print(`${greeting.words}\n${findings([{ name: 'relay', ...verdict }], colorsFor())}`)
     return verdict.status === 'pass' ? EXIT.done : EXIT.failed
   } finally {
     close()

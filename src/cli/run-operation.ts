@@ -58,7 +58,7 @@ async function printAnswer(operation: OperationName, row: AnswerRow<OperationNam
   const answer = await context.operator.run(operation, requestAt(await row.place(given, context)))
   const code = row.exitCode?.(answer) ?? EXIT.done
   if (given.options.json) printJson(answer)
-  else print(row.text(answer, given, colorsFor(process.env, process.stdout.isTTY)))
+  else print(row.text(answer, given, colorsFor()))
   const remark = row.remark?.(answer, given) ?? null
   if (remark !== null) printError(remark)
   return code

@@ -98,7 +98,7 @@ async function printSteps(
 ): Promise<ExitCode> {
   process.once('SIGINT', () => process.exit(EXIT.interrupted)) // stops the output, not the delivery
   const { id } = accepted
-  const colors = colorsFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor()
   if (json) printJson(accepted)
   else print(`${colors.dim(accepted.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
   const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(formatStep(step, colors)))

@@ -40,7 +40,7 @@ export async function listen(options: Options): Promise<number> {
   void ended.then(() => stop.abort())
   const { signal } = stop
   const { clock, random } = { clock: systemClock.steady, random: systemRandom }
-  const colors = colorsFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor()
   const forwarding =
     forwardTo === null
       ? null

@@ -8,7 +8,7 @@ import { packedManual } from './packed.ts'
 /** Prints a page of the manual, or the list of topics if `topic` is undefined. Throws CommandFailure (exit code 2) for
  *  an unknown topic; its message suggests the most similar one. */
 export async function printTopic(topic: string | undefined): Promise<void> {
-  const { bold } = colorsFor(process.env, process.stdout.isTTY === true)
+  const { bold } = colorsFor()
   const { topics, textOf } = await manualTexts(await packedManual())
   if (topic === undefined) {
     const width = Math.max(...TOPICS.map(({ length }) => length))

@@ -20,7 +20,7 @@ interface Options {
 export async function tryOut(options: Options): Promise<number> {
   const startedAt = systemClock.now()
   const ended = untilSignal()
-  const colors = colorsFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor()
   const log = createLog({ clock: systemClock, level: 'error', format: 'text' })
   if (options.once)
     return runOnce({
