@@ -1,5 +1,13 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
+import { requireConfig } from './cli-context.ts'
+import { print } from './print.ts'
+
+/** Prints the systemd unit for this program, this config and its data directory. */
+export function printUnit({ config: file }: { config: string }): void {
+  const { dataDir } = requireConfig(file)
+  print(serviceUnit({ program: PROGRAM, file: resolve(file), dataDir }))
+}
 
 /** Paths → text of a systemd unit that runs the server with minimal privileges (systemd.exec(5)). A filtered system
  *  call fails with EPERM instead of killing the process, since the runtime has fallbacks. The unit deliberately omits

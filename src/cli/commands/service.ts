@@ -5,7 +5,7 @@ import { seconds, withConfig, withRecords } from '../options.ts'
 export function addService(program: Command, end: (code: number) => void): void {
   withConfig(program.command('unit'))
     .description('print a systemd unit that runs the server with minimal privileges')
-    .action(async (options) => (await import('../unit.ts')).printUnit(options))
+    .action(async (options) => (await import('../service-unit.ts')).printUnit(options))
 
   withRecords(program.command('status'))
     .description('show whether the server runs, its listeners, the queues and the nodes; exits with 0 only if it runs')

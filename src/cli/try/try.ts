@@ -1,9 +1,9 @@
+import { createServer } from 'node:net'
 import { systemClock } from '../../os/clock.ts'
 import { createLog } from '../../os/log.ts'
 import { colorsFor, print, printJson } from '../print.ts'
 import { untilSignal } from '../until-signal.ts'
 import { describeTryOut, formatCall, formatInbound, formatMail, recordOf } from './format.ts'
-import { freePorts } from './free-port.ts'
 import { openTryOut, type TryOut, type TryPorts } from './open.ts'
 import { runOnce } from './single-run.ts'
 
@@ -51,6 +51,20 @@ async function endOf(running: TryOut, ended: Promise<number>): Promise<number> {
   const code = await ended
   await running.stop()
   return code
+}
+
+/** Replaces ports that are in use on 127.0.0.1 with 0, which means any free port. Fixed ports keep
+ *  copied commands valid. */
+async function freePorts({ http, inbound, submission }: TryPorts): Promise<TryPorts> {
+  return { http: await ifFree(http), inbound: await ifFree(inbound), submission: await ifFree(submission) }
+}
+
+function ifFree(port: number): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(0))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
+  })
 }
 
 const USUAL: TryPorts = { http: 8025, inbound: 2525, submission: 2587 }

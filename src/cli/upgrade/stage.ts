@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, createReadStream, createWriteStream } from 'node:fs'
+import { chmodSync, createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ import { CommandFailure } from '../failure.ts'
 import type { Place } from './place.ts'
 import { hashOfFile } from './place.ts'
 import { type Release, reading, TARGET } from './release.ts'
-import { runWell } from './run.ts'
+import { run, runWell } from './run.ts'
 
 /** The new version of the program, unpacked in its folder and started once to see that it runs. */
 export interface Staged {
@@ -24,6 +24,7 @@ export interface Staged {
 const MOST_ARCHIVE_BYTES = 256 * 2 ** 20
 const MOST_PROGRAM_BYTES = 512 * 2 ** 20
 const PROBE_MS = 60_000
+const QUERY_MS = 30_000
 
 /** Downloads the archive of a release, or its Debian package, verifies it, unpacks the program and asks it for its version
  *  and whether it accepts the config. Throws CommandFailure with the reason; nothing outside `place.folder` was changed. */
@@ -46,6 +47,12 @@ export async function stage(
   const check = [place.staged, 'config', 'check', '--config', config]
   await runWell(`${version} does not accept the config`, check, { limitMs: PROBE_MS })
   return { sha256: (await hashOfFile(place.staged)) ?? '', newest }
+}
+
+/** Whether Debian's package manager installed the program: then it also installs the new one, or it would not know of it. */
+export async function isOfPackage(program: string): Promise<boolean> {
+  if (!program.startsWith('/usr/bin/') || !existsSync('/var/lib/dpkg') || Bun.which('dpkg-query') === null) return false
+  return (await run(['dpkg-query', '--search', program], { limitMs: QUERY_MS })).code === 0
 }
 
 async function download({ source, sums }: Release, name: string, to: string): Promise<void> {
