@@ -3,7 +3,16 @@ import { ApiError } from '../../../src/web/dashboard/ui/kit/api.ts'
 import { Check, FaultsOf, Field, Form } from '../../../src/web/dashboard/ui/kit/form.tsx'
 import { Icon } from '../../../src/web/dashboard/ui/kit/icon.tsx'
 import { Menu, MenuItem } from '../../../src/web/dashboard/ui/kit/menu.tsx'
-import { Choice, CopyButton, FilterChips, Filters, Segments, Tabs } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
+import {
+  Choice,
+  CopyButton,
+  FilterChips,
+  Filters,
+  Options,
+  Segments,
+  Tabs,
+} from '../../../src/web/dashboard/ui/kit/pieces.tsx'
+import { MODES } from '../../../src/web/dashboard/ui/kit/state.ts'
 
 const SIZES = [
   ['small', 'Small'],
@@ -96,8 +105,7 @@ function Forms() {
         <Field name="mode" label="Mode">
           {(control) => (
             <select {...control}>
-              <option value="live">Live</option>
-              <option value="test">Test</option>
+              <Options of={MODES} />
             </select>
           )}
         </Field>

@@ -6,7 +6,7 @@ import { Icon } from './kit/icon.tsx'
 import { KeyHelp, openPalette, PaletteSlot } from './kit/keys.tsx'
 import { Segments } from './kit/pieces.tsx'
 import { amendQuery, place } from './kit/router.ts'
-import { type Mode, mode } from './kit/state.ts'
+import { MODES, type Mode, mode } from './kit/state.ts'
 import { Toasts } from './kit/toast.tsx'
 import type { PageEntry } from './pages.ts'
 import { ProfileNotice } from './profile.tsx'
@@ -95,10 +95,6 @@ function chooseMode(id: Mode): void {
 
 /** Pages that ask the first operator for a name and an address. */
 const WITH_PROFILE = ['/', '/account']
-const MODES = [
-  ['live', 'Live'],
-  ['test', 'Test'],
-] as const
 
 /** Dialogs, list of shortcuts and toasts, for the layout and the sign-in page. */
 export function Overlays() {

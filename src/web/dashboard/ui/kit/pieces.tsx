@@ -297,13 +297,24 @@ export function Choice<Value extends string>({
   }
   return (
     <select aria-label={name} value={value} onChange={(event) => choose(event.currentTarget.value)}>
-      {options.map(([id, label]) => (
-        <option key={id} value={id} selected={id === value}>
-          {label}
-        </option>
-      ))}
+      <Options of={options} chosen={value} />
     </select>
   )
+}
+
+/** The options of a select element; the first one is selected unless another is `chosen`. */
+export function Options({
+  of: options,
+  chosen,
+}: {
+  of: readonly (readonly [value: string, label: string])[]
+  chosen?: string | undefined
+}) {
+  return options.map(([value, label]) => (
+    <option key={value} value={value} selected={value === chosen}>
+      {label}
+    </option>
+  ))
 }
 
 /** Empty state: what is missing, and what to do. */

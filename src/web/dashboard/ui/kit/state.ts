@@ -27,6 +27,10 @@ export const session = signal<SessionInfo | null | undefined>(undefined)
 /** True after the server ended the session of the user: the sign-in page says so. */
 export const hasEnded = signal(false)
 export type Mode = 'live' | 'test'
+export const MODES = [
+  ['live', 'Live'],
+  ['test', 'Test'],
+] as const satisfies readonly (readonly [Mode, string])[]
 export type Theme = 'auto' | 'light' | 'dark'
 export const mode = stored<Mode>('mode', ['live', 'test'])
 export const theme = stored<Theme>('theme', ['auto', 'light', 'dark'])

@@ -2,7 +2,7 @@ import { ApiError, get, type Json, type Paged, post } from '../kit/api.ts'
 import { Dialog } from '../kit/dialog.tsx'
 import { Field, Form, type Values } from '../kit/form.tsx'
 import { useLoad } from '../kit/load.ts'
-import { ErrorNotice } from '../kit/pieces.tsx'
+import { ErrorNotice, Options } from '../kit/pieces.tsx'
 import { go, href, notePage } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { toast } from '../kit/toast.tsx'
@@ -31,11 +31,7 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
                 <input {...control} class="grow" required defaultValue="hello" autocomplete="off" />
                 <span class="muted">@</span>
                 <select name="domain" aria-label="Domain of the sender">
-                  {domains.map(({ id, name }) => (
-                    <option key={id} value={name} selected={name === initial.name}>
-                      {name}
-                    </option>
-                  ))}
+                  <Options of={domains.map(({ name }) => [name, name])} chosen={initial.name} />
                 </select>
               </span>
             )}

@@ -5,7 +5,7 @@ import { Field, Form } from '../kit/form.tsx'
 import { when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { Empty, Head } from '../kit/pieces.tsx'
+import { Empty, Head, Options } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
 import { organization, switchOrganization } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -134,11 +134,7 @@ function Fields({ plans = [], name, plan }: { plans: Plan[] | undefined; name?: 
       <Field name="plan" label="Plan" hint="Plans are defined in the config file.">
         {(control) => (
           <select {...control}>
-            {plans.map((each) => (
-              <option key={each.plan} value={each.plan} selected={each.plan === plan}>
-                {each.plan}: {limitsText(each)}
-              </option>
-            ))}
+            <Options of={plans.map((each) => [each.plan, `${each.plan}: ${limitsText(each)}`])} chosen={plan} />
           </select>
         )}
       </Field>

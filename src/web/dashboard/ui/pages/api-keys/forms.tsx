@@ -2,9 +2,9 @@ import { get, type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { ErrorNotice } from '../../kit/pieces.tsx'
+import { ErrorNotice, Options } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
-import { mode } from '../../kit/state.ts'
+import { MODES, mode } from '../../kit/state.ts'
 import { GraceField } from '../grace-field.tsx'
 
 interface KeyForm {
@@ -68,11 +68,9 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
             {(control) => (
               <select {...control} required>
                 {cannotSend && <option value="">Choose a domain</option>}
-                {domains.map(({ id, name, sends_live }) => (
-                  <option key={id} value={id}>
-                    {sends_live ? name : `${name} (can’t send yet)`}
-                  </option>
-                ))}
+                <Options
+                  of={domains.map(({ id, name, sends_live }) => [id, sends_live ? name : `${name} (can’t send yet)`])}
+                />
               </select>
             )}
           </Field>
@@ -83,12 +81,7 @@ export function CreateKey({ onClose, onSaved }: KeyForm) {
           >
             {(control) => (
               <select {...control}>
-                <option value="live" selected={mode.value === 'live'}>
-                  Live
-                </option>
-                <option value="test" selected={mode.value === 'test'}>
-                  Test
-                </option>
+                <Options of={MODES} chosen={mode.value} />
               </select>
             )}
           </Field>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form, type Values } from '../../kit/form.tsx'
+import { Options } from '../../kit/pieces.tsx'
 import { HeadersField, takeHeaders } from '../headers-field.tsx'
 import { Targets } from './targets.tsx'
 
@@ -142,11 +143,7 @@ function Select({
 }) {
   return (
     <select {...control} onChange={(event) => onChange?.(event.currentTarget.value)}>
-      {options.map(([id, label]) => (
-        <option key={id} value={id} selected={id === chosen}>
-          {label}
-        </option>
-      ))}
+      <Options of={options} chosen={chosen} />
     </select>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { get, type Json, type Paged } from '../../kit/api.ts'
 import { Field } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { ErrorNotice } from '../../kit/pieces.tsx'
+import { ErrorNotice, Options } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
 import { sampleText } from '../templates/sample.ts'
 
@@ -21,12 +21,7 @@ export function ContentFields() {
         <Field name="template_id" label="Template">
           {(control) => (
             <select {...control} value={id} onChange={(event) => setId(event.currentTarget.value)}>
-              <option value="">None</option>
-              {templates.map((each) => (
-                <option key={each.id} value={each.id} selected={each.id === id}>
-                  {each.name}
-                </option>
-              ))}
+              <Options of={[['', 'None'], ...templates.map(({ id, name }) => [id, name] as const)]} chosen={id} />
             </select>
           )}
         </Field>

@@ -1,6 +1,7 @@
 import { get, type Paged } from '../../kit/api.ts'
 import { Field } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
+import { Options } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 
 /** Choice of the layout of a template by its alias; '' for none. Test templates can also use test layouts. */
@@ -35,11 +36,7 @@ export function LayoutChoice({
     >
       {(control) => (
         <select {...control} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {[['', 'None'] as const, ...known].map(([alias, name]) => (
-            <option key={alias} value={alias} selected={alias === value}>
-              {name}
-            </option>
-          ))}
+          <Options of={[['', 'None'], ...known]} chosen={value} />
         </select>
       )}
     </Field>

@@ -3,6 +3,7 @@ import { ApiError } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
 import { LOCALE } from '../../kit/format.ts'
+import { Options } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
 
 /** Choice of the language that the editor shows ('' is the default), with buttons that add and remove one. `wrong` are
@@ -33,12 +34,10 @@ export function LocaleField({
             value={locale}
             onChange={(event) => onChoose(event.currentTarget.value)}
           >
-            {['', ...locales].map((each) => (
-              <option key={each} value={each} selected={each === locale}>
-                {nameOf(each)}
-                {wrong.includes(each) && ' (error)'}
-              </option>
-            ))}
+            <Options
+              of={['', ...locales].map((each) => [each, `${nameOf(each)}${wrong.includes(each) ? ' (error)' : ''}`])}
+              chosen={locale}
+            />
           </select>
           {mayChange && (
             <button type="button" disabled={locales.length >= MAX_LOCALES} onClick={onAdd}>

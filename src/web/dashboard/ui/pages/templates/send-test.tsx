@@ -2,15 +2,10 @@ import { useState } from 'preact/hooks'
 import { type Json, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
-import { Segments } from '../../kit/pieces.tsx'
+import { Options, Segments } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
-import { type Mode, mode } from '../../kit/state.ts'
+import { MODES, type Mode, mode } from '../../kit/state.ts'
 import { useDomains } from './domains.tsx'
-
-const MODES = [
-  ['live', 'Live'],
-  ['test', 'Test'],
-] as const
 
 /** Dialog that sends the rendered template as a live or test message. */
 export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () => void }) {
@@ -57,11 +52,7 @@ export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () =>
           <Field name="" label="Domain">
             {(control) => (
               <select {...control} value={domain.id} onChange={(event) => onChoose(event.currentTarget.value)}>
-                {all.map(({ id, name }) => (
-                  <option key={id} value={id} selected={id === domain.id}>
-                    {name}
-                  </option>
-                ))}
+                <Options of={all.map(({ id, name }) => [id, name])} chosen={domain.id} />
               </select>
             )}
           </Field>

@@ -2,7 +2,7 @@ import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
 import { LOCALE } from '../../kit/format.ts'
-import { CopyButton } from '../../kit/pieces.tsx'
+import { CopyButton, Options } from '../../kit/pieces.tsx'
 import { organization } from '../../kit/state.ts'
 import { toast } from '../../kit/toast.tsx'
 
@@ -66,11 +66,7 @@ function RoleField({ value }: { value: string }) {
     >
       {(control) => (
         <select {...control} required>
-          {ROLES.map(([role, label]) => (
-            <option key={role} value={role} selected={role === value}>
-              {label}
-            </option>
-          ))}
+          <Options of={ROLES} chosen={value} />
         </select>
       )}
     </Field>

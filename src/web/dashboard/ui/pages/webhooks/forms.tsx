@@ -4,6 +4,7 @@ import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form, type Values } from '../../kit/form.tsx'
 import { number, when } from '../../kit/format.ts'
+import { Options } from '../../kit/pieces.tsx'
 import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
 import { HeadersField, takeHeaders } from '../headers-field.tsx'
@@ -199,11 +200,7 @@ function EventTypeField({ all = false }: { all?: boolean }) {
       {(control) => (
         <select {...control}>
           {all && <option value="">All events</option>}
-          {EVENT_TYPES.map((type) => (
-            <option key={type} value={type}>
-              {type}
-            </option>
-          ))}
+          <Options of={EVENT_TYPES.map((type) => [type, type])} />
         </select>
       )}
     </Field>
