@@ -6,7 +6,7 @@ import { MailFrame } from '../../../src/web/dashboard/ui/kit/mail-frame.tsx'
 import { Empty, Facts, Head, Time, Timeline } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
 import { QrCode } from '../../../src/web/dashboard/ui/kit/qr-code.tsx'
 import { Chip, MARKS, type Tone } from '../../../src/web/dashboard/ui/kit/status.tsx'
-import { type Column, Pager, Table } from '../../../src/web/dashboard/ui/kit/table.tsx'
+import { type Column, Pager, PlainTable, Table } from '../../../src/web/dashboard/ui/kit/table.tsx'
 
 const AT = '2026-11-21T12:00:00.000Z'
 const HOUR_MS = 3_600_000
@@ -152,6 +152,9 @@ function Tables() {
           keyOf={({ id }) => id}
           whenEmpty={<Empty name="No messages match" />}
         />
+      </Named>
+      <Named name="In a card">
+        <PlainTable name="In a card" columns={COLUMNS} rows={more.data ?? []} keyOf={({ id }) => id} />
       </Named>
       <Named name="Failed">
         <Table

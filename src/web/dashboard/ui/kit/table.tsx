@@ -298,6 +298,45 @@ function titleIfCut(event: Event): void {
   cell.title = cell.textContent?.trim() ?? ''
 }
 
+/** A small table inside a card, which is neither sorted nor linked; cards on narrow screens. */
+export function PlainTable<T>({
+  name,
+  columns,
+  rows,
+  keyOf,
+}: {
+  name: string
+  columns: readonly Pick<Column<T>, 'name' | 'show' | 'isNumber'>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+}) {
+  return (
+    <table class="plain cards">
+      <caption class="hidden">{name}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ name, isNumber }) => (
+            <th key={name} scope="col" class={isNumber ? 'num' : undefined}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ name, show, isNumber }) => (
+              <td key={name} data-label={name} class={isNumber ? 'num' : undefined}>
+                <div class="break">{show(row)}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
 /** Buttons for newer and older rows; nothing if all rows fit on one page. */
 export function Pager<T>({ pages }: { pages: Pages<T> }) {
   const { hasNewer, hasOlder, isCut, newer, older } = pages

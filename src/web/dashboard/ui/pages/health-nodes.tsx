@@ -3,6 +3,7 @@ import { ago, bytes, duration, number, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { ErrorNotice, Facts } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
+import { type Column, PlainTable } from '../kit/table.tsx'
 
 /** Nodes of an installation on PostgreSQL, and its database. Nothing with SQLite. */
 export function Nodes() {
@@ -14,7 +15,7 @@ export function Nodes() {
       <section class="card stack" aria-labelledby="nodes">
         <h2 id="nodes">Nodes</h2>
         <ErrorNotice error={error} onRetry={reload} />
-        <NodeTable nodes={data.data} />
+        <PlainTable<Json> name="Nodes" columns={COLUMNS} rows={data.data} keyOf={({ name }) => name} />
       </section>
       <section class="card stack" aria-labelledby="database">
         <h2 id="database">PostgreSQL</h2>
@@ -24,48 +25,24 @@ export function Nodes() {
   )
 }
 
-function NodeTable({ nodes }: { nodes: Json[] }) {
-  return (
-    <table class="plain cards">
-      <caption class="hidden">Nodes</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Version</th>
-          <th scope="col">Last seen</th>
-          <th scope="col" class="num">
-            In progress
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {nodes.map(({ name, hostname, version, state, in_progress, seen_at }) => (
-          <tr key={name}>
-            <td data-label="Name">
-              <div>
-                <div class="break">{name}</div>
-                {hostname !== name && <div class="muted small break">{hostname}</div>}
-              </div>
-            </td>
-            <td data-label="State">
-              <div>
-                <Chip word={STATES[state]?.[0] ?? state} tone={STATES[state]?.[1] ?? 'quiet'} />
-              </div>
-            </td>
-            <td data-label="Version">{version}</td>
-            <td data-label="Last seen">
-              <time title={when(seen_at)}>{ago(seen_at)}</time>
-            </td>
-            <td data-label="In progress" class="num">
-              {number(in_progress)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
+const COLUMNS: Column<Json>[] = [
+  {
+    name: 'Name',
+    show: ({ name, hostname }) => (
+      <>
+        <div>{name}</div>
+        {hostname !== name && <div class="muted small">{hostname}</div>}
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    show: ({ state }) => <Chip word={STATES[state]?.[0] ?? state} tone={STATES[state]?.[1] ?? 'quiet'} />,
+  },
+  { name: 'Version', show: ({ version }) => version },
+  { name: 'Last seen', show: ({ seen_at }) => <time title={when(seen_at)}>{ago(seen_at)}</time> },
+  { name: 'In progress', isNumber: true, show: ({ in_progress }) => number(in_progress) },
+]
 
 const STATES: Record<string, [word: string, tone: Tone]> = {
   active: ['Active', 'good'],

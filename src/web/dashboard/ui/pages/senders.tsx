@@ -5,7 +5,7 @@ import { type Loaded, useLoad } from '../kit/load.ts'
 import { Empty, ErrorNotice, Facts, Head, Segments } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
-import { type Column, Table } from '../kit/table.tsx'
+import { type Column, PlainTable, Table } from '../kit/table.tsx'
 
 /** Who sends in the name of a domain, from the DMARC reports of receivers, and how TLS to its hosts works. */
 export default function SendersPage({ domain_id: id }: { domain_id: string }) {
@@ -197,41 +197,23 @@ function TlsResults({ loaded: { data, error, reload } }: { loaded: Loaded<Json> 
         {number(data.totals.successful)} successful and {number(data.totals.failed)} failed connections to your mail
         hosts.
       </p>
-      <table class="plain cards">
-        <caption class="hidden">TLS results</caption>
-        <thead>
-          <tr>
-            <th scope="col">Result</th>
-            <th scope="col">Policy</th>
-            <th scope="col">Host</th>
-            <th scope="col">Reporters</th>
-            <th scope="col" class="num">
-              Connections
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.data.map(({ result, policy, mx_host, sessions, reporters }: Json) => (
-            <tr key={`${result} ${policy} ${mx_host}`}>
-              <td data-label="Result">
-                <div>
-                  <Chip word={result.replaceAll('-', ' ')} tone={result === 'success' ? 'good' : 'bad'} />
-                </div>
-              </td>
-              <td data-label="Policy">{POLICIES[policy] ?? policy}</td>
-              <td data-label="Host" class="break">
-                {mx_host ?? '–'}
-              </td>
-              <td data-label="Reporters" class="break">
-                {reporters.join(', ')}
-              </td>
-              <td data-label="Connections" class="num">
-                {number(sessions)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable<Json>
+        name="TLS results"
+        columns={TLS_RESULTS}
+        rows={data.data}
+        keyOf={({ result, policy, mx_host }) => `${result} ${policy} ${mx_host}`}
+      />
     </section>
   )
 }
+
+const TLS_RESULTS: Column<Json>[] = [
+  {
+    name: 'Result',
+    show: ({ result }) => <Chip word={result.replaceAll('-', ' ')} tone={result === 'success' ? 'good' : 'bad'} />,
+  },
+  { name: 'Policy', show: ({ policy }) => POLICIES[policy] ?? policy },
+  { name: 'Host', show: ({ mx_host }) => mx_host ?? '–' },
+  { name: 'Reporters', show: ({ reporters }) => reporters.join(', ') },
+  { name: 'Connections', isNumber: true, show: ({ sessions }) => number(sessions) },
+]

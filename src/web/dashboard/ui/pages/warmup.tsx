@@ -4,6 +4,7 @@ import { Chart } from '../kit/chart.tsx'
 import { number, when } from '../kit/format.ts'
 import { Facts, Segments } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
+import { type Column, PlainTable } from '../kit/table.tsx'
 
 /** The warm-up of a sending address: today's numbers of each destination group, and plan against actual by day. `warmup`
  *  is that of `GET /v1/sending-addresses`; null shows nothing. Times of the plan are in UTC. */
@@ -23,46 +24,9 @@ export function Warmup({ address, warmup }: { address: string; warmup: Json | nu
           ['Day', day === 0 ? 'Not started' : `${day} of ${plan_days}`],
         ]}
       />
-      <Groups groups={groups} />
+      <PlainTable name="Destination groups today" columns={GROUPS} rows={groups} keyOf={({ group }) => group} />
       <History groups={groups} />
     </section>
-  )
-}
-
-function Groups({ groups }: { groups: readonly Json[] }) {
-  return (
-    <table class="plain cards">
-      <caption class="hidden">Destination groups today</caption>
-      <thead>
-        <tr>
-          <th scope="col">Group</th>
-          <th scope="col">State</th>
-          {NUMBERS.map(([name]) => (
-            <th key={name} scope="col" class="num">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map((each) => (
-          <tr key={each.group}>
-            <td data-label="Group">{NAMES[each.group] ?? each.group}</td>
-            <td data-label="State">
-              <div>
-                <Chip word={STATES[each.state]?.[0] ?? each.state} tone={STATES[each.state]?.[1]} />
-                {each.held_until !== null && <div class="muted small">until {when(each.held_until)}</div>}
-              </div>
-            </td>
-            {NUMBERS.map(([name, show]) => (
-              <td key={name} data-label={name} class="num">
-                {show(each)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
   )
 }
 
@@ -112,11 +76,21 @@ const STATES: Record<string, [word: string, tone: Tone]> = {
   stepped_back: ['Stepped back', 'warn'],
   finished: ['Finished', 'good'],
 }
-const NUMBERS: readonly [name: string, show: (group: Json) => string][] = [
-  ['Plan day', ({ day }) => number(day)],
-  ['Sent', ({ sent }) => number(sent)],
-  ['Allowed', ({ allowance }) => (allowance === null ? 'No limit' : number(allowance))],
-  ['Deferred', ({ deferred }) => number(deferred)],
-  ['Blocked', ({ blocked }) => number(blocked)],
-  ['Complaints', ({ complaints }) => number(complaints)],
+const GROUPS: Column<Json>[] = [
+  { name: 'Group', show: ({ group }) => NAMES[group] ?? group },
+  {
+    name: 'State',
+    show: ({ state, held_until }) => (
+      <>
+        <Chip word={STATES[state]?.[0] ?? state} tone={STATES[state]?.[1]} />
+        {held_until !== null && <div class="muted small">until {when(held_until)}</div>}
+      </>
+    ),
+  },
+  { name: 'Plan day', isNumber: true, show: ({ day }) => number(day) },
+  { name: 'Sent', isNumber: true, show: ({ sent }) => number(sent) },
+  { name: 'Allowed', isNumber: true, show: ({ allowance }) => (allowance === null ? 'No limit' : number(allowance)) },
+  { name: 'Deferred', isNumber: true, show: ({ deferred }) => number(deferred) },
+  { name: 'Blocked', isNumber: true, show: ({ blocked }) => number(blocked) },
+  { name: 'Complaints', isNumber: true, show: ({ complaints }) => number(complaints) },
 ]

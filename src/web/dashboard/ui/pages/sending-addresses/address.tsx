@@ -5,6 +5,7 @@ import { CopyButton, Facts } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { switchOrganization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
+import { type Column, PlainTable } from '../../kit/table.tsx'
 import { shareOf } from '../statistics/rates.ts'
 import { Warmup } from '../warmup.tsx'
 
@@ -131,28 +132,19 @@ function Rests({ of: rests }: { of: Json[] }) {
   return (
     <div class="stack tight">
       <h2>Destinations that block it</h2>
-      <table class="plain cards">
-        <caption class="hidden">Destinations that block it</caption>
-        <thead>
-          <tr>
-            <th scope="col">Destination</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Paused until</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rests.slice(0, SHOWN).map(({ site, because, until }) => (
-            <tr key={site}>
-              <td data-label="Destination" class="break">
-                {site}
-              </td>
-              <td data-label="Reason">{because}</td>
-              <td data-label="Paused until">{when(until)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        name="Destinations that block it"
+        columns={RESTS}
+        rows={rests.slice(0, SHOWN)}
+        keyOf={({ site }) => site}
+      />
       {rests.length > SHOWN && <p class="muted">and {number(rests.length - SHOWN)} more</p>}
     </div>
   )
 }
+
+const RESTS: Column<Json>[] = [
+  { name: 'Destination', show: ({ site }) => site },
+  { name: 'Reason', show: ({ because }) => because },
+  { name: 'Paused until', show: ({ until }) => when(until) },
+]
