@@ -1,16 +1,14 @@
-import { useState } from 'preact/hooks'
-import { get, getText, type Json } from '../kit/api.ts'
+import { get, type Json } from '../kit/api.ts'
 import { bytes, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, Facts, Head, Pending, Tabs, Unloaded } from '../kit/pieces.tsx'
+import { Empty, Facts, Head, Unloaded } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { Attachments } from './inbound/attachments.tsx'
 import { InboundDeliveries } from './inbound/deliveries.tsx'
 import { Verdicts } from './inbound/verdicts.tsx'
-import { DownloadRaw, Headers, Source } from './message-content.tsx'
+import { MessageParts, Source } from './message-content.tsx'
 
 /** One inbound message: check results, envelope, content and webhook deliveries. */
 export default function InboundMessagePage({ inbound_message_id: id }: { inbound_message_id: string }) {
@@ -88,27 +86,11 @@ function RouteName({ id }: { id: string }) {
   )
 }
 
-type Part = (typeof PARTS)[number][0]
-const PARTS = [
-  ['preview', 'Preview'],
-  ['text', 'Text'],
-  ['source', 'HTML source'],
-  ['headers', 'Headers'],
-  ['raw', 'Raw'],
-] as const
-
 function Parts({ message }: { message: Json }) {
-  const { html_body: html, text_body: text, attachments } = message
-  const [part, setPart] = useState<Part | null>(null)
+  const { id, html_body: html, text_body: text, attachments } = message
   if (attachments === null) return <Empty name="Content no longer stored" />
-  const chosen = part ?? (html === '' ? 'text' : 'preview')
-  const tabs = (
-    <Tabs<Part> name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
-      {chosen === 'preview' && (html === '' ? <Empty name="No HTML part" /> : <MailFrame html={html} />)}
-      {chosen === 'text' && (text === '' ? <Empty name="No text part" /> : <Source text={text} />)}
-      {chosen === 'source' && (html === '' ? <Empty name="No HTML part" /> : <Source text={html} />)}
-      {(chosen === 'headers' || chosen === 'raw') && <Raw id={message.id} part={chosen} />}
-    </Tabs>
+  const parts = (
+    <MessageParts html={html || null} text={text || null} name={id} rawPath={`/v1/inbound-messages/${id}/raw`} />
   )
   return (
     <div class="card stack">
@@ -118,27 +100,13 @@ function Parts({ message }: { message: Json }) {
           <Source text={message.reply_text} />
           <details>
             <summary>Whole message</summary>
-            {tabs}
+            {parts}
           </details>
         </>
       ) : (
-        tabs
+        parts
       )}
-      <Attachments key={message.id} message={message} />
-    </div>
-  )
-}
-
-function Raw({ id, part }: { id: string; part: 'headers' | 'raw' }) {
-  const { data, error, reload } = useLoad((signal) => getText(`/v1/inbound-messages/${id}/raw`, {}, signal), [id])
-  if (data === undefined) return <Pending error={error} onRetry={reload} />
-  if (part === 'headers') return <Headers raw={data} />
-  return (
-    <div class="stack tight">
-      <span>
-        <DownloadRaw path={`/v1/inbound-messages/${id}/raw`} name={id} />
-      </span>
-      <Source text={data} />
+      <Attachments key={id} message={message} />
     </div>
   )
 }

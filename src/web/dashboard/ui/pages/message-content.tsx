@@ -3,27 +3,24 @@ import { type ApiError, get, getText, type Json, request, save } from '../kit/ap
 import { bytes, exact } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, ErrorNotice, Facts, Pending, Tabs } from '../kit/pieces.tsx'
+import { Empty, Facts, Pending, Tabs } from '../kit/pieces.tsx'
 import { attempt } from '../kit/toast.tsx'
 
 /** A message as the recipient sees it, its text, HTML source, headers, raw bytes and attachments. */
 export function MessageContent({ message }: { message: Json }) {
   const { id } = message
-  const [part, setPart] = useState<Part | null>(null)
   const { data, error, reload } = useLoad((signal) => contentOf(id, signal), [id])
   if (error?.status === 404) return <ContentGone error={error} />
   if (data === undefined) return <Pending error={error} onRetry={reload} />
-  const chosen = part ?? (data.html === null ? 'text' : 'preview')
   return (
     <div class="card stack">
-      <Tabs name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
-        {chosen === 'preview' &&
-          (data.html === null ? <Empty name="No HTML part" /> : <MailFrame html={data.html} images={data.images} />)}
-        {chosen === 'text' && (data.text === null ? <Empty name="No text part" /> : <Source text={data.text} />)}
-        {chosen === 'source' && (data.html === null ? <Empty name="No HTML part" /> : <Source text={data.html} />)}
-        {chosen === 'headers' && <HeadersOf id={id} />}
-        {chosen === 'raw' && <Raw id={id} />}
-      </Tabs>
+      <MessageParts
+        html={data.html}
+        text={data.text}
+        images={data.images}
+        name={id}
+        rawPath={`/v1/messages/${id}/content?part=raw`}
+      />
       {data.attachments.length > 0 && (
         <div class="stack tight">
           <h2>Attachments</h2>
@@ -68,6 +65,34 @@ const REASONS: Record<string, string> = {
   stream: 'Deleted by the rule of its stream on',
 }
 
+/** The parts of a message in tabs; null for one that it does not have. `rawPath` is where the API has the raw message, `name`
+ *  that of its downloaded file. */
+export function MessageParts({
+  html,
+  text,
+  images = {},
+  name,
+  rawPath,
+}: {
+  html: string | null
+  text: string | null
+  images?: Record<string, string>
+  name: string
+  rawPath: string
+}) {
+  const [part, setPart] = useState<Part | null>(null)
+  const chosen = part ?? (html === null ? 'text' : 'preview')
+  return (
+    <Tabs<Part> name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
+      {chosen === 'preview' &&
+        (html === null ? <Empty name="No HTML part" /> : <MailFrame html={html} images={images} />)}
+      {chosen === 'text' && (text === null ? <Empty name="No text part" /> : <Source text={text} />)}
+      {chosen === 'source' && (html === null ? <Empty name="No HTML part" /> : <Source text={html} />)}
+      {(chosen === 'headers' || chosen === 'raw') && <Raw name={name} path={rawPath} part={chosen} />}
+    </Tabs>
+  )
+}
+
 type Part = (typeof PARTS)[number][0]
 const PARTS = [
   ['preview', 'Preview'],
@@ -88,13 +113,14 @@ export function Source({ text }: { text: string }) {
   )
 }
 
-function Raw({ id }: { id: string }) {
-  const { data, error, reload } = useRaw(id)
+function Raw({ name, path, part }: { name: string; path: string; part: 'headers' | 'raw' }) {
+  const { data, error, reload } = useLoad((signal) => getText(path, {}, signal), [path])
   if (data === undefined) return <Pending error={error} onRetry={reload} />
+  if (part === 'headers') return <Headers raw={data} />
   return (
     <div class="stack tight">
       <span>
-        <DownloadRaw path={`/v1/messages/${id}/content?part=raw`} name={id} />
+        <DownloadRaw path={path} name={name} />
       </span>
       <Source text={data} />
     </div>
@@ -104,7 +130,7 @@ function Raw({ id }: { id: string }) {
 const MAX_SHOWN = 200_000
 
 /** Button that downloads the unchanged bytes, which are not always text. */
-export function DownloadRaw({ path, name }: { path: string; name: string }) {
+function DownloadRaw({ path, name }: { path: string; name: string }) {
   const download = async () => save(`${name}.eml`, 'message/rfc822', await (await request('GET', path)).blob())
   return (
     <button type="button" onClick={() => attempt(download)}>
@@ -113,13 +139,8 @@ export function DownloadRaw({ path, name }: { path: string; name: string }) {
   )
 }
 
-function HeadersOf({ id }: { id: string }) {
-  const { data, error, reload } = useRaw(id)
-  return data === undefined ? <ErrorNotice error={error} onRetry={reload} /> : <Headers raw={data} />
-}
-
 /** The header fields of a raw message, unfolded (RFC 5322 §2.2.3). */
-export function Headers({ raw }: { raw: string }) {
+function Headers({ raw }: { raw: string }) {
   const end = raw.search(/\r?\n\r?\n/)
   const fields = raw
     .slice(0, end < 0 ? undefined : end)
@@ -139,8 +160,6 @@ export function Headers({ raw }: { raw: string }) {
     />
   )
 }
-
-const useRaw = (id: string) => useLoad((signal) => getText(`/v1/messages/${id}/content`, { part: 'raw' }, signal), [id])
 
 /** Loads the content of a message. `images` are its inline images as data: URLs by Content-ID, without those over 2 MB.
  *  Throws ApiError. */
