@@ -5,6 +5,7 @@ import { Icon } from '../../../src/web/dashboard/ui/kit/icon.tsx'
 import { Menu, MenuItem } from '../../../src/web/dashboard/ui/kit/menu.tsx'
 import {
   Choice,
+  Copied,
   CopyButton,
   FilterChips,
   Filters,
@@ -55,6 +56,7 @@ export function Controls() {
             With icon
           </button>
           <CopyButton text="msg_1" label="ID" />
+          <Copied text="msg_1" label="name" />
           <Menu name="Actions of a row">
             <MenuItem icon="copy" onPress={() => {}}>
               Copy ID

@@ -93,6 +93,18 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   )
 }
 
+/** A text in one line that may end with an ellipsis, with its copy button. `title` is the whole of it, on hover. */
+export function Copied({ text, label, title = text }: { text: string; label: string; title?: string }) {
+  return (
+    <span class="row copied-id">
+      <code class="ellipsis" title={title}>
+        {text}
+      </code>
+      <CopyButton text={text} label={label} />
+    </span>
+  )
+}
+
 /** Copies text and announces it. */
 export async function copyText(text: string, label: string): Promise<void> {
   await toClipboard(text)

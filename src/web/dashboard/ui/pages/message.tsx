@@ -5,7 +5,7 @@ import { precise, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { useLoad } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { CopyButton, ErrorNotice, Facts, Head, isGone, Tabs, Time, Unloaded, useOneAtATime } from '../kit/pieces.tsx'
+import { Copied, ErrorNotice, Facts, Head, isGone, Tabs, Time, Unloaded, useOneAtATime } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { go, href, notePage, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
@@ -241,15 +241,6 @@ function Details({ message }: { message: Json }) {
     </section>
   )
 }
-
-const Copied = ({ text, label }: { text: string; label: string }) => (
-  <span class="row copied-id">
-    <code class="ellipsis" title={text}>
-      {text}
-    </code>
-    <CopyButton text={text} label={label} />
-  </span>
-)
 
 /** Link to a record with its name; `other` if it is gone or has none. */
 function NameOf({ path, link, other }: { path: string; link: string; other: string }) {

@@ -6,7 +6,7 @@ import { ago } from '../kit/format.ts'
 import { Icon } from '../kit/icon.tsx'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Menu, MenuItem } from '../kit/menu.tsx'
-import { Choice, CopyButton, Empty, Facts, Filters, Head, isGone, Time, Unloaded } from '../kit/pieces.tsx'
+import { Choice, Copied, Empty, Facts, Filters, Head, isGone, Time, Unloaded } from '../kit/pieces.tsx'
 import { amendQuery, go, href, notePage, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
@@ -162,7 +162,6 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
 
 /** `latest`: the newest deliveries. */
 function WebhookFacts({ of: webhook, latest }: { of: Json; latest: Json[] }) {
-  const { id } = webhook
   return (
     <Facts
       of={[
@@ -172,13 +171,7 @@ function WebhookFacts({ of: webhook, latest }: { of: Json; latest: Json[] }) {
         ['Last success', webhook.last_success_at && <Time at={webhook.last_success_at} />],
         ['Last failure', webhook.last_failure_at && <Time at={webhook.last_failure_at} />],
         ['Consecutive failures', String(webhook.consecutive_failures)],
-        [
-          'ID',
-          <span class="row copied-id">
-            <code class="ellipsis">{id}</code>
-            <CopyButton text={id} label="ID" />
-          </span>,
-        ],
+        ['ID', <Copied text={webhook.id} label="ID" />],
       ]}
     />
   )

@@ -5,7 +5,7 @@ import { requiredRecords } from '../../kit/domain-state.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
-import { Choice, CopyButton, copyText } from '../../kit/pieces.tsx'
+import { Choice, Copied, CopyButton, copyText } from '../../kit/pieces.tsx'
 import { session } from '../../kit/state.ts'
 import { Chip } from '../../kit/status.tsx'
 
@@ -182,20 +182,10 @@ function DnsRecord({ record, zone, isChecking }: { record: Json; zone: string; i
         </td>
         <td data-label="Host">
           <div class="muted small">{label}</div>
-          <span class="row copied-id">
-            <code class="ellipsis" title={name}>
-              {host}
-            </code>
-            <CopyButton text={host} label={`name of ${label}`} />
-          </span>
+          <Copied text={host} label={`name of ${label}`} title={name} />
         </td>
         <td data-label="Value">
-          <span class="row copied-id">
-            <code class="ellipsis" title={value}>
-              {value}
-            </code>
-            <CopyButton text={value} label={`value of ${label}`} />
-          </span>
+          <Copied text={value} label={`value of ${label}`} />
         </td>
         <td data-label="Priority" class="num">
           {priority !== null && (

@@ -1,4 +1,4 @@
-import { CopyButton, Facts } from '../../kit/pieces.tsx'
+import { Copied, Facts } from '../../kit/pieces.tsx'
 import { may } from '../../kit/rights.ts'
 import { href } from '../../kit/router.ts'
 import { organization, session } from '../../kit/state.ts'
@@ -14,13 +14,7 @@ export function General() {
           <Facts
             of={[
               ['Name', <bdi>{name}</bdi>],
-              [
-                'ID',
-                <span class="row copied-id">
-                  <code class="ellipsis">{id}</code>
-                  <CopyButton text={id} label="organization ID" />
-                </span>,
-              ],
+              ['ID', <Copied text={id} label="organization ID" />],
               ['Plan', <a href={href('/settings', { tab: 'plan' })}>{plan}</a>],
               ['Your role', <span class="capital">{role}</span>],
               ['Change', may('organizations_update') && <a href={href('/organizations')}>Rename or change the plan</a>],
