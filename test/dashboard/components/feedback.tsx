@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../../src/web/dashboard/ui/kit/api.ts'
-import { ConfirmDialog, confirm, Dialog } from '../../../src/web/dashboard/ui/kit/dialog.tsx'
+import { CloseButton, ConfirmDialog, confirm, Dialog } from '../../../src/web/dashboard/ui/kit/dialog.tsx'
 import { KeyHelp, openKeyHelp, openPalette, PaletteSlot } from '../../../src/web/dashboard/ui/kit/keys.tsx'
 import { NeedsRole } from '../../../src/web/dashboard/ui/kit/needs-role.tsx'
 import { ErrorNotice, Pending, Unloaded } from '../../../src/web/dashboard/ui/kit/pieces.tsx'
@@ -48,11 +48,7 @@ export function Feedback() {
       {isOpen && (
         <Dialog name="A dialog" onClose={() => setOpen(false)}>
           <p>Content of the dialog.</p>
-          <div class="actions">
-            <button type="button" onClick={() => setOpen(false)}>
-              Close
-            </button>
-          </div>
+          <CloseButton onClose={() => setOpen(false)} />
         </Dialog>
       )}
       <ConfirmDialog />

@@ -55,6 +55,17 @@ export function Dialog({
   )
 }
 
+/** The button at the end of a dialog without a form. */
+export function CloseButton({ label = 'Done', onClose }: { label?: string; onClose: () => void }) {
+  return (
+    <div class="actions">
+      <button type="button" class="primary" onClick={onClose}>
+        {label}
+      </button>
+    </div>
+  )
+}
+
 interface Question {
   name: string
   text: ComponentChildren

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ExampleRequest } from '../../../../examples/example.ts'
 import { exampleIn, LANGUAGE_NAMES, LANGUAGES, type Language } from '../../../../examples/languages.ts'
 import type { Json } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { CloseButton, Dialog } from '../../kit/dialog.tsx'
 import { when } from '../../kit/format.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { CopyButton, copyText, Facts, Tabs } from '../../kit/pieces.tsx'
@@ -43,11 +43,7 @@ export function KeyValue({ of: key, onClose }: { of: Json; onClose: () => void }
           {tab === 'smtp' ? <Smtp of={key} /> : <Example code={codeOf(tab, key)} />}
         </Tabs>
       )}
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get, type Json } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { CloseButton, Dialog } from '../../kit/dialog.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Choice, Empty, ErrorNotice } from '../../kit/pieces.tsx'
 import type { CodeLanguage } from './code-mirror.ts'
@@ -37,11 +37,7 @@ export function CompareVersions({
       </div>
       <ErrorNotice error={older.error ?? newer.error} />
       {older.data && newer.data && <Differences key={`${before} ${after}`} before={older.data} after={newer.data} />}
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <CloseButton label="Close" onClose={onClose} />
     </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Json, post } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { CloseButton, Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
 import { Options, Segments } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
@@ -21,11 +21,7 @@ export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () =>
             View message
           </a>
         </p>
-        <div class="actions">
-          <button type="button" class="primary" onClick={onClose}>
-            Close
-          </button>
-        </div>
+        <CloseButton label="Close" onClose={onClose} />
       </Dialog>
     )
   }

@@ -1,5 +1,5 @@
 import { type Json, patch, post } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { CloseButton, Dialog } from '../../kit/dialog.tsx'
 import { Field, Form } from '../../kit/form.tsx'
 import { LOCALE } from '../../kit/format.ts'
 import { CopyButton, Options } from '../../kit/pieces.tsx'
@@ -167,11 +167,7 @@ export function LinkDialog({ link, onClose }: { link: ShownLink; onClose: () => 
         </div>
       )}
       <p class="muted">The link works once and expires on {dayOf(expiresAt)}.</p>
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Dialog>
   )
 }

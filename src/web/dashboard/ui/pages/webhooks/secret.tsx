@@ -1,5 +1,5 @@
 import type { Json } from '../../kit/api.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { CloseButton, Dialog } from '../../kit/dialog.tsx'
 import { when } from '../../kit/format.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
 
@@ -24,11 +24,7 @@ export function Secret({ of: owner, onClose }: { of: Json; onClose: () => void }
         Postrider client:
       </p>
       <pre class="wrap">{VERIFY}</pre>
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Dialog>
   )
 }
