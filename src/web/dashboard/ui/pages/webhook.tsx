@@ -45,6 +45,10 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
 
   const isPaused = webhook.status === 'paused'
   const close = () => setDialog(null)
+  const sent = () => {
+    close()
+    deliveries.reload()
+  }
   const setStatus = (status: 'active' | 'paused') => patch(`/v1/webhooks/${id}`, { status }).then(reload)
   const resume = () => attempt(() => setStatus('active'), 'Webhook resumed')
   const pause = async () => {
@@ -128,24 +132,29 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
         />
         <Pager pages={deliveries} />
       </section>
-      <Dialogs
-        of={webhook}
-        chosen={dialog}
-        onClose={close}
-        onSaved={() => {
-          close()
-          reload()
-          toast('Webhook saved')
-        }}
-        onRotated={(rotated) => {
-          close()
-          setWithSecret(rotated)
-        }}
-        onSent={() => {
-          close()
-          deliveries.reload()
-        }}
-      />
+      {dialog === 'edit' && (
+        <EditWebhook
+          of={webhook}
+          onClose={close}
+          onSaved={() => {
+            close()
+            reload()
+            toast('Webhook saved')
+          }}
+        />
+      )}
+      {dialog === 'rotate' && (
+        <RotateSecret
+          of={webhook}
+          onClose={close}
+          onSaved={(rotated) => {
+            close()
+            setWithSecret(rotated)
+          }}
+        />
+      )}
+      {dialog === 'test' && <SendTest of={webhook} onClose={close} onSaved={sent} />}
+      {dialog === 'replay' && <Replay of={webhook} onClose={close} onSaved={sent} />}
       {withSecret && <Secret of={withSecret} onClose={() => setWithSecret(undefined)} />}
       {/^[\w-]+$/.test(shown) && (
         <Delivery
@@ -175,36 +184,6 @@ function WebhookFacts({ of: webhook, latest }: { of: Json; latest: Json[] }) {
       ]}
     />
   )
-}
-
-/** The open dialog of the page, if any. */
-function Dialogs({
-  of,
-  chosen,
-  onClose,
-  onSaved,
-  onRotated,
-  onSent,
-}: {
-  of: Json
-  chosen: OpenDialog | null
-  onClose: () => void
-  onSaved: () => void
-  onRotated: (rotated: Json) => void
-  onSent: () => void
-}) {
-  switch (chosen) {
-    case 'edit':
-      return <EditWebhook of={of} onClose={onClose} onSaved={onSaved} />
-    case 'rotate':
-      return <RotateSecret of={of} onClose={onClose} onSaved={onRotated} />
-    case 'test':
-      return <SendTest of={of} onClose={onClose} onSaved={onSent} />
-    case 'replay':
-      return <Replay of={of} onClose={onClose} onSaved={onSent} />
-    case null:
-      return null
-  }
 }
 
 const STATES = [
