@@ -6,7 +6,7 @@ import { ago, exact, when } from './format.ts'
 import { Icon } from './icon.tsx'
 import { title } from './state.ts'
 import { MARKS, type Tone } from './status.tsx'
-import { toast } from './toast.tsx'
+import { attempt, toast } from './toast.tsx'
 
 /** Small components: heading, copy button, tabs, segments, filters, empty state, errors, timeline. */
 
@@ -61,6 +61,18 @@ export function useOneAtATime<Given extends unknown[]>(work: (...given: Given) =
       isRunning.current = false
     })
   }
+}
+
+/** Whether `work` runs, for the button that starts it, and `work` itself, which shows its error and does nothing while it
+ *  runs. */
+export function useBusy<Given extends unknown[]>(work: (...given: Given) => Promise<unknown>) {
+  const [isBusy, setBusy] = useState(false)
+  const run = useOneAtATime(async (...given: Given) => {
+    setBusy(true)
+    await attempt(() => work(...given))
+    setBusy(false)
+  })
+  return [isBusy, run] as const
 }
 
 /** Text with a place to break a line after each punctuation mark, so that a URL or an address need not split a word. */

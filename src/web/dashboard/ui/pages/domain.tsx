@@ -5,11 +5,11 @@ import { domainState } from '../kit/domain-state.ts'
 import { Check, Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Head, Unloaded } from '../kit/pieces.tsx'
+import { Head, Unloaded, useBusy } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
-import { attempt, toast, toastError } from '../kit/toast.tsx'
+import { attempt, toast } from '../kit/toast.tsx'
 import { DeleteDomain } from './domain/delete.tsx'
 import { DnsRecords } from './domain/dns-records.tsx'
 
@@ -17,7 +17,12 @@ import { DnsRecords } from './domain/dns-records.tsx'
 export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const { data, error, reload } = useLoad((signal) => get(`/v1/domains/${id}`, {}, signal), [id])
   const [changed, setChanged] = useState<Json>()
-  const [isChecking, setChecking] = useState(false)
+  const [isChecking, check] = useBusy(async () => {
+    const now = await post(`/v1/domains/${id}/verify`)
+    setChanged(now)
+    // The rows show what failed; a message about it would have to repeat them.
+    if (domainState(now).reason === '') toast(`${now.name} is ready`)
+  })
   const domain: Json = changed ?? data
   if (domain === undefined) {
     return (
@@ -28,19 +33,6 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
     )
   }
 
-  const check = async () => {
-    setChecking(true)
-    try {
-      const now = await post(`/v1/domains/${id}/verify`)
-      setChanged(now)
-      // The rows show what failed; a message about it would have to repeat them.
-      if (domainState(now).reason === '') toast(`${now.name} is ready`)
-    } catch (thrown) {
-      toastError(thrown)
-    } finally {
-      setChecking(false)
-    }
-  }
   const rotate = async () => {
     const isSure = await confirm({
       name: 'Rotate DKIM keys?',

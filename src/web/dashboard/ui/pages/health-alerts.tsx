@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
 import { ago } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
+import { useBusy } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { Chip } from '../kit/status.tsx'
-import { toast, toastError } from '../kit/toast.tsx'
+import { toast } from '../kit/toast.tsx'
 
 /** Alerts and their channels; none for users who are not the operator. */
 export const useAlerts = () =>
@@ -60,21 +60,12 @@ function Resolved({ alert: { title, message, resolved_at } }: { alert: Json }) {
 }
 
 function TestButton({ onTested }: { onTested: () => void }) {
-  const [isTesting, setTesting] = useState(false)
-  const test = async () => {
-    setTesting(true)
-    try {
-      const { data } = await post('/v1/alerts/test')
-      const failed = data.filter(({ delivered }: Json) => !delivered).map(({ channel }: Json) => channel)
-      if (failed.length > 0) toastError(new Error(`Test failed: ${failed.join(', ')}`))
-      else toast('Test sent to every channel')
-    } catch (thrown) {
-      toastError(thrown)
-    } finally {
-      setTesting(false)
-      onTested()
-    }
-  }
+  const [isTesting, test] = useBusy(async () => {
+    const { data } = await post('/v1/alerts/test').finally(onTested)
+    const failed = data.filter(({ delivered }: Json) => !delivered).map(({ channel }: Json) => channel)
+    if (failed.length > 0) throw new Error(`Test failed: ${failed.join(', ')}`)
+    toast('Test sent to every channel')
+  })
   return (
     <button type="button" class="tiny" disabled={isTesting} onClick={test}>
       {isTesting ? 'Sending…' : 'Send test'}

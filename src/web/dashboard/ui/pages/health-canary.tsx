@@ -3,10 +3,10 @@ import { get, type Json, post } from '../kit/api.ts'
 import { Chart } from '../kit/chart.tsx'
 import { ago, when } from '../kit/format.ts'
 import { type Loaded, useLoad } from '../kit/load.ts'
-import { ErrorNotice, Segments } from '../kit/pieces.tsx'
+import { ErrorNotice, Segments, useBusy } from '../kit/pieces.tsx'
 import { may } from '../kit/rights.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
-import { toast, toastError } from '../kit/toast.tsx'
+import { toast } from '../kit/toast.tsx'
 
 /** Canary messages; none for users who are not the operator. */
 export const useCanaries = () =>
@@ -16,21 +16,12 @@ export const useCanaries = () =>
 
 /** The last canary mail to each mailbox, and the time to the inbox of those before; nothing if canaries are off. */
 export function Canaries({ loaded: { data, error, reload } }: { loaded: Loaded<Json> }) {
-  const [isSending, setSending] = useState(false)
+  const [isSending, send] = useBusy(async () => {
+    await post('/v1/canary/run').finally(reload)
+    toast('Canary messages sent')
+  })
   if (!data) return <ErrorNotice error={error} onRetry={reload} />
   if (data.every_minutes === 0) return null
-  const send = async () => {
-    setSending(true)
-    try {
-      await post('/v1/canary/run')
-      toast('Canary messages sent')
-    } catch (thrown) {
-      toastError(thrown)
-    } finally {
-      setSending(false)
-      reload()
-    }
-  }
   return (
     <section class="card stack" aria-labelledby="canaries">
       <div class="row apart">

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { get, type Json, type Paged, post } from '../kit/api.ts'
 import { ago, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { ErrorNotice, Head, withCode } from '../kit/pieces.tsx'
+import { ErrorNotice, Head, useBusy, withCode } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
-import { toast, toastError } from '../kit/toast.tsx'
+import { toast } from '../kit/toast.tsx'
 import { checkName, GROUPS } from './health/check-names.ts'
 import { ProblemList } from './health/problem-list.tsx'
 import { problemsOf } from './health/problems.ts'
@@ -25,24 +25,16 @@ export default function HealthPage() {
     return new Map(data.map(({ name, id }): [string, string] => [name, id]))
   }, [])
   const [latest, setLatest] = useState<Json>()
-  const [isRunning, setRunning] = useState(false)
+  const [isRunning, run] = useBusy(async () => {
+    setLatest(await post('/v1/health-checks/run'))
+    toast('Checks complete')
+  })
   const found = newer(latest, data)
   const failed = [{ error, reload }, alerts].find((each) => each.error !== undefined)
   // Everything at once: a part that arrives later would move the others.
   const isLoading = [{ data: found, error }, queues, alerts, canaries, domains].some(
     (each) => (each.data ?? each.error) === undefined,
   )
-  const run = async () => {
-    setRunning(true)
-    try {
-      setLatest(await post('/v1/health-checks/run'))
-      toast('Checks complete')
-    } catch (thrown) {
-      toastError(thrown)
-    } finally {
-      setRunning(false)
-    }
-  }
   const button = (
     <button type="button" class="primary" disabled={isRunning} onClick={run}>
       {isRunning ? 'Running…' : 'Run checks'}

@@ -1,29 +1,21 @@
-import { useState } from 'preact/hooks'
 import { api, type Json, type Paged, save, selected } from '../../kit/api.ts'
 import { number } from '../../kit/format.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
-import { toast, toastError } from '../../kit/toast.tsx'
+import { useBusy } from '../../kit/pieces.tsx'
+import { toast } from '../../kit/toast.tsx'
 
 /** Exports the messages that match the filters, at most 10,000. */
 export function Export({ query }: { query: Record<string, string | undefined> }) {
-  const [isBusy, setBusy] = useState(false)
-  const exportAs = async (format: 'csv' | 'json') => {
-    if (isBusy) return
-    setBusy(true)
-    try {
-      const all = await loadAll({ ...query, limit: '100' })
-      const name = `messages-${new Date().toISOString().slice(0, 10)}.${format}`
-      if (format === 'json') save(name, 'application/json', JSON.stringify(all, null, 2))
-      else save(name, 'text/csv', csvOf(all))
-      toast(
-        `${number(all.length)} ${all.length === 1 ? 'message' : 'messages'} exported${all.length >= MAX_EXPORTED ? '. This is the limit: narrow the filters to export the rest.' : ''}`,
-      )
-    } catch (thrown) {
-      toastError(thrown)
-    }
-    setBusy(false)
-  }
+  const [isBusy, exportAs] = useBusy(async (format: 'csv' | 'json') => {
+    const all = await loadAll({ ...query, limit: '100' })
+    const name = `messages-${new Date().toISOString().slice(0, 10)}.${format}`
+    if (format === 'json') save(name, 'application/json', JSON.stringify(all, null, 2))
+    else save(name, 'text/csv', csvOf(all))
+    toast(
+      `${number(all.length)} ${all.length === 1 ? 'message' : 'messages'} exported${all.length >= MAX_EXPORTED ? '. This is the limit: narrow the filters to export the rest.' : ''}`,
+    )
+  })
   return (
     <Menu
       name={isBusy ? 'Exporting…' : 'Export'}
