@@ -28,12 +28,7 @@ export default function SuppressionsPage() {
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
   const { email = '', q = '', reason = '', stream = '' } = place.value.query
-  const pages = usePages('/v1/suppressions', {
-    email: email || undefined,
-    q: q || undefined,
-    reason: reason || undefined,
-    stream: stream || undefined,
-  })
+  const pages = usePages('/v1/suppressions', { email, q, reason, stream })
   const streamField = useShown(stream)
   const usage = useLoad((signal) => get('/v1/usage', {}, signal), [pages.data?.length])
   const exportAll = () =>

@@ -21,11 +21,7 @@ type OpenDialog = 'edit' | 'rotate' | 'test' | 'replay'
 export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) {
   const { data: webhook, error, reload } = useLoad((signal) => get(`/v1/webhooks/${id}`, {}, signal), [id])
   const { status = '', type = '' } = place.value.query
-  const deliveries = usePages(
-    `/v1/webhooks/${id}/deliveries`,
-    { status: status || undefined, type: type || undefined },
-    { everyMs: 5_000 },
-  )
+  const deliveries = usePages(`/v1/webhooks/${id}/deliveries`, { status, type }, { everyMs: 5_000 })
   const { data: latest } = useLoad<Paged>(
     (signal) => get(`/v1/webhooks/${id}/deliveries`, { limit: MOST_COUNTED }, signal),
     [id],

@@ -10,8 +10,7 @@ import { VerdictsInShort } from './verdicts.tsx'
 /** Inbound messages, newest first. */
 export function InboundMessages() {
   const { q = '', status = '', route = '' } = place.value.query
-  const query = { q: q || undefined, status: status || undefined, route_id: route || undefined }
-  const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
+  const pages = usePages('/v1/inbound-messages', { q, status, route_id: route }, { everyMs: 5_000 })
   const hasRoutes = may('inbound_routes_list')
   const routes = useLoad(
     async (signal) => (hasRoutes ? get<Paged>('/v1/inbound-routes', { limit: 100 }, signal) : NO_ROUTES),
