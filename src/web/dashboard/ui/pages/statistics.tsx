@@ -1,10 +1,10 @@
-import { save } from '../kit/api.ts'
+import { type Json, save } from '../kit/api.ts'
+import { csvText } from '../kit/csv.ts'
 import { ErrorNotice, Head, Segments } from '../kit/pieces.tsx'
 import { place, setQuery } from '../kit/router.ts'
 import { mode, organization } from '../kit/state.ts'
-import { csvOf } from './statistics/csv.ts'
 import { ActiveFilters, DomainChoice, RangeChoice, useDomains } from './statistics/filters.tsx'
-import { Groups } from './statistics/groups.tsx'
+import { Groups, nameOf, rowsOf } from './statistics/groups.tsx'
 import { type Compared, filtersOf, groupingsWith, useStatistics } from './statistics/load.ts'
 import { dayOf, rangeOf } from './statistics/range.ts'
 import { METRICS, Tiles } from './statistics/tiles.tsx'
@@ -69,4 +69,30 @@ export default function Statistics() {
 function download(data: Compared): void {
   const days = `${dayOf(data.range.from)}-to-${dayOf(data.range.before - 1)}`
   save(`statistics-by-${data.by}-${days}.csv`, 'text/csv', csvOf(data))
+}
+
+const FIELDS = [
+  'accepted',
+  'delivered',
+  'deferred',
+  'hard_bounced',
+  'soft_bounced',
+  'complained',
+  'unique_opened',
+  'unique_clicked',
+  'unsubscribed',
+  'suppressed',
+  'replied',
+] as const
+
+/** Groups → CSV with the counts of the range, and those of the period before where there is one. */
+function csvOf({ by, now, before }: Compared): string {
+  const earlier = new Map<string | undefined, Json>(before ? rowsOf(before).map((row) => [row.key, row]) : [])
+  const head = [by, ...FIELDS, ...(before ? FIELDS.map((field) => `${field}_before`) : [])]
+  const rows = rowsOf(now).map((row) => {
+    const counts = FIELDS.map((field) => row[field])
+    const countsBefore = before ? FIELDS.map((field) => earlier.get(row.key)?.[field] ?? 0) : []
+    return [nameOf(by, row), ...counts, ...countsBefore]
+  })
+  return csvText([head, ...rows])
 }

@@ -1,4 +1,5 @@
 import { api, type Json, type Paged, save, selected } from '../../kit/api.ts'
+import { csvText } from '../../kit/csv.ts'
 import { number } from '../../kit/format.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
@@ -59,18 +60,13 @@ const CSV = [
   'tags',
 ] as const
 
-/** One line per recipient (RFC 4180). A leading apostrophe keeps spreadsheets from running a value as a formula. */
+/** One line per recipient. */
 function csvOf(messages: Json[]): string {
   const lines = messages.flatMap((message) =>
     message.recipients.map(({ email, type, status }: Json) => {
       const line = { ...message, tags: message.tags.join(' '), recipient: email, type, recipient_status: status }
-      return CSV.map((name) => cell(String(line[name] ?? ''))).join(',')
+      return CSV.map((name) => String(line[name] ?? ''))
     }),
   )
-  return [CSV.join(','), ...lines, ''].join('\r\n')
-}
-
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return csvText([CSV, ...lines])
 }
