@@ -10,7 +10,7 @@ const FOLDER = '/dashboard/assets/'
  *  needs the source files: scripts/build.ts calls it for the executable, and a server that runs from source
  *  calls it at the first request. Rejects with the compile errors. */
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
-  const compiled = await compilePage(join(import.meta.dir, 'ui/index.html'), FOLDER)
+  const compiled = await compilePage(join(import.meta.dir, 'ui/index.html'))
   const starters = STARTERS.map((starter) => {
     return [
       `starter-templates/${starter.alias}.json`,
@@ -31,19 +31,17 @@ function starterPreviews(): PlainFile {
   return ['starter-templates/previews.json', new TextEncoder().encode(json)]
 }
 
-/** HTML file and the folder of its assets (`/dashboard/assets/`) → the page and what it loads, by name; a hash of the
- *  content is in every name but that of the page. Files of the folder that the source names stay as they are. Rejects
- *  with the compile errors. */
-async function compilePage(html: string, folder: string, plugins: Bun.BunPlugin[] = []): Promise<PlainFile[]> {
+/** HTML file → the page and what it loads from FOLDER, by name; a hash of the content is in every name but that of the
+ *  page. Files of the folder that the source names stay as they are. Rejects with the compile errors. */
+async function compilePage(html: string): Promise<PlainFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [html],
     target: 'browser',
     splitting: true,
     minify: true,
     sourcemap: 'none',
-    publicPath: folder,
-    external: [`${folder}*`],
-    plugins,
+    publicPath: FOLDER,
+    external: [`${FOLDER}*`],
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
     define: { 'process.env.NODE_ENV': '"production"' },
   })
