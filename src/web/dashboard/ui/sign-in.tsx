@@ -1,15 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import {
-  ApiError,
-  acceptInvitation,
-  askForPasswordLink,
-  errorText,
-  type Json,
-  setPasswordBy,
-  signIn,
-  signInBy,
-} from './kit/api.ts'
+import { ApiError, errorText, type Json, post, signIn, signInBy } from './kit/api.ts'
 import { Field, Form, type Values } from './kit/form.tsx'
 import { hasPasskeys, usePasskey } from './kit/passkeys.ts'
 import { Time } from './kit/pieces.tsx'
@@ -149,7 +140,7 @@ function Forgot({ onBack }: { onBack: () => void }) {
     )
   }
   const ask = async ({ email = '' }: Values) => {
-    await askForPasswordLink(email)
+    await post('/session/forgot', { email })
     setAsked(email)
   }
   return (
@@ -199,8 +190,7 @@ const focus = (input: HTMLInputElement | null) => input?.focus()
 
 /** Accepts an invitation; an existing account joins with its password. */
 function Invitation({ token, onDone }: { token: string; onDone: () => void }) {
-  const accept = ({ name = '', password = '' }: Record<string, string | undefined>) =>
-    acceptInvitation(token, name, password)
+  const accept = ({ name = '', password = '' }: Values) => post('/session/invitation', { token, name, password })
   return (
     <div class="card stack">
       <h2>Accept the invitation</h2>
@@ -226,7 +216,7 @@ function NewPassword({ token, onDone }: { token: string; onDone: () => void }) {
   const [factors, setFactors] = useState<Json[]>([])
   const submit = async ({ password = '', factors: decision }: Values) => {
     try {
-      await setPasswordBy(token, password, decision)
+      await post('/session/reset', { token, password, factors: decision })
     } catch (thrown) {
       if (thrown instanceof ApiError && Array.isArray(thrown.details.factors)) setFactors(thrown.details.factors)
       throw thrown

@@ -137,21 +137,6 @@ export async function signInBy(
   session.value = await withLast(await post<SessionInfo>(path, body))
 }
 
-/** Sets the password of a user with the token of a link. Throws ApiError if the server rejects it. */
-export async function setPasswordBy(token: string, password: string, factors?: string): Promise<void> {
-  await post('/session/reset', { token, password, ...(factors !== undefined && { factors }) })
-}
-
-/** Asks for a link that sets the password of an account. Throws ApiError if the server rejects it. */
-export async function askForPasswordLink(email: string): Promise<void> {
-  await post('/session/forgot', { email })
-}
-
-/** Accepts an invitation with the token of its link. Throws ApiError if the server rejects it. */
-export async function acceptInvitation(token: string, name: string, password: string): Promise<void> {
-  await post('/session/invitation', { token, name, password })
-}
-
 /** Ends the session, which shows the sign-in page. Throws ApiError. */
 export async function signOut(): Promise<void> {
   await remove('/session')
