@@ -87,6 +87,13 @@ export function badHost(): Refusal {
   return invalid([{ field: 'Host', message: 'Host must be sent exactly once, as host or host:port' }])
 }
 
+/** The record that a path refers to, or null if it does not exist → the same record. Throws `not_found` for null. `what` is
+ *  the noun in the message: `webhook`. */
+export function requireFound<T>(record: T | null, what: string): T {
+  if (record === null) throw new Refusal('not_found', `No such ${what}. Check the ID.`)
+  return record
+}
+
 /** The record that a path or filter refers to, or null if it does not exist → the same record. Throws `not_found` for
  *  null, and `forbidden` if it belongs to another organization. `what` is the noun in the message: `webhook`. */
 export function requireOwned<T extends { organizationId: string }>(
@@ -94,11 +101,9 @@ export function requireOwned<T extends { organizationId: string }>(
   organizationId: string,
   what: string,
 ): T {
-  if (record === null) throw new Refusal('not_found', `No such ${what}. Check the ID.`)
-  if (record.organizationId !== organizationId) {
-    throw new Refusal('forbidden', `This ${what} belongs to another organization.`)
-  }
-  return record
+  const found = requireFound(record, what)
+  if (found.organizationId === organizationId) return found
+  throw new Refusal('forbidden', `This ${what} belongs to another organization.`)
 }
 
 const UNAVAILABLE_RETRY_SECONDS = 5 // long enough for a restart, short enough for mail such as sign-in codes

@@ -9,10 +9,10 @@ import {
   silencedUntil,
 } from '../../../model/alert.ts'
 import { iso } from '../../../model/event.ts'
-import { Refusal } from '../../../model/refusal.ts'
 import type { MintId } from '../../../os/ids.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 
 /** A configured channel. */
@@ -37,11 +37,7 @@ export function alertOperations(deps: {
 }): Operation[] {
   const { alertChannels: channels, mintId } = deps
   const { alerts } = deps.store
-  const load = async ({ params }: Call): Promise<Alert> => {
-    const alert = await alerts.get(params.alert_id ?? '')
-    if (alert === null) throw new Refusal('not_found', 'No such alert. Check the ID.')
-    return alert
-  }
+  const load = async ({ params }: Call) => requireFound(await alerts.get(params.alert_id ?? ''), 'alert')
   return [
     operation({
       id: 'alerts_list',

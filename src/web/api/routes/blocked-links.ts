@@ -5,6 +5,7 @@ import { Refusal } from '../../../model/refusal.ts'
 import type { MintId } from '../../../os/ids.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { BLOCKED_TARGET } from '../patterns.ts'
@@ -29,11 +30,8 @@ const createBody = z.strictObject({
 /** The operations of `/v1/blocked-links`: targets to which click tracking does not redirect. For the operator only. */
 export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>; mintId: MintId }): Operation[] {
   const { store, mintId } = deps
-  const load = async ({ params }: Call): Promise<BlockedLink> => {
-    const link = await store.blockedLinks.get(params.blocked_link_id ?? '')
-    if (link === null) throw new Refusal('not_found', 'No such blocked link. Check the ID.')
-    return link
-  }
+  const load = async ({ params }: Call) =>
+    requireFound(await store.blockedLinks.get(params.blocked_link_id ?? ''), 'blocked link')
   return [
     operation({
       id: 'blocked_links_list',

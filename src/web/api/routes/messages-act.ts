@@ -8,6 +8,7 @@ import { requestAgain } from '../../../sending/submission/resend.ts'
 import type { Submission } from '../../../sending/submission/submission.ts'
 import type { Store } from '../../../storage/store.ts'
 import { rule } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type ApiResponse, type Operation, operation } from '../operation.ts'
 import { deleted } from '../rendered-response.ts'
 import { acceptedRecord, contentGone, loadMessage, messageRecord } from './message-record.ts'
@@ -27,8 +28,7 @@ export function actOperations({ store, clock, submission, notify }: ActDeps): Op
   /** Response with the message's record after a change. */
   const present = async (id: string): Promise<ApiResponse> => {
     const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
-    if (message === null) throw new Refusal('not_found', 'No such message. Check the ID.')
-    return { status: 200, body: messageRecord(message, deliveries) }
+    return { status: 200, body: messageRecord(requireFound(message, 'message'), deliveries) }
   }
 
   const cancel = operation({

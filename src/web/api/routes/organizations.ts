@@ -6,6 +6,7 @@ import { invalid, Refusal } from '../../../model/refusal.ts'
 import type { MintId } from '../../../os/ids.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { label, recordsQuery } from '../schema.ts'
@@ -30,8 +31,7 @@ export function organizationOperations(deps: {
   }
   /** The organization in the path. Also sets it as that of the call, so that the audit entry belongs to it. */
   const load = async (call: Call): Promise<Organization> => {
-    const organization = await store.organizations.get(call.params.organization_id ?? '')
-    if (organization === null) throw new Refusal('not_found', 'No such organization. Check the ID.')
+    const organization = requireFound(await store.organizations.get(call.params.organization_id ?? ''), 'organization')
     call.organizationId = organization.id
     return organization
   }

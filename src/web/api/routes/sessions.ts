@@ -1,8 +1,8 @@
 import { iso } from '../../../model/event.ts'
-import { Refusal } from '../../../model/refusal.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
 import { deleted } from '../rendered-response.ts'
@@ -32,11 +32,7 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       access: OPERATOR,
       summary: 'End a dashboard session',
       responses: async () => (await import('../responses/sessions.ts')).sessionResponses.deleted,
-      load: async ({ params }) => {
-        const session = await store.sessions.get(params.session_id ?? '')
-        if (session === null) throw new Refusal('not_found', 'No such session. Check the ID.')
-        return session
-      },
+      load: async ({ params }) => requireFound(await store.sessions.get(params.session_id ?? ''), 'session'),
       async handle({ resource }) {
         await store.sessions.end(resource.id)
         return deleted(resource.id)

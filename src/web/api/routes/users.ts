@@ -17,6 +17,7 @@ import type { MintId } from '../../../os/ids.ts'
 import type { UserMail } from '../../../sending/submission/user-mail.ts'
 import type { Store } from '../../../storage/store.ts'
 import { OPERATOR, rule } from '../access.ts'
+import { requireFound } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isConsole, isOperator, isPerson } from '../operator.ts'
 import { pageResponse, recordsRequest } from '../page.ts'
@@ -261,8 +262,7 @@ function sessionOperationsOf({ store, userMail, publicUrl }: UserOperationsDeps)
 
 /** The user in the path. Rejects with `not_found`, and with `forbidden` for a user of other organizations only. */
 async function loadUser({ users }: Pick<Store, 'users'>, call: Call): Promise<User> {
-  const user = await users.get(pathParameter(call, 'user_id'))
-  if (user === null) throw new Refusal('not_found', 'No such user. Check the ID.')
+  const user = requireFound(await users.get(pathParameter(call, 'user_id')), 'user')
   if (isOperator(call.key) || grantsOf(user).roles[call.organizationId] !== undefined) return user
   throw new Refusal('forbidden', 'This user belongs to another organization.')
 }
