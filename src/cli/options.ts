@@ -26,17 +26,6 @@ export const VARIABLES: readonly Option[] = [
 ]
 export const LOCALE = new Option('--locale <locale>', 'language of the template, such as pt-BR')
 
-/** Adds the options that fill a template to a command. */
-export function withVariables(command: Command): Command {
-  for (const option of [...VARIABLES, LOCALE]) command.addOption(option)
-  return command
-}
-
-/** Adds `--org` to a command on the records of one organization. */
-export function withOrganization(command: Command): Command {
-  return withRecords(command).addOption(ORG)
-}
-
 export const ORG = new Option('--org <org>', 'organization id or name; required if there are several')
 
 /** Number of entries on a page. */

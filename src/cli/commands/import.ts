@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../sending/suppressions/providers.ts'
-import { withRecords } from '../options.ts'
+import { ORG, withRecords } from '../options.ts'
 import { withServer } from '../server-access.ts'
 
 /** `import suppressions`. */
@@ -8,7 +8,7 @@ export function addImport(program: Command, end: (code: number) => void): void {
   const parent = program.command('import').description('import data from another email service')
   withServer(withRecords(parent.command('suppressions <file>')))
     .description('import suppressions exported from Resend, Postmark, SendGrid, Mailgun, SES, Postal or Postrider')
-    .option('--org <org>', 'organization id or name; required if there are several')
+    .addOption(ORG)
     .addOption(
       new Option('--from <service>', 'service that made the export (default: detected from its columns)').choices(
         PROVIDER_NAMES,

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { isOneOf } from '../../os/records.ts'
-import { withRecords } from '../options.ts'
+import { ORG, withRecords } from '../options.ts'
 import { serverOptions } from '../server-access.ts'
 
 /** `postrider listen`. */
@@ -15,7 +15,7 @@ export function addListen(program: Command, end: (code: number) => void): void {
     .addOption(new Option('--events <types>', 'only these event types, comma-separated').argParser(eventTypes))
     .option('--after <id>', 'start after this event; "" starts with the oldest stored event')
     .option('--secret <secret>', 'signing secret (whsec_…); default: a new one')
-    .option('--org <org>', 'organization id or name; required if there are several')
+    .addOption(ORG)
   for (const option of serverOptions()) command.addOption(option)
   command
     .addHelpText(

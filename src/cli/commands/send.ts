@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { gather, MODES, seconds, withRecords, withVariables } from '../options.ts'
+import { gather, LOCALE, MODES, seconds, VARIABLES, withRecords } from '../options.ts'
 import { withServer } from '../server-access.ts'
 
 /** `postrider send`. */
@@ -19,7 +19,8 @@ export function addSend(program: Command, end: (code: number) => void): void {
     .addOption(new Option('--html <html>', 'HTML body').conflicts('htmlFile'))
     .option('--html-file <file>', 'HTML body from a file')
     .option('--template <template>', 'id or alias of a template, instead of text and HTML')
-  withVariables(command)
+  for (const option of [...VARIABLES, LOCALE]) command.addOption(option)
+  command
     .option('--attach <file>', 'attachment: a file, or an https:// URL to download now; repeatable', gather)
     .option('--header <header>', 'additional header: "Name: value"; repeatable', gather)
     .option('--tag <tag>', 'tag for lists and statistics; repeatable', gather)

@@ -3,7 +3,7 @@ import type { Template } from '../../client/types.ts'
 import { TEMPLATE_KINDS } from '../../model/template.ts'
 import { readVariables, type TemplateVariables } from '../given-files.ts'
 import { addList, addOperation, type Given } from '../operation-command.ts'
-import { gather, LOCALE, ORG, VARIABLES, whole, withOrganization } from '../options.ts'
+import { gather, LOCALE, ORG, VARIABLES, whole, withRecords } from '../options.ts'
 import * as places from '../places.ts'
 import { sanitize } from '../print.ts'
 import { withServer } from '../server-access.ts'
@@ -64,7 +64,7 @@ export function addTemplates(program: Command): void {
 
 /** The commands that take the texts from files (template.ts). */
 function addChanges(parent: Command): void {
-  const add = (words: string) => withServer(withOrganization(parent.command(words)))
+  const add = (words: string) => withServer(withRecords(parent.command(words)).addOption(ORG))
   const content = (command: Command) =>
     command
       .option('--alias <alias>', 'name to send it by; live templates have separate aliases')
