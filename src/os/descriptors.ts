@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { fileText } from './file-text.ts'
 
 /** The limit of open files and sockets of this process, and how many are open. */
 export interface Descriptors {
@@ -12,7 +13,7 @@ const OWN = '/proc/self/fd'
  *  kernel reports the number as the size of the directory (Linux 6.2). Older kernels need a descriptor to count; without a
  *  free one, all count as used. Infinity without a limit or /proc. */
 export function systemDescriptors(): Descriptors {
-  const limit = limitIn(limits())
+  const limit = limitIn(fileText('/proc/self/limits'))
   return {
     limit,
     used: () => {
@@ -29,14 +30,6 @@ export function systemDescriptors(): Descriptors {
 export function limitIn(text: string): number {
   const soft = /^Max open files\s+(\d+)/m.exec(text)?.[1]
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
-}
-
-function limits(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** Usage above seven eighths is `short`, below three quarters `ample`. */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileText } from './file-text.ts'
 
 /** Kernel file systems, and the process to look up. */
 interface Kernel {
@@ -12,9 +12,9 @@ interface Kernel {
 /** Memory that a process may use before the kernel ends or throttles it: the minimum over its control groups and
  *  their parents, and seven eighths of the machine. Infinity if the kernel reports nothing. cgroups(7) */
 export function memoryLimit({ proc, sys, pid }: Kernel = { proc: '/proc', sys: '/sys', pid: 'self' }): number {
-  const total = /^MemTotal:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
+  const total = /^MemTotal:\s+(\d+) kB/m.exec(fileText(join(proc, 'meminfo')))?.[1]
   const machine = total === undefined ? Number.POSITIVE_INFINITY : (Number(total) * 1024 * 7) / 8
-  return Math.min(machine, ...groupsOf(textOf(join(proc, pid, 'cgroup')), sys).map(limitOf))
+  return Math.min(machine, ...groupsOf(fileText(join(proc, pid, 'cgroup')), sys).map(limitOf))
 }
 
 /** Directories of all control groups of the process and their parents: `0::/a/b` is of the unified hierarchy,
@@ -40,14 +40,8 @@ function* lineage(path: string): Generator<string> {
 
 /** `memory.high` is not a hard limit, but the kernel throttles a process above it heavily. */
 function limitOf(group: string): number {
-  const limits = ['memory.max', 'memory.high', 'memory.limit_in_bytes'].map((name) => textOf(join(group, name)).trim())
+  const limits = ['memory.max', 'memory.high', 'memory.limit_in_bytes'].map((name) =>
+    fileText(join(group, name)).trim(),
+  )
   return Math.min(...limits.map((text) => (/^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY)))
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }

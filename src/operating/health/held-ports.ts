@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { fileText } from '../../os/file-text.ts'
 import type { HeldPort } from './deps.ts'
 
 /** Process file system → every listening TCP port with its process. Only root can see processes of other users.
  *  Without such a directory: []. Never throws. proc_net(5), proc_pid_fd(5) */
 export function heldPorts(proc: string): HeldPort[] {
-  const listening = ['net/tcp', 'net/tcp6'].flatMap((file) => listeningIn(textOf(join(proc, file))))
+  const listening = ['net/tcp', 'net/tcp6'].flatMap((file) => listeningIn(fileText(join(proc, file))))
   const holders = listening.length === 0 ? new Map<string, Holder>() : holdersOf(listening, proc)
   return listening.map(({ host, port, inode }) => ({ host, port, holder: holders.get(inode) ?? null }))
 }
@@ -41,7 +42,7 @@ function holdersOf(listening: readonly Listening[], proc: string): Map<string, H
     for (const fd of namesIn(join(proc, pid, 'fd'))) {
       const inode = /^socket:\[(\d+)\]$/.exec(targetOf(join(proc, pid, 'fd', fd)))?.[1]
       if (inode === undefined || !wanted.has(inode) || holders.has(inode)) continue
-      holders.set(inode, { pid: Number(pid), name: textOf(join(proc, pid, 'comm')).trim() })
+      holders.set(inode, { pid: Number(pid), name: fileText(join(proc, pid, 'comm')).trim() })
     }
   }
   return holders
@@ -58,14 +59,6 @@ function namesIn(folder: string): string[] {
 function targetOf(link: string): string {
   try {
     return readlinkSync(link)
-  } catch {
-    return ''
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
   } catch {
     return ''
   }

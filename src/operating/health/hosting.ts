@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileText } from '../../os/file-text.ts'
 
 /** A hosting provider and its policy on port 25, as of 2026. The provider's pages are authoritative. */
 export interface Hosting {
@@ -76,16 +76,10 @@ const KNOWN: Signs[] = [
 
 /** Firmware data (`/sys`) and names of the machine's addresses → its provider; null if unknown. */
 export function hostingOf(sys: string, reverseNames: readonly string[]): Hosting | null {
-  const made = ['sys_vendor', 'chassis_vendor', 'product_name'].map((file) => read(join(sys, 'class/dmi/id', file)))
+  const made = ['sys_vendor', 'chassis_vendor', 'product_name'].map((file) =>
+    fileText(join(sys, 'class/dmi/id', file)).trim(),
+  )
   const isIt = ({ firmware, reverseName }: Signs) =>
     made.some((text) => firmware.test(text)) || reverseNames.some((name) => reverseName.test(name))
   return KNOWN.find(isIt) ?? null
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    return ''
-  }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limitIn } from '../../os/descriptors.ts'
+import { fileText } from '../../os/file-text.ts'
 import { largestMailUnder, leastLimitFor } from '../../os/memory.ts'
 import { memoryLimit } from '../../os/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
@@ -15,7 +15,7 @@ const FEW_BYTES = 96_000_000
 
 /** Checks the limit of open files and sockets: of the running server, else of this process. */
 export function checkOpenFiles({ server }: Installation, { proc }: CheckDeps): Verdict {
-  const text = textOf(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
+  const text = fileText(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
   if (text === '') return skip('the kernel does not report it')
   // The runtime raises its soft limit to the hard one when it starts.
   const hard = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(text)?.[1] ?? 'unlimited'
@@ -45,7 +45,7 @@ export function checkMemory(installation: Installation, deps: CheckDeps): Verdic
 }
 
 function checkFree({ server }: Installation, { proc }: CheckDeps): Verdict {
-  const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
+  const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(fileText(join(proc, 'meminfo')))?.[1]
   if (kibibytes === undefined) return skip('the kernel does not report it')
   const bytes = Number(kibibytes) * 1024
   const message = `${megabytes(bytes)} available`
@@ -55,11 +55,3 @@ function checkFree({ server }: Installation, { proc }: CheckDeps): Verdict {
 }
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000)} MB`
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileText } from '../../os/file-text.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { CheckDeps, HeldPort, Installation, Listener } from './deps.ts'
 
@@ -25,7 +25,7 @@ export function checkLowPorts({ listeners, server }: Installation, { proc, units
   if (low.length === 0) return skip('not required by any listener')
   const ports = low.map(({ port }) => port).join(', ')
   if (low.every(({ port }) => server?.ports.includes(port))) return pass(`the running server uses ${ports}`)
-  if (units.some((file) => textOf(file).includes('AmbientCapabilities=CAP_NET_BIND_SERVICE'))) {
+  if (units.some((file) => fileText(file).includes('AmbientCapabilities=CAP_NET_BIND_SERVICE'))) {
     return pass(`the systemd unit allows ${ports}`)
   }
   if (mayBindLow(proc)) return pass(`this user may listen on ${ports}`)
@@ -71,20 +71,12 @@ const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
 
 /** ip(7): from this port on no privilege is needed. */
 function firstOpenPort(proc: string): number {
-  const text = textOf(join(proc, 'sys/net/ipv4/ip_unprivileged_port_start')).trim()
+  const text = fileText(join(proc, 'sys/net/ipv4/ip_unprivileged_port_start')).trim()
   return /^\d+$/.test(text) ? Number(text) : 1024
 }
 
 /** capabilities(7): CAP_NET_BIND_SERVICE is bit 10. */
 function mayBindLow(proc: string): boolean {
-  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(textOf(join(proc, 'self/status')))?.[1] ?? '0'
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(fileText(join(proc, 'self/status')))?.[1] ?? '0'
   return ((BigInt(`0x${effective}`) >> 10n) & 1n) === 1n
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
