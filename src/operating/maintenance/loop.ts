@@ -14,8 +14,8 @@ export interface Task {
   /** The task removes old data. It gets the earlier of wall clock and steady clock, so that a wrong clock does not
    *  make everything old at once. */
   erases?: true
-  /** Returns true if there is more work now, or the ms until it should run again. */
-  run: (now: number) => Promise<boolean | number>
+  /** Returns true if there is more work now, or the ms until it should run again; otherwise it runs after `everyMs`. */
+  run: (now: number) => Promise<boolean | number> | Promise<void>
 }
 
 /** Tasks → a loop that runs each when it is due, one after another. A task that fails is logged and retried at its
@@ -31,7 +31,7 @@ export function createMaintenance(options: { clock: WallClock; tasks: Task[]; lo
       log.error('maintenance task failed', { task: task.name, error })
       return false
     })
-    const waitMs = more === true ? 0 : more === false ? task.everyMs : more
+    const waitMs = more === true ? 0 : typeof more === 'number' ? more : task.everyMs
     dueAt.set(task, steady.now() + waitMs)
   }
 

@@ -56,7 +56,7 @@ export function maintenanceTasks(deps: {
   let orphansAfter: string | null = null
   const runErasure = createStepRunner(deps.clock)
   return [
-    { name: 'key uses', of: 'node', everyMs: 10_000, run: () => deps.flushUses().then(() => false) },
+    { name: 'key uses', of: 'node', everyMs: 10_000, run: () => deps.flushUses() },
     {
       name: 'domains',
       of: 'installation',
@@ -75,7 +75,6 @@ export function maintenanceTasks(deps: {
       everyMs: QUALITY_MS,
       run: async (now) => {
         if (await watchQuality(now, { store, mintId, settings: deps.quality })) deps.notify('webhook deliveries')
-        return false
       },
     },
     {
@@ -109,30 +108,21 @@ export function maintenanceTasks(deps: {
       name: 'mta-sts policies',
       of: 'installation',
       everyMs: MINUTE_MS,
-      run: async (now) => {
-        deps.refreshPolicies(now)
-        return false
-      },
+      run: async (now) => void deps.refreshPolicies(now),
     },
     {
       name: 'health',
       of: 'node',
       everyMs: 60 * MINUTE_MS,
       firstMs: MINUTE_MS,
-      run: async () => {
-        deps.runHealthChecks()
-        return false
-      },
+      run: async () => void deps.runHealthChecks(),
     },
     {
       name: 'certificate',
       of: 'node',
       everyMs: MINUTE_MS,
       firstMs: 1_000,
-      run: async () => {
-        deps.renewCertificateIfDue()
-        return false
-      },
+      run: async () => void deps.renewCertificateIfDue(),
     },
     {
       name: 'audit log',
@@ -158,10 +148,7 @@ export function maintenanceTasks(deps: {
       name: 'recount of stored bytes',
       of: 'installation',
       everyMs: 7 * 24 * 60 * MINUTE_MS,
-      run: async () => {
-        await store.usage.beginCount()
-        return false
-      },
+      run: async () => store.usage.beginCount(),
     },
     {
       name: 'usage of past days',
@@ -189,9 +176,9 @@ export function maintenanceTasks(deps: {
         return orphansAfter !== null
       },
     },
-    { name: 'tls sessions', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushTls().then(() => false) },
-    { name: 'address counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushAddresses().then(() => false) },
-    { name: 'relay counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushRelays().then(() => false) },
+    { name: 'tls sessions', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushTls() },
+    { name: 'address counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushAddresses() },
+    { name: 'relay counts', of: 'node', everyMs: MINUTE_MS, run: () => deps.flushRelays() },
     {
       name: 'relay attempts',
       of: 'installation',
@@ -202,10 +189,7 @@ export function maintenanceTasks(deps: {
       name: 'tls reports',
       of: 'installation',
       everyMs: MINUTE_MS,
-      run: async (now) => {
-        deps.sendTlsReports(now)
-        return false
-      },
+      run: async (now) => void deps.sendTlsReports(now),
     },
     {
       name: 'erasures',
@@ -233,13 +217,9 @@ export function maintenanceTasks(deps: {
 /** Looks on each node; the leader sends the notices. Nothing without channels. */
 function alertTasks({ store, alerts }: Pick<Parameters<typeof maintenanceTasks>[0], 'store' | 'alerts'>): Task[] {
   if (alerts === null) return []
-  const started = (run: (now: number) => Promise<void>) => async (now: number) => {
-    void run(now)
-    return false
-  }
   return [
-    { name: 'alerts', of: 'node', everyMs: MINUTE_MS, firstMs: 30_000, run: started(alerts.look) },
-    { name: 'alert notices', of: 'installation', everyMs: 10_000, run: started(alerts.send) },
+    { name: 'alerts', of: 'node', everyMs: MINUTE_MS, firstMs: 30_000, run: async (now) => void alerts.look(now) },
+    { name: 'alert notices', of: 'installation', everyMs: 10_000, run: async (now) => void alerts.send(now) },
     {
       name: 'ended alerts',
       of: 'installation',
@@ -258,10 +238,7 @@ function canaryTasks({ store, canaries }: Pick<Parameters<typeof maintenanceTask
       name: 'canaries',
       of: 'installation',
       everyMs: 10_000,
-      run: async (now) => {
-        void canaries.tick(now)
-        return false
-      },
+      run: async (now) => void canaries.tick(now),
     },
     {
       name: 'old canaries',
@@ -290,10 +267,9 @@ function dedicatedTasks({
       firstMs: 1_000,
       run: async (now) => {
         if (await assignDedicatedAddresses(now, { store, addresses, hasDedicated })) await refresh()
-        return false
       },
     },
-    { name: 'addresses of this node', of: 'node', everyMs: 10_000, run: () => refresh().then(() => false) },
+    { name: 'addresses of this node', of: 'node', everyMs: 10_000, run: () => refresh() },
   ]
 }
 
