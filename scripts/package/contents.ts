@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { completionFor, pageOf } from '../../src/cli/manual/print.ts'
+import { completionFor, pageOf } from '../../src/cli/manual/generated.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { serviceUnit } from '../../src/cli/service-unit.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { completionFor, pageOf, type Shell } from '../../src/cli/manual/print.ts'
+import { completionFor, pageOf, type Shell } from '../../src/cli/manual/generated.ts'
 import { treeOf } from '../../src/cli/manual/tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { keysByPath } from '../../src/config/paths.ts'

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander'
+import { print } from '../print.ts'
 
 /** `manual`, `completion` and `man`. */
 export function addManual(program: Command): void {
@@ -12,11 +13,11 @@ export function addManual(program: Command): void {
     .command('completion')
     .description('print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
-    .action(async (shell) => (await import('../manual/print.ts')).printCompletion(program, shell))
+    .action(async (shell) => print((await import('../manual/generated.ts')).completionFor(program, shell)))
 
   program
     .command('man')
     .description('print a man page, for man -l or to install')
     .addArgument(new Argument('[page]', 'man page').choices(['postrider', 'config']).default('postrider'))
-    .action(async (page) => (await import('../manual/print.ts')).printPage(program, page))
+    .action(async (page) => print((await import('../manual/generated.ts')).pageOf(program, page)))
 }

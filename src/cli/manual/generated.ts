@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { VERSION } from '../../version.ts'
-import { print } from '../print.ts'
 import { bashCompletion } from './bash.ts'
 import { commandPage } from './command-page.ts'
 import { configPage } from './config-page.ts'
@@ -20,14 +19,4 @@ export function completionFor(program: Command, shell: Shell): string {
 /** Man page of a program, as man(7) source: `postrider` is postrider(1), `config` is postrider-config(5). */
 export function pageOf(program: Command, page: 'postrider' | 'config'): string {
   return page === 'config' ? configPage(VERSION) : commandPage(treeOf(program), VERSION)
-}
-
-/** Prints the completion script for a shell. */
-export function printCompletion(program: Command, shell: Shell): void {
-  print(completionFor(program, shell))
-}
-
-/** Prints a man page. */
-export function printPage(program: Command, page: 'postrider' | 'config'): void {
-  print(pageOf(program, page))
 }
