@@ -18,8 +18,9 @@ export interface InboundMessage {
   from: string
   /** Envelope recipients that the route matched, as given in RCPT TO. */
   to: string[]
+  /** At most KEPT_CHARACTERS. */
   subject: string
-  /** Message-ID with its angle brackets; empty if the mail has none. */
+  /** Message-ID with its angle brackets, at most KEPT_CHARACTERS; empty if the mail has none. */
   messageIdHeader: string
   /** Size of the received mail in bytes, without our trace headers. */
   sizeBytes: number
@@ -54,6 +55,10 @@ export interface AnsweredMessage
 
 /** Message-IDs of a mail that are looked up: threads name all that came before. */
 export const MOST_ANSWERED = 20
+
+/** Characters of a header field in a record: a page of a list has a hundred, and each event of a forward one. A header may
+ *  have 256 KiB; real ones have fewer than a thousand. The stored mail has it whole. */
+export const KEPT_CHARACTERS = 2_000
 
 /** The attachments of an inbound mail as its event lists them. */
 export interface InboundAttachments {

@@ -173,5 +173,23 @@ test('500 small DMARC reports of ten reporters', async () => {
   })
 })
 
+// threat: main-thread-held
+test('a list of 40 inbound messages with subjects of 250 KB', async () => {
+  const subject = Array.from({ length: 5 }, () => '\x01'.repeat(50_000)).join('\r\n ')
+  await expectShortPieces(async () => {
+    const connection = await openConnection(smtpPort, false)
+    await connection.say('EHLO x.test', '250')
+    for (let times = 0; times < 40; times++) {
+      await connection.say('MAIL FROM:<a@b.test>', '250')
+      await connection.say('RCPT TO:<desk@example.com>', '250')
+      await connection.say('DATA', '354')
+      await connection.say(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nHello\r\n.`, '250')
+    }
+    connection.close()
+    const { data } = await (await installation.api('GET', '/v1/inbound-messages?limit=40')).json()
+    expect(data[0].subject).toBe('\x01'.repeat(2_000))
+  })
+})
+
 const ROW =
   '<tr><td style="padding:8px;color:#333333;font:14px/20px Arial" class="cell"><a href="https://shop.example.org/a?b=1&amp;c=2" style="color:#06c">Tea &amp; cake</a> <img src="https://shop.example.org/i.png" alt="Cake" width="20" height="20"> for two</td></tr>\n'

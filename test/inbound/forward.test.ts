@@ -101,6 +101,13 @@ describe('a forwarded mail', () => {
     ])
   })
 
+  test('of an author with thousands of characters names the address alone', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    setup.findings.head = { from: 'ann@author.test', fromHeader: `${'Ann '.repeat(1_000)}<ann@author.test>` }
+    await setup.send(['info@ours.test'])
+    expect((await sentOn())[0]?.message.from).toBe('ann@author.test')
+  })
+
   test('with the null return path is forwarded like any other', async () => {
     await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
     await setup.send(['info@ours.test'], MAIL, { returnPath: null })

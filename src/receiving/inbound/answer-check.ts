@@ -4,6 +4,7 @@ import type { PolicyReport } from '../../mail/policy-report.ts'
 import { TLS_REPORT_LIMITS } from '../../mail/received-tls-report.ts'
 import {
   type InboundAttachments,
+  KEPT_CHARACTERS,
   LISTED_ATTACHMENTS,
   LISTED_CHARACTERS,
   MOST_ANSWERED,
@@ -95,7 +96,8 @@ function isInboundResult(result: InboundResult, rawBytes: number, seals: number)
 function isHead(head: MailHead): boolean {
   return (
     isRecord(head) &&
-    [head.from, head.fromHeader, head.subject, head.messageId].every((text) => isText(text, HEADER_CHARACTERS)) &&
+    [head.from, head.fromHeader].every((text) => isText(text, HEADER_CHARACTERS)) &&
+    [head.subject, head.messageId].every((text) => isText(text, KEPT_CHARACTERS)) &&
     isCount(head.hops) &&
     typeof head.autoSubmitted === 'boolean' &&
     isListOf(head.answers, MOST_ANSWERED, (each) => isText(each, HEADER_CHARACTERS)) &&

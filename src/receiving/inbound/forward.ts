@@ -1,6 +1,6 @@
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import type { Domain } from '../../model/domain.ts'
-import type { InboundMessage } from '../../model/inbound-message.ts'
+import { type InboundMessage, KEPT_CHARACTERS } from '../../model/inbound-message.ts'
 import type { InboundRoute } from '../../model/inbound-route.ts'
 import { type Message, messageStatus, NO_SENDER_FIELDS } from '../../model/message.ts'
 import type { MintId } from '../../os/ids.ts'
@@ -61,7 +61,8 @@ function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string
     mode: 'live',
     source: 'smtp',
     status: 'queued',
-    from: head.fromHeader,
+    // Cut, it may have lost its address.
+    from: head.fromHeader.length > KEPT_CHARACTERS ? head.from : head.fromHeader,
     to,
     cc: null,
     bcc: null,

@@ -1,13 +1,14 @@
 import { isAutoReply } from '../../mail/auto-reply.ts'
+import { cutText } from '../../mail/cut-text.ts'
 import { decodeWords, firstAddress, type HeaderField } from '../../mail/header-fields.ts'
-import { MOST_ANSWERED } from '../../model/inbound-message.ts'
+import { KEPT_CHARACTERS, MOST_ANSWERED } from '../../model/inbound-message.ts'
 import type { MailHead } from './inbound-result.ts'
 
 /** Every forwarded mail carries this header with the installation's tag. Mail that returns with the tag is refused. */
 export const LOOP_HEADER = 'X-Service-Loop'
 
 /** Header fields → the header facts of a mail record. The first of several From, Subject or Message-ID fields counts;
- *  missing ones are ''. */
+ *  missing ones are ''. Subject and Message-ID are cut to KEPT_CHARACTERS. */
 export function headOf(fields: readonly HeaderField[]): MailHead {
   const all = (key: string) => fields.filter((field) => field.key === key).map(({ value }) => value)
   const first = (key: string) => fields.find((field) => field.key === key)?.value
@@ -15,8 +16,8 @@ export function headOf(fields: readonly HeaderField[]): MailHead {
   return {
     from: firstAddress(fromHeader) ?? '',
     fromHeader: decodeWords(fromHeader),
-    subject: decodeWords(first('subject') ?? ''),
-    messageId: first('message-id') ?? '',
+    subject: cutText(decodeWords(first('subject') ?? ''), KEPT_CHARACTERS),
+    messageId: cutText(first('message-id') ?? '', KEPT_CHARACTERS),
     hops: all('received').length,
     answers: answersOf(first('in-reply-to') ?? '', first('references') ?? ''),
     autoSubmitted: isAutoReply(fields) || fields.some(({ key, value }) => LIST_MARKS.get(key)?.test(value)),
