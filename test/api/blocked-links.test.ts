@@ -45,6 +45,7 @@ test('a key can do none of it, and an invalid target gets 400', async () => {
     'x.example/path',
     'https://',
     'x.example:81',
+    `https://x.example/${'é'.repeat(400)}`, // 2,400 characters with percent-encoding
   ]) {
     const { status, body: answer } = await asOperator('POST', '/v1/blocked-links', { target, reason: 'x' })
     expect([target, status, answer.error?.field]).toEqual([target, 400, 'target'])

@@ -12,16 +12,23 @@ import { BLOCKED_TARGET } from '../patterns.ts'
 import { deleted } from '../rendered-response.ts'
 import { characters, label, recordsQuery } from '../schema.ts'
 
+/** PostgreSQL's index takes 2,704 bytes, and a character that a URL escapes has up to twelve. */
+const MOST_CHARACTERS = 2_000
+
 const createBody = z.strictObject({
-  target: characters(2_000)
+  target: characters(MOST_CHARACTERS)
     .meta({
       ...BLOCKED_TARGET,
       description: 'A host, including its subdomains, or a URL, including every URL that starts with it.',
     })
     .transform((text, context) => {
       const target = blockedTarget(text)
-      if (target !== null) return target
-      context.addIssue('must be a host such as evil.example, or a URL that starts with https://')
+      if (target !== null && target.value.length <= MOST_CHARACTERS) return target
+      context.addIssue(
+        target === null
+          ? 'must be a host such as evil.example, or a URL that starts with https://'
+          : `must have at most ${MOST_CHARACTERS} characters, percent-encoded`,
+      )
       return z.NEVER
     }),
   reason: label(200).describe('For the operator. Recipients do not see it.'),
