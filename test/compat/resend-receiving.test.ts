@@ -98,6 +98,12 @@ test('a download link gives the bytes without a key, and nothing after an hour',
   expect((await fetch(file.download_url)).status).toBe(404)
 })
 
+test('a received email of a megabyte reads like a short one', async () => {
+  const text = 'Hello? '.repeat(150_000)
+  const email: Json = await data(resend.emails.receiving.get(await receive(server, { text })))
+  expect([email.text.trim(), email.from, email.attachments]).toEqual([text.trim(), 'Bob <bob@author.example>', FILES])
+})
+
 test('the package forwards a received email', async () => {
   const from = `Desk <${TO[0]}>`
   const sent = await data(resend.emails.receiving.forward({ emailId: id, to: 'ann@one.remote.example', from }))

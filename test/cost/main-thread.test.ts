@@ -191,5 +191,22 @@ test('a list of 40 inbound messages with subjects of 250 KB', async () => {
   })
 })
 
+// threat: main-thread-held
+test('reading an inbound message of 22 MB, whose JSON has six times as much', async () => {
+  const connection = await openConnection(smtpPort, false)
+  await connection.say('EHLO x.test', '250')
+  await connection.say('MAIL FROM:<a@b.test>', '250')
+  await connection.say('RCPT TO:<desk@example.com>', '250')
+  await connection.say('DATA', '354')
+  const body = `${'\x01'.repeat(900)}\r\n`.repeat(25_000)
+  await connection.say(`From: a@b.test\r\nSubject: Large\r\n\r\n${body}.`, '250')
+  connection.close()
+  const { data } = await (await installation.api('GET', '/v1/inbound-messages?limit=1')).json()
+  await expectShortPieces(async () => {
+    const answer = await installation.api('GET', `/v1/inbound-messages/${data[0].id}`)
+    expect((await answer.bytes()).length).toBeGreaterThan(130_000_000)
+  })
+})
+
 const ROW =
   '<tr><td style="padding:8px;color:#333333;font:14px/20px Arial" class="cell"><a href="https://shop.example.org/a?b=1&amp;c=2" style="color:#06c">Tea &amp; cake</a> <img src="https://shop.example.org/i.png" alt="Cake" width="20" height="20"> for two</td></tr>\n'

@@ -241,6 +241,7 @@ const ROWS = {
   startComposingThread: { compose: composing },
   startParsingThread: {
     stored: parsing({ kind: 'stored', content: null }),
+    inbound_record: parsing({ kind: 'inbound_record', content: null }),
     analyze: parsing({ kind: 'analyze', input: null }),
     template_parse: parsing({ kind: 'template_parse', texts: null }),
     template_compile: parsing({

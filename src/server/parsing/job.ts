@@ -9,11 +9,13 @@ import type { Rendered, TemplateTexts } from '../../sending/submission/render.ts
 import type { PartTexts } from '../../sending/submission/template-parts.ts'
 import type { ParseContext, ParsedFacts } from '../../sending/submission/templates.ts'
 import type { ListFormat, WholeList } from '../../sending/suppressions/read-list.ts'
+import type { InboundFacts } from '../../web/api/routes/inbound-message-content.ts'
 
 /** Jobs of the parsing threads, which process untrusted content. They have no store, no keys and no network. Jobs
  *  and answers are plain data. */
 export type ParsingJob = { owner: string } & (
   | { kind: 'stored'; content: Bytes; want: StoredPart }
+  | { kind: 'inbound_record'; content: Bytes; facts: InboundFacts }
   | { kind: 'analyze'; input: Omit<AnalysisInput, 'sizeBytes'>; content: Omit<MailContent, 'attachments'> }
   | { kind: 'template_parse'; texts: TemplateTexts; as: ParseContext }
   | { kind: 'template_compile'; mjml: string; at: string }
@@ -27,6 +29,8 @@ export type ParsingJob = { owner: string } & (
 export interface ParsingAnswers {
   /** For `record` the JSON in UTF-8, otherwise the bytes of the part; null if there is none. */
   stored: Uint8Array | null
+  /** The JSON in UTF-8. */
+  inbound_record: Uint8Array
   /** The JSON in UTF-8. */
   analyze: Uint8Array
   template_parse: ParsedFacts

@@ -7,12 +7,14 @@ import type { Analyze } from '../../sending/analysis/mail.ts'
 import type { WorkBudget } from '../../sending/submission/template-work.ts'
 import type { TemplateEngine } from '../../sending/submission/templates.ts'
 import type { ReadList } from '../../sending/suppressions/read-list.ts'
+import type { MakeInboundRecord } from '../../web/api/routes/inbound-message-content.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob } from './job.ts'
 
-/** Parses what tenants wrote, outside the main thread. Content that occupies a thread too long is refused with 422:
+/** Parses what tenants and strangers wrote, outside the main thread. Content that occupies a thread too long is refused with 422:
  *  `template_error` for templates, `invalid_state` otherwise. */
 export interface Parsing {
   storedMail: StoredMail
+  makeInboundRecord: MakeInboundRecord
   analyze: Analyze
   templateEngine: TemplateEngine
   readAuthor: ReadAuthor
@@ -42,6 +44,7 @@ export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>):
       attachment: (content, place, owner) =>
         ask({ kind: 'stored', owner, content: shared(content), want: { part: 'attachment', place } }),
     },
+    makeInboundRecord: (packed, facts, owner) => ask({ kind: 'inbound_record', owner, content: shared(packed), facts }),
     analyze: (input, content, owner) => ask({ kind: 'analyze', owner, input, content }),
     templateEngine: {
       parse: (texts, as, owner) => ask({ kind: 'template_parse', owner, texts, as }),
@@ -101,6 +104,7 @@ const STOPPING_RETRY_SECONDS = 5
 
 const TOO_SLOW: Record<ParsingJob['kind'], string> = {
   stored: 'The content of this message takes too long to parse. You can still download the raw message.',
+  inbound_record: 'The content of this message takes too long to read. You can still download the raw message.',
   analyze: 'The message takes too long to analyze. Make its HTML simpler or smaller.',
   template_parse: 'The template takes too long to parse. Make it simpler or smaller.',
   template_compile: 'The MJML takes too long to compile. Make it simpler or smaller.',

@@ -19,6 +19,7 @@ import {
 import type { KeyedTexts, PartTexts } from '../../sending/submission/template-parts.ts'
 import type { WorkBudget } from '../../sending/submission/template-work.ts'
 import { readList } from '../../sending/suppressions/read-list.ts'
+import { wholeInboundRecord } from '../../web/api/routes/inbound-message-content.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
 
 /** Runs one job. Refusals and SMTP replies are answers too. Rejects on bugs and damaged content. Caches recently used
@@ -41,6 +42,8 @@ export function createPerform(): (job: ParsingJob, working?: () => void) => Prom
     switch (job.kind) {
       case 'stored':
         return storedPart(ownBytes(job.content), job.want)
+      case 'inbound_record':
+        return Buffer.from(JSON.stringify(wholeInboundRecord(job.facts, ownBytes(job.content))))
       case 'analyze':
         return look(job)
       case 'template_parse':

@@ -11,7 +11,8 @@ serveThread((post) => {
   return servePool<ParsingJob, ParsingAnswer>(post, async (job, { handOver, working }) => {
     const answer = await perform(job, working)
     if ('done' in answer && answer.done instanceof Uint8Array) handOver(answer.done.buffer as ArrayBuffer)
-    if (job.kind === 'stored' && job.content.byteLength >= LARGE_BYTES) setImmediate(() => Bun.gc(true))
+    const isMail = job.kind === 'stored' || job.kind === 'inbound_record'
+    if (isMail && job.content.byteLength >= LARGE_BYTES) setImmediate(() => Bun.gc(true))
     return answer
   })
 })

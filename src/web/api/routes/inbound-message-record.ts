@@ -1,5 +1,3 @@
-import { attachmentList } from '../../../events/webhooks/inbound-payload.ts'
-import type { ParsedMail } from '../../../mail/inbound-content.ts'
 import { iso } from '../../../model/event.ts'
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../../model/inbound-message.ts'
 import type { MessageStatus } from '../../../model/message.ts'
@@ -68,21 +66,6 @@ export function inboundRecord(message: InboundMessage, status: InboundStatus) {
     not_forwarded: message.notForwarded,
     created_at: iso(message.receivedAt),
   }
-}
-
-/** Parsed mail → additional fields in the record of a single message, named as in the webhook payload. Of null,
- *  after the retention period, all fields are null. */
-export function inboundContent(parsed: ParsedMail | null) {
-  return {
-    text_body: parsed?.textBody ?? null,
-    html_body: parsed?.htmlBody ?? null,
-    headers: parsed?.headers ?? null,
-    attachments: parsed === null ? null : identified(parsed),
-  }
-}
-
-function identified(parsed: ParsedMail) {
-  return attachmentList(parsed).map((each, at) => ({ ...each, content_id: parsed.attachments[at]?.contentId ?? null }))
 }
 
 /** Delivery to the route's endpoint → its JSON record with all attempts. */
