@@ -22,11 +22,23 @@ function blobOf(version: number, packed: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Blob → the bytes, in their own buffer. Throws on a blob that is truncated, damaged or of another version. */
 export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayBuffer> {
+  return ownBytes(Bun.zstdDecompressSync(packedIn(version, blob)))
+}
+
+/** Like unpackBlob, but unpacks off the thread: for content that may be large. Rejects where unpackBlob throws. */
+export async function unpackBlobBeside(version: number, blob: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return ownBytes(await Bun.zstdDecompress(packedIn(version, blob)))
+}
+
+function packedIn(version: number, blob: Uint8Array): Uint8Array<ArrayBuffer> {
   if (blob.byteLength < HEAD_BYTES || blob[0] !== version) throw new Error('stored content has an unknown format')
   const packed = blob.subarray(HEAD_BYTES)
   const checksum = new DataView(blob.buffer, blob.byteOffset, HEAD_BYTES).getUint32(1)
   if (Bun.hash.crc32(packed) !== checksum) throw new Error('stored content is damaged')
-  const clear = Bun.zstdDecompressSync(packed)
+  return packed as Uint8Array<ArrayBuffer>
+}
+
+function ownBytes(clear: Buffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(clear.buffer as ArrayBuffer, clear.byteOffset, clear.byteLength)
 }
 

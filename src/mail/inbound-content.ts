@@ -1,4 +1,4 @@
-import { BLOB_VERSIONS, packBlob, packBlobBeside, unpackBlob } from './blob.ts'
+import { BLOB_VERSIONS, packBlob, packBlobBeside, unpackBlob, unpackBlobBeside } from './blob.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { decodeWords, type HeaderField } from './header-fields.ts'
 
@@ -51,6 +51,11 @@ export function unpackRaw(blob: Uint8Array): Uint8Array<ArrayBuffer> {
   return unpackBlob(RAW, blob)
 }
 
+/** Like unpackRaw, off the thread. Rejects where unpackRaw throws. */
+export function unpackRawBeside(blob: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return unpackBlobBeside(RAW, blob)
+}
+
 /** ParsedMail → one blob. The two bodies are stored beside the JSON of the rest: escaping them would cost as much as
  *  compressing. Lone surrogates become U+FFFD. Never throws. */
 export function packParsed({
@@ -75,10 +80,7 @@ export function packParsed({
 
 /** Blob → ParsedMail. Throws on a blob that is truncated, damaged or of another kind. */
 export function unpackParsed(blob: Uint8Array): ParsedMail {
-  const bytes = unpackBlob(PARSED, blob)
-  const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const restEnd = clear.indexOf(NEWLINE)
-  const rest: ParsedRest = JSON.parse(clear.toString('utf8', 0, restEnd)) // packed above
+  const { clear, rest, restEnd } = restOf(unpackBlob(PARSED, blob))
   const { headers, attachments, textBytes, replyText = null, replyHtml = null } = rest
   const textEnd = restEnd + 1 + textBytes
   return {
@@ -89,6 +91,18 @@ export function unpackParsed(blob: Uint8Array): ParsedMail {
     replyText,
     replyHtml,
   }
+}
+
+/** Blob of a ParsedMail → its attachments, unpacked off the thread and without the bodies. Rejects where unpackParsed
+ *  throws. */
+export async function attachmentsIn(blob: Uint8Array): Promise<ParsedAttachment[]> {
+  return restOf(await unpackBlobBeside(PARSED, blob)).rest.attachments
+}
+
+function restOf(bytes: Uint8Array): { clear: Buffer; rest: ParsedRest; restEnd: number } {
+  const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const restEnd = clear.indexOf(NEWLINE)
+  return { clear, rest: JSON.parse(clear.toString('utf8', 0, restEnd)), restEnd } // of packParsed
 }
 
 type ParsedRest = Pick<ParsedMail, 'attachments' | 'replyText' | 'replyHtml'> & {

@@ -68,7 +68,8 @@ async function ask<T>(
   // The right to the endpoint's own operation was checked; it may call others.
   requireRight(call, operation.access)
   // One transaction, so that an error in `toExternal` leaves nothing stored.
-  const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
+  const ours = { params, resource: undefined, parts: undefined, readsBody: true }
+  const own: Call = Object.assign(Object.create(call), ours)
   try {
     await loadResource(operation, own)
     const parsed = {

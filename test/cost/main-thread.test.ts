@@ -192,19 +192,24 @@ test('a list of 40 inbound messages with subjects of 250 KB', async () => {
 })
 
 // threat: main-thread-held
-test('reading an inbound message of 22 MB, whose JSON has six times as much', async () => {
+test('reading an inbound message of 22 MB, whose JSON has six times as much, and its attachment', async () => {
   const connection = await openConnection(smtpPort, false)
   await connection.say('EHLO x.test', '250')
   await connection.say('MAIL FROM:<a@b.test>', '250')
   await connection.say('RCPT TO:<desk@example.com>', '250')
   await connection.say('DATA', '354')
-  const body = `${'\x01'.repeat(900)}\r\n`.repeat(25_000)
-  await connection.say(`From: a@b.test\r\nSubject: Large\r\n\r\n${body}.`, '250')
+  const text = `${'\x01'.repeat(900)}\r\n`.repeat(25_000)
+  const parts = `--b\r\n\r\n${text}--b\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nHello\r\n--b--`
+  const type = 'Content-Type: multipart/mixed; boundary=b'
+  await connection.say(`From: a@b.test\r\nSubject: Large\r\n${type}\r\n\r\n${parts}\r\n.`, '250')
   connection.close()
   const { data } = await (await installation.api('GET', '/v1/inbound-messages?limit=1')).json()
   await expectShortPieces(async () => {
-    const answer = await installation.api('GET', `/v1/inbound-messages/${data[0].id}`)
-    expect((await answer.bytes()).length).toBeGreaterThan(130_000_000)
+    const bytesOf = async (path: string) =>
+      (await installation.api('GET', `/v1/inbound-messages/${data[0].id}${path}`)).bytes()
+    expect((await bytesOf('')).length).toBeGreaterThan(130_000_000)
+    expect((await bytesOf('/raw')).length).toBeGreaterThan(22_000_000)
+    expect(Buffer.from(await bytesOf('/attachments/1')).toString()).toBe('Hello')
   })
 })
 

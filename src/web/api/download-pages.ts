@@ -1,5 +1,5 @@
 import type { Download, DownloadLinks } from '../../mail/download-link.ts'
-import { unpackRaw } from '../../mail/inbound-content.ts'
+import { unpackRawBeside } from '../../mail/inbound-content.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { requestTarget } from '../../net/request-target.ts'
 import type { Clock } from '../../os/clock.ts'
@@ -21,7 +21,7 @@ export function downloadPages(deps: {
   const bytesOf = async ({ inboundMessageId, part }: Download): Promise<Uint8Array | null> => {
     const packed = await store.inbound.raw(inboundMessageId)
     if (packed === null) return null
-    const raw = unpackRaw(packed)
+    const raw = await unpackRawBeside(packed)
     if (part === 'raw') return raw
     return deps.attachment(raw, part)
   }

@@ -110,6 +110,8 @@ export interface Call {
   /** Lets the next request of the organization be performed (organization-turns.ts), for a call that only waits from now
    *  on. Absent where there are no turns. */
   endTurn?: () => void
+  /** The caller reads the values of the response: JSON made in a thread would only have to be parsed again. */
+  readsBody?: boolean
   /** State of the call so far, for the audit log: resource, parsed body and pending response. */
   resource?: unknown
   body?: unknown

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clearBytesOf } from '../../../mail/blob.ts'
-import { unpackParsed, unpackRaw } from '../../../mail/inbound-content.ts'
+import { attachmentsIn, unpackRawBeside } from '../../../mail/inbound-content.ts'
 import type { InboundMessage } from '../../../model/inbound-message.ts'
 import { FIXED_LIMITS } from '../../../model/limits.ts'
 import { Refusal } from '../../../model/refusal.ts'
@@ -89,7 +89,7 @@ export function inboundMessageOperations({
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
-      async handle({ resource, key }) {
+      async handle({ resource, key, readsBody }) {
         const packed = await store.inbound.parsed(resource.id)
         const { autoSubmitted, to, organizationId } = resource
         const facts = {
@@ -97,7 +97,7 @@ export function inboundMessageOperations({
           message: { autoSubmitted, to },
           answered: await answeredWithin(resource, scopeOf(key)),
         }
-        const isLarge = packed !== null && (clearBytesOf(packed) ?? 0) > LARGE_BYTES
+        const isLarge = packed !== null && (clearBytesOf(packed) ?? 0) > LARGE_BYTES && readsBody !== true
         const body = isLarge
           ? await makeInboundRecord(packed, facts, organizationId)
           : wholeInboundRecord(facts, packed)
@@ -119,7 +119,7 @@ export function inboundMessageOperations({
         const packed = await store.inbound.raw(resource.id)
         if (packed === null)
           throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
-        return rawAnswer(resource.id, unpackRaw(packed))
+        return rawAnswer(resource.id, await unpackRawBeside(packed))
       },
     }),
     operation({
@@ -140,8 +140,8 @@ export function inboundMessageOperations({
           throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
         const place = placeOf(params.number)
         // Of a mail that the readers cannot parse, no attachment is listed, so that nobody makes them try again.
-        const listed = unpackParsed(parsed).attachments[place - 1]
-        const bytes = listed === undefined ? null : await inboundAttachment(unpackRaw(raw), place)
+        const listed = (await attachmentsIn(parsed))[place - 1]
+        const bytes = listed === undefined ? null : await inboundAttachment(await unpackRawBeside(raw), place)
         if (listed === undefined || bytes === null)
           throw new Refusal('not_found', 'No such attachment. Check its number.')
         return attachmentAnswer(bytes, listed.filename)

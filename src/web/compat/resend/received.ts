@@ -67,10 +67,7 @@ export const receivedEndpoints: Endpoint[] = [
 ]
 
 const read = (call: Named, ours: Ours): Promise<Wire> =>
-  ours.ask('inbound_messages_get', { params: { inbound_message_id: pathParameter(call, 'id') } }, recordOf)
-
-/** A thread made the JSON of a large mail. */
-const recordOf = (body: Wire): Wire => (body instanceof Uint8Array ? JSON.parse(Buffer.from(body).toString()) : body)
+  ours.ask('inbound_messages_get', { params: { inbound_message_id: pathParameter(call, 'id') } }, (body) => body)
 
 /** Our lists have no headers and attachments. */
 function headOf(message: Wire) {
