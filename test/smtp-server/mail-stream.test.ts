@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { MailStream } from '../../src/receiving/smtp-server/mail-stream.ts'
 import { createTurns } from '../../src/receiving/smtp-server/turns.ts'
+import { costMs } from '../support/cpu-cost.ts'
 
 /** Bytes after DATA in pieces → the mail, and the commands after it. */
 async function heard(stream: SMTPStream, pieces: Buffer[]) {
@@ -75,6 +76,23 @@ test('any bytes are the same mail and end at the same place as with the library,
     if (found.isWhole) expect([text, found.mail]).toEqual([text, theirs.mail])
   }
 })
+
+// threat: main-thread-held
+test('a megabyte of dots costs little more than the search for them', async () => {
+  const dots = Buffer.from('\n.'.repeat(2 ** 19))
+  const search = () => {
+    for (let at = dots.indexOf(LF_DOT); at >= 0; at = dots.indexOf(LF_DOT, at + 1));
+  }
+  const read = () => {
+    const stream = new MailStream({ take: (_, work) => work() })
+    stream.startDataMode().resume()
+    stream.write(Buffer.from(dots))
+  }
+  // 3.4 times as much with a view of the bytes behind each dot.
+  expect((await costMs(read, 10)) / (await costMs(search, 10))).toBeLessThan(2)
+})
+
+const LF_DOT = Buffer.from('\n.')
 
 test('CR LF alone ends a command, however it is split', async () => {
   const said = 'NOOP\r\n\r\na\nb\r\n\n\r\nc\rd\r\r\ne\n.\n\r\nQUIT\n'
