@@ -124,6 +124,7 @@ test('a reply is written in one line without control characters', () => {
   expect(formatReply({ code: 550, enhanced: '5.1.1', text: 'No such\nuser' })).toBe('550 5.1.1 No such user')
   expect(formatReply({ code: 421, enhanced: null, text: 'a\0\x1b[31mb\u202ec\r\n' })).toBe('421 a[31mbc')
   expect(formatReply({ code: 250, enhanced: null, text: '' })).toBe('250')
+  expect(formatReply({ code: 450, enhanced: null, text: 'x\n'.repeat(30_000) })).toBe(`450${' x'.repeat(998)} `)
 })
 
 function faultOf(action: () => unknown): ReplyFault | null {

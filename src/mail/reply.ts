@@ -1,3 +1,5 @@
+import { cutText } from './cut-text.ts'
+
 /** An SMTP reply: `text` holds its lines joined by `\n`, without reply code and enhanced status code. RFC 5321 §4.2,
  *  RFC 2034, RFC 3463 */
 export interface Reply {
@@ -107,15 +109,20 @@ export function createReplyReader(options: { maxBytes?: number } = {}): ReplyRea
   }
 }
 
-/** A reply → one line such as `550 5.1.1 No such user`: line ends become a space; control characters and direction
- *  marks are removed. Never throws. */
+/** A reply → one line such as `550 5.1.1 No such user`, of at most LONGEST_LINE characters: line ends become a space; control
+ *  characters and direction marks are removed. Never throws. */
 export function formatReply(reply: Reply): string {
   const text = reply.text
     .replace(/[\r\n\t]+/g, ' ')
     .replace(UNPRINTABLE, '')
     .trim()
-  return [reply.code, reply.enhanced, text].filter((part) => part !== null && part !== '').join(' ')
+  const line = [reply.code, reply.enhanced, text].filter((part) => part !== null && part !== '').join(' ')
+  return cutText(line, LONGEST_LINE)
 }
+
+/** Attempts and events have it many times over. As of the diagnostics in reports (receiving/feedback/judgement.ts); real
+ *  replies have some hundred characters. */
+const LONGEST_LINE = 2_000
 
 const MAX_SKIPPED = 20
 const EMPTY_LINE = /^[ \t\r]*$/
