@@ -213,5 +213,22 @@ test('reading an inbound message of 22 MB, whose JSON has six times as much, and
   })
 })
 
+// threat: main-thread-held
+test('160 attempts at a server whose replies have 30 KB', async () => {
+  const { sink } = installation
+  sink.answer = `${`450-4.2.1 ${'"'.repeat(480)}\r\n`.repeat(60)}450 4.2.1 later`
+  const to = Array.from({ length: 20 }, (_, at) => `a${at}@example.org`)
+  const mail = { from: 'us@example.com', to, subject: 'Tea', text: 'Tea' }
+  const { id } = await (await installation.api('POST', '/v1/messages/send', mail)).json()
+  const attempts = async () => (await installation.api('GET', `/v1/messages/${id}/attempts`)).json()
+  while ((await attempts()).data.length < 160) await Bun.sleep(500)
+  await installation.api('POST', `/v1/messages/${id}/cancel`)
+  sink.answer = '250 ok'
+  await expectShortPieces(async () => {
+    const { data } = await attempts()
+    expect(data[0].smtp_response).toHaveLength(2_000)
+  })
+})
+
 const ROW =
   '<tr><td style="padding:8px;color:#333333;font:14px/20px Arial" class="cell"><a href="https://shop.example.org/a?b=1&amp;c=2" style="color:#06c">Tea &amp; cake</a> <img src="https://shop.example.org/i.png" alt="Cake" width="20" height="20"> for two</td></tr>\n'

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { acceptedCoding } from '../../net/content-coding.ts'
+import { isRecord } from '../../os/records.ts'
 import type { ApiResponse } from './operation.ts'
 
 /** A response whose body is ready to send. */
@@ -21,11 +22,37 @@ export function render(answer: ApiResponse): Rendered {
   return { status, body: JSON.stringify(body) ?? '', contentType: contentType ?? JSON_TYPE, headers }
 }
 
+/** Like render, but other requests continue while the records of a long list become JSON. */
+export async function renderInTurns(answer: ApiResponse): Promise<Rendered> {
+  if (!isList(answer.body)) return render(answer)
+  const { data, ...rest } = answer.body
+  const texts: string[] = []
+  let characters = 0
+  for (const record of data) {
+    const text = JSON.stringify(record)
+    texts.push(text)
+    characters += text.length
+    if (characters < CHARACTERS_A_TURN) continue
+    characters = 0
+    await new Promise(setImmediate)
+  }
+  return render({ ...answer, body: `{"data":[${texts.join()}],${JSON.stringify(rest).slice(1)}` })
+}
+
+/** Whether it is a page of records (page.ts), which come first. */
+function isList(body: unknown): body is { data: object[]; has_more: boolean } {
+  return isRecord(body) && Object.keys(body)[0] === 'data' && Array.isArray(body.data) && 'has_more' in body
+}
+
+/** Takes less than 5 ms. */
+const CHARACTERS_A_TURN = 2 ** 19
+
 /** Response to GET → the same, compressed if the client accepts it and the body is a text of 1 kB to 1 MB. Other methods
  *  and error responses stay as they are. RFC 9110 §8.4 */
 export async function compressed(rendered: Rendered, { method, headers }: Request): Promise<Rendered> {
   const { status, body, contentType } = rendered
   if (method !== 'GET' || status !== 200 || body.length < SMALLEST_BYTES || !TEXT.test(contentType)) return rendered
+  if (body.length > LARGEST_BYTES) return rendered // unread: no text has fewer bytes than characters
   const coding = acceptedCoding(headers.get('accept-encoding'))
   if (coding === null) return rendered
   const whole = Buffer.from(body as string)

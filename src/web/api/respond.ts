@@ -8,7 +8,7 @@ import { isPerson } from './operator.ts'
 import type { OrganizationTurns } from './organization-turns.ts'
 import { loadResource, runHandler } from './perform.ts'
 import { parseQuery } from './read.ts'
-import { compressed, render } from './rendered-response.ts'
+import { compressed, renderInTurns } from './rendered-response.ts'
 import type { RequestBodies, RequestBody } from './request-body.ts'
 import { requireRight } from './rights.ts'
 import type { DashboardSessions } from './sessions.ts'
@@ -83,7 +83,7 @@ export class Responder {
     call.parts = null
     const response = await this.#performInTurn(asked, body, rememberNothing)
     if (response.body instanceof ReadableStream) return begin({ ...response, body: response.body }, request, exchange)
-    const rendered = render(response)
+    const rendered = await renderInTurns(response)
     const slices = large.slicesOf(rendered.body)
     if (slices !== null) return begin({ ...rendered, body: slices }, request, exchange)
     return send(await compressed(rendered, request), exchange)
