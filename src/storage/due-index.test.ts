@@ -22,8 +22,6 @@ test('nothing is due on an empty index', () => {
   const dueIndex = new DueIndex()
   expect(dueIndex.take(1, always)).toBeNull()
   expect(dueIndex.nextAt(always)).toBeNull()
-  dueIndex.set('a', null)
-  expect(dueIndex.nextAt(always)).toBeNull()
 })
 
 test('an offer makes a key due earlier and never later', () => {
@@ -33,10 +31,7 @@ test('an offer makes a key due earlier and never later', () => {
   expect(dueIndex.nextAt(always)).toBe(10)
   dueIndex.offer('a', 5)
   expect(dueIndex.nextAt(always)).toBe(5)
-  dueIndex.set('a', 30)
-  expect(dueIndex.nextAt(always)).toBe(30)
-  dueIndex.set('a', null)
-  expect(dueIndex.take(99, always)).toBeNull()
+  expect([dueIndex.take(99, always), dueIndex.take(99, always)]).toEqual(['a', null])
 })
 
 test('a key without capacity is set aside and returns when it has some', () => {
@@ -66,11 +61,11 @@ test('a cleared key is gone, set aside or not', () => {
 
 test('times far ahead of a busy key do not hide when it is due', () => {
   const dueIndex = new DueIndex()
-  dueIndex.set('other', 1e9)
+  dueIndex.offer('other', 1e9)
   for (let now = 0; now < 100_000; now++) {
     dueIndex.offer('busy', now)
     expect(dueIndex.take(now, always)).toBe('busy')
-    dueIndex.set('busy', now + 900_000)
+    dueIndex.offer('busy', now + 900_000)
   }
   expect(dueIndex.nextAt(always)).toBe(99_999 + 900_000)
   expect(dueIndex.nextAt((key) => key === 'other')).toBe(1e9)
@@ -161,7 +156,6 @@ describe('keys behind a named blocker', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const step = fc.oneof(
       fc.record({ do: fc.constant('offer' as const), key, at: fc.integer({ min: 0, max: 20 }) }),
-      fc.record({ do: fc.constant('set' as const), key, at: fc.integer({ min: 0, max: 20 }) }),
       fc.record({ do: fc.constant('take' as const), full: fc.subarray(['x', 'y', 'z']) }),
     )
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -184,8 +178,7 @@ describe('keys behind a named blocker', () => {
           }
           continue
         }
-        if (each.do === 'offer') dueIndex.offer(each.key, each.at)
-        else dueIndex.set(each.key, each.at)
+        dueIndex.offer(each.key, each.at)
         waiting.add(each.key)
       }
       for (const site of full) dueIndex.freed(site)
@@ -207,7 +200,6 @@ test('behaves like a list that is searched from end to end', () => {
   const free = fc.subarray(['a', 'b', 'c', 'd', 'e'])
   const step = fc.oneof(
     fc.record({ do: fc.constant('offer' as const), key, at }),
-    fc.record({ do: fc.constant('set' as const), key, at: fc.option(at) }),
     fc.record({ do: fc.constant('take' as const), now: at, free }),
     fc.record({ do: fc.constant('nextAt' as const), free }),
     fc.record({ do: fc.constant('clear' as const) }),
@@ -219,10 +211,6 @@ test('behaves like a list that is searched from end to end', () => {
       if (each.do === 'offer') {
         dueIndex.offer(each.key, each.at)
         model.times.set(each.key, Math.min(each.at, model.times.get(each.key) ?? each.at))
-      } else if (each.do === 'set') {
-        dueIndex.set(each.key, each.at)
-        if (each.at === null) model.times.delete(each.key)
-        else model.times.set(each.key, each.at)
       } else if (each.do === 'clear') {
         dueIndex.clear()
         model.times.clear()
@@ -304,7 +292,7 @@ describe('a plan', () => {
     for (let n = 0; n < 6; n++) {
       const [key] = planAt(index, 100, () => one('shared'))[0]! as [string, number]
       order.push(key)
-      index.setBehind(key, key === 'old' ? 1 : 100, 'shared')
+      index.putBehind(key, key === 'old' ? 1 : 100, 'shared')
     }
     expect(order).toEqual(['old', 'young', 'old', 'young', 'old', 'young'])
   })

@@ -57,15 +57,7 @@ export class DueIndex {
     return this.#times.get(key) ?? null
   }
 
-  /** Sets the key's next due time to exactly `at`; null = nothing waits. */
-  set(key: string, at: number | null): void {
-    if (at === null) {
-      this.#times.delete(key)
-      this.#parked.delete(key)
-    } else if (this.#times.get(key) !== at || this.#parked.has(key)) this.#push(key, at)
-  }
-
-  /** Takes the key off the index that has been due longest at `now` and may start (return it with set); null if
+  /** Takes the key off the index that has been due longest at `now` and may start (return it with offer); null if
    *  there is none. */
   take(now: number, look: IndexLook): string | null {
     const entry = this.#first(look, now)
@@ -124,16 +116,11 @@ export class DueIndex {
     for (const { key, dueAt } of plan) this.offer(key, dueAt)
   }
 
-  /** Returns a planned key that got nothing because others used up its quota `blocker`. A key that is on the index
-   *  again stays unchanged. */
+  /** Returns a planned key that found the quota `blocker` used up, or used it up, behind all that wait for it. The first of
+   *  them is tried next, so nothing waits to be freed. A key that is on the index again, and due no later, stays unchanged. */
   putBehind(key: string, at: number, blocker: string): void {
     const known = this.#times.get(key)
-    if (known === undefined || known > at) this.setBehind(key, at, blocker)
-  }
-
-  /** Like `set`, but behind all that wait for `blocker`: a key that used up a quota lets the others go first. The
-   *  first of them is tried next, so nothing waits to be freed. */
-  setBehind(key: string, at: number, blocker: string): void {
+    if (known !== undefined && known <= at) return
     this.#times.set(key, at)
     this.#parked.delete(key)
     this.#park(key, { name: blocker, until: null })
@@ -152,11 +139,6 @@ export class DueIndex {
     this.#queues.clear()
     this.#unnamed.clear()
     this.#heap = []
-  }
-
-  /** Drops the keys for which `isKept` is false. */
-  keep(isKept: (key: string) => boolean): void {
-    for (const key of [...this.#times.keys()]) if (!isKept(key)) this.set(key, null)
   }
 
   // ── the heap ──

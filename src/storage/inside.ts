@@ -1,4 +1,4 @@
-import type { Event, OnDemandEventType } from '../model/event.ts'
+import type { Event } from '../model/event.ts'
 import type { Remember } from '../model/idempotency.ts'
 import { type LimitName, type LimitReached, PLAN_LIMITS } from '../model/limits.ts'
 import type { OnDemandEvent } from '../model/on-demand-event.ts'
@@ -6,7 +6,7 @@ import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { CountingContext } from '../model/stats.ts'
 import type { Suppression } from '../model/suppression.ts'
 import { AlreadyRemembered } from './errors.ts'
-import { appendAll, isNamed } from './mail/events.ts'
+import { appendAll } from './mail/events.ts'
 import { type Counted, insideMail, type MailInside, type StoredRow, type StoredSource } from './mail/inside.ts'
 import { rememberAll } from './mail/remember.ts'
 import { suppressAll } from './mail/suppress.ts'
@@ -25,9 +25,6 @@ export interface Inside {
   offer(event: OnDemandEvent): Work<void>
   /** Writes those suppressions that do not exist yet, and their events at `at` (ms UTC) → how many are new. */
   suppress(suppressions: readonly Suppression[], at: number): Work<number>
-  /** Whether an active webhook of the organization names the type, as this process has it in memory: it costs some
-   *  nanoseconds to ask before a frequent event is described. */
-  isNamed(organizationId: string, type: OnDemandEventType): boolean
   /** The work, which has noted the change, pauses a webhook: it receives no event that is written after this. */
   pausing(webhookId: string): Work<void>
 }
@@ -44,11 +41,11 @@ export interface UsageInside {
 export type UsageCounter = Exclude<Counted['counter'], 'volume' | 'scheduled_messages' | 'stored_bytes_count'>
 
 /** What works write beside their own records, by what works on mail use. */
-export function recordsInside(mail: Pick<MailInside, 'planOf' | 'webhooks'>): Inside {
+export function recordsInside({ planOf }: Pick<MailInside, 'planOf'>): Inside {
   return {
     remember,
     usage: {
-      planOf: mail.planOf,
+      planOf,
       used: function* (organizationId, counter, period = '') {
         const [used = 0] = yield* (yield* insideMail()).usedOf([{ organizationId, counter, period }])
         return used
@@ -70,7 +67,6 @@ export function recordsInside(mail: Pick<MailInside, 'planOf' | 'webhooks'>): In
     suppress: function* (suppressions, at) {
       return yield* suppressAll(yield* insideMail(), suppressions, at)
     },
-    isNamed: (organizationId, type) => isNamed(mail, organizationId, type),
     pausing: function* (webhookId) {
       ;(yield* insideMail()).pausing(webhookId)
     },

@@ -18,10 +18,6 @@ export class PendingFanOuts {
     this.#queued.set(organizationId, (this.#queued.get(organizationId) ?? 0) + 1)
   }
 
-  all(): string[] {
-    return [...this.#queued.keys()]
-  }
-
   /** Whose turn it is, and what `looked` needs; null if there is none. */
   next(): { organizationId: string; queued: number } | null {
     for (const [organizationId, queued] of this.#queued) return { organizationId, queued }

@@ -37,7 +37,6 @@ const ADD_PASSKEY = sql(`insert into passkeys (id, user_id, credential_id, publi
   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (credential_id) do nothing`)
 const COUNT_PASSKEYS = sql<{ count: number }>('select count(*) as count from passkeys where user_id = $1')
 const REMOVE_PASSKEY = sql('delete from passkeys where user_id = $1 and id = $2')
-const REMOVE_PASSKEYS = sql('delete from passkeys where user_id = $1')
 const ADD_CHALLENGE = sql(`insert into sign_in_challenges (token_hash, kind, user_id, tries, expires_at)
   values ($1, $2, $3, 0, $4)`)
 const CHALLENGE = sql<{ userId: string; expiresAt: number }>(`select user_id as "userId", expires_at as "expiresAt"
@@ -122,12 +121,6 @@ export function factorRecords(database: Database, encryption: Encryption) {
         if ((yield* run(REMOVE_PASSKEY, userId, id)) === 0) return false
         yield* endSignIns(userId, keep)
         return true
-      }),
-    /** Removes all factors of a user, and ends all sessions. */
-    clear: (userId: string): Promise<void> =>
-      database.write(function* () {
-        for (const statement of [REMOVE_TOTP, REMOVE_RECOVERY_CODES, REMOVE_PASSKEYS]) yield* run(statement, userId)
-        yield* endSignIns(userId, null)
       }),
     /** Stores a challenge, and deletes some that expired before `now`. */
     addChallenge: ({ kind, userId, expiresAt }: SignInChallenge, tokenHash: Uint8Array, now: number): Promise<void> =>
