@@ -88,7 +88,7 @@ create index password_resets_by_end on password_resets (expires_at);
 
 create table login_links (
   token_hash bytea primary key,
-  user_id text collate "C", -- the operator that signs in with the link; null = the oldest one
+  user_id text collate "C" not null, -- the operator that signs in with the link
   created_at bigint not null,
   expires_at bigint not null
 );

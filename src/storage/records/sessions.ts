@@ -8,11 +8,9 @@ import { END_SESSIONS, IS_OPERATOR } from './user-rows.ts'
 const COLUMNS = `id, user_id as "userId", created_at as "createdAt", last_seen_at as "lastSeenAt", ends_at as "endsAt",
   ip_address as "ipAddress", user_agent as "userAgent"`
 const ADD_LINK = sql('insert into login_links (token_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4)')
-const USER_OF_LINK = sql<{ id: string }>(`select u.id from login_links l join users u on u.id = coalesce(l.user_id,
-    (select id from users where ${IS_OPERATOR} order by id limit 1))
+const USER_OF_LINK = sql<{ id: string }>(`select u.id from login_links l join users u on u.id = l.user_id
   where l.token_hash = $1 and l.expires_at > $2 and ${IS_OPERATOR}`)
-const USE_LINK = sql(`delete from login_links
-  where token_hash = $1 and expires_at > $2 and coalesce(user_id = $3, true)`)
+const USE_LINK = sql('delete from login_links where token_hash = $1 and expires_at > $2 and user_id = $3')
 const OPEN = sql(`insert into sessions (id, user_id, token_hash, created_at, last_seen_at, ends_at, ip_address,
     user_agent)
   values ($1, $2, $3, $4, $5, $6, $7, $8)`)
@@ -45,8 +43,8 @@ export function sessionRecords(database: Database) {
   return {
     addLink: (of: { tokenHash: Uint8Array; userId: string; createdAt: number; expiresAt: number }): Promise<void> =>
       database.run(ADD_LINK, of.tokenHash, of.userId, of.createdAt, of.expiresAt),
-    /** ID of the operator of a link: the oldest one for a link of an earlier version. Null if the link does not exist or has
-     *  expired, or if its user is no enabled operator any more. */
+    /** ID of the operator of a link. Null if the link does not exist or has expired, or if its user is no enabled operator any
+     *  more. */
     userOfLink: async (linkHash: Uint8Array, now: number): Promise<string | null> =>
       (await database.row(USER_OF_LINK, linkHash, now))?.id ?? null,
     /** Uses the link and opens the session in one transaction. `unknown` for a link that does not exist, was used, has

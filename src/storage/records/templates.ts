@@ -9,16 +9,6 @@ import { bytesReached, type Inside, limitReached } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
-import {
-  type ContentRow,
-  isSameContent,
-  packExtra,
-  packUses,
-  type TemplateRow,
-  toContent,
-  toTemplate,
-  usesPattern,
-} from '../template-rows.ts'
 
 export type TemplateRef = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode' | 'kind'>
 
@@ -43,6 +33,12 @@ type UpdatedTemplate =
   | LimitReached
 
 type Row<T extends { variables: string[] }> = Omit<T, 'variables'> & { variables: string }
+
+/** A row with the content of one version. `variables` and `extra` are JSON. */
+type ContentRow<T extends TemplateContent> = Omit<Row<T>, keyof Extra> & { extra: string | null }
+/** `sample` is JSON. */
+type TemplateRow = Omit<ContentRow<Template>, 'sample'> & { sample: string }
+type Extra = Pick<TemplateContent, 'mjml' | 'layout' | 'uses' | 'locales'>
 
 const HEAD = `t.id, t.organization_id as "organizationId", t.alias, t.name, t.version, t.created_at as "createdAt",
   t.updated_at as "updatedAt", t.mode, t.kind`
@@ -231,7 +227,39 @@ function* removeSome(
 
 const bytesOf = (content: TemplateContent) => templateStoredBytes(content, packExtra(content))
 
+/** Content → the column `extra`; null for a template without MJML, layout, partials and other languages. */
+function packExtra({ mjml, layout, uses, locales }: TemplateContent): string | null {
+  const isPlain = mjml === null && layout === null && uses.length === 0 && Object.keys(locales).length === 0
+  return isPlain ? null : JSON.stringify({ mjml, layout, uses, locales } satisfies Extra)
+}
+
+/** Content → the column `uses`, without repetition. */
+function packUses({ layout, uses }: TemplateContent): string {
+  return JSON.stringify([...new Set(layout === null ? uses : [layout, ...uses])])
+}
+
+/** Alias → the pattern of `like` for the column `uses`: an alias has no character that `like` treats as special. */
+const usesPattern = (alias: string) => `%"${alias}"%`
+
 function toRecord<R extends { variables: string }>({ variables, ...rest }: R) {
   const parsed: string[] = JSON.parse(variables)
   return { ...rest, variables: parsed }
+}
+
+/** The inverse of packExtra, for a whole row. */
+function toContent<R extends { variables: string; extra: string | null }>({ extra, ...rest }: R) {
+  const { mjml, layout, uses, locales }: Extra = extra === null ? NO_PARTS : JSON.parse(extra)
+  return { ...toRecord(rest), mjml, layout, uses, locales }
+}
+
+const NO_PARTS: Extra = { mjml: null, layout: null, uses: [], locales: {} }
+
+function toTemplate({ sample, ...rest }: TemplateRow): Template {
+  return { ...toContent(rest), sample: JSON.parse(sample) }
+}
+
+/** Whether the texts are the same. Their variables follow from them. */
+function isSameContent(one: TemplateContent, other: TemplateContent): boolean {
+  const isSameText = one.subject === other.subject && one.html === other.html && one.text === other.text
+  return isSameText && packExtra(one) === packExtra(other)
 }
