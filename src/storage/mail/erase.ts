@@ -1,7 +1,6 @@
 import { firstId } from '../../os/ids.ts'
 import { naming, withoutAddress } from '../erased-address.ts'
-import type { ErasureJob } from '../erasure-rows.ts'
-import { ERASED_AT_ONCE, type ErasureWork } from '../erasure-rows.ts'
+import { ERASED_AT_ONCE, type ErasureJob, type ErasureWork } from '../erasure-work.ts'
 import { row, rows, run, sql, type Work } from '../sql.ts'
 import { removeParts } from './contents.ts'
 import { type Erased, eraseMessages, messageById, removeWhole } from './erase-messages.ts'

@@ -1,15 +1,12 @@
+import type { RemainingPlace } from '../../model/erasure.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import { addressOfHash, naming } from '../erased-address.ts'
-import {
-  ERASED_AT_ONCE,
-  type ErasureWork,
-  ROUTES_MAX,
-  type RouteTexts,
-  remainingPlaces,
-  routesNaming,
-} from '../erasure-rows.ts'
+import { ERASED_AT_ONCE, type ErasureWork } from '../erasure-work.ts'
 import { forgetAll } from '../mail/remember.ts'
-import { row, rows, run, sql } from '../sql.ts'
+import { rows, run, sql } from '../sql.ts'
+
+/** Routes that are searched for the address. */
+const ROUTES_MAX = 1000
 
 const RESPONSES = sql<{ keyHash: Uint8Array; body: Uint8Array }>(`select key_hash as "keyHash", body from idempotency
   where organization_id = $1 and key_hash > $2::bytea order by key_hash limit ${ERASED_AT_ONCE.responses}`)
@@ -28,14 +25,13 @@ const REMOVE_SUPPRESSION = sql('delete from suppressions where id = $1')
 const USER = sql<{ id: string }>(`select u.id from users u join user_roles r on r.user_id = u.id
   where u.email = $1 and r.organization_id = $2`)
 const INVITATION = sql<{ id: string }>('select id from invitations where email = $1 and organization_id = $2')
-const ROUTES = sql<RouteTexts>(`select id, name, match_value as value, config from inbound_routes
-  where organization_id = $1 order by id limit ${ROUTES_MAX}`)
+const ROUTES = sql<{ id: string; name: string; value: string | null; config: string }>(`select id, name,
+    match_value as value, config
+  from inbound_routes where organization_id = $1 order by id limit ${ROUTES_MAX}`)
 const REMOVE_TARGET = sql(
   `delete from forward_targets where organization_id = $1 and address = $2 and status <> 'stopped'`,
 )
-const TARGET = sql<{ found: number }>(
-  'select 1 as found from forward_targets where organization_id = $1 and address = $2',
-)
+const TARGET = sql<{ id: null }>('select null as id from forward_targets where organization_id = $1 and address = $2')
 
 const responses: ErasureWork = function* (inside, { organizationId, address, timeIsUp }, after) {
   const names = naming(address)
@@ -76,16 +72,18 @@ const suppressions: ErasureWork = function* (inside, { organizationId, address, 
 /** Records that only people decide about. A forward target that no route names is removed, unless its owner stopped the
  *  mail: that must hold for the next route too. */
 const places: ErasureWork = function* (_, { organizationId, address }) {
+  const names = naming(address)
   const routes = yield* rows(ROUTES, organizationId)
-  const named = routesNaming(routes, naming(address))
+  const named = routes.filter(({ name, value, config }) => names(`${name}\n${value ?? ''}\n${config}`))
   if (named.length === 0 && routes.length < ROUTES_MAX) yield* run(REMOVE_TARGET, organizationId, address)
-  const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id)
-  const remaining = remainingPlaces({
-    users: idsOf(yield* rows(USER, address, organizationId)),
-    invitations: idsOf(yield* rows(INVITATION, address, organizationId)),
-    routes: named,
-    isTarget: (yield* row(TARGET, organizationId, address)) !== null,
-  })
+  const of = (type: RemainingPlace['type'], found: readonly { id: string | null }[]): RemainingPlace[] =>
+    found.map(({ id }) => ({ type, id }))
+  const remaining = [
+    ...of('user', yield* rows(USER, address, organizationId)),
+    ...of('invitation', yield* rows(INVITATION, address, organizationId)),
+    ...of('forward_target', yield* rows(TARGET, organizationId, address)),
+    ...of('inbound_route', named),
+  ]
   return { after: null, remaining }
 }
 

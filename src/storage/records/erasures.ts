@@ -1,22 +1,25 @@
-import { ERASURES_TOGETHER, type Erasure, NOTHING_ERASED } from '../../model/erasure.ts'
+import { ERASURES_TOGETHER, type ErasedCounts, type Erasure, NOTHING_ERASED } from '../../model/erasure.ts'
 import type { Encryption } from '../encryption.ts'
 import { hashOfAddress } from '../erased-address.ts'
-import {
-  type ErasureJob,
-  type ErasureJobRow,
-  type ErasureRow,
-  type ErasureWork,
-  placeOfAddress,
-  placeOfStep,
-  progressOf,
-  toErasure,
-  toJob,
-} from '../erasure-rows.ts'
+import type { ErasureJob, ErasureStep, ErasureWork } from '../erasure-work.ts'
 import { ERASE_MAIL } from '../mail/erase.ts'
 import { insideMail } from '../mail/inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, run, sql, type Work } from '../sql.ts'
 import { ERASE_RECORDS } from './erasure-works.ts'
+
+/** A row of `erasures`; `removed` and `remaining` are JSON. */
+type ErasureRow = Omit<Erasure, 'removed' | 'remaining'> & { removed: string; remaining: string }
+
+/** A running one: its address encrypted, and the step that follows. */
+type RunningRow = ErasureRow & { address: Uint8Array; step: number; after: string; isWaiting: boolean }
+
+/** Places that the record of an erasure lists. */
+const REMAINING_MAX = 100
+/** How long an erasure pauses that could not erase everything yet. */
+const PAUSE_MS = 30_000
+/** Step that performs the first work again and no other while that has to wait, because the others read all events. */
+const LOOKS_AGAIN = -1
 
 const COLUMNS = `id, organization_id as "organizationId", address_hash as "addressHash", created_at as "createdAt",
   finished_at as "finishedAt", removed, remaining`
@@ -30,8 +33,7 @@ const RUNNING = sql<{ count: number }>(
 )
 const IS_DUE = sql<{ due: number }>('select 1 as due from erasures where finished_at is null and next_at <= $1 limit 1')
 // When this node takes over, another one may still be performing the step. It has locked the row, so this node skips it.
-const DUE =
-  sql<ErasureJobRow>(`select ${COLUMNS}, address, step, after, is_waiting::boolean as "isWaiting" from erasures
+const DUE = sql<RunningRow>(`select ${COLUMNS}, address, step, after, is_waiting::boolean as "isWaiting" from erasures
   where finished_at is null and next_at <= $1 order by next_at limit 1 for update skip locked`)
 const ADD = sql(`insert into erasures (id, organization_id, address_hash, address, created_at, step, after, is_waiting,
     next_at, removed)
@@ -102,8 +104,8 @@ export function erasureRecords(
         const next = yield* row(DUE, now)
         if (next === null) return null
         const address = encryption.decrypt(next.address, placeOfAddress(next.id)).toString()
-        const job = toJob(next, address, now, timeIsUp)
-        return yield* proceed(next, works, job)
+        const { organizationId, addressHash, createdAt } = next
+        return yield* proceed(next, works, { organizationId, address, addressHash, createdAt, now, timeIsUp })
       })
       if (done === null) return false
       await afterStep?.(done === 'finished')
@@ -113,11 +115,49 @@ export function erasureRecords(
 }
 
 /** Performs the next step of an erasure, and notes where it continues. */
-function* proceed(of: ErasureJobRow, works: readonly ErasureWork[], job: ErasureJob): Work<'finished' | 'more'> {
+function* proceed(of: RunningRow, works: readonly ErasureWork[], job: ErasureJob): Work<'finished' | 'more'> {
   const work = works[placeOfStep(of.step)]
-  const done = work === undefined ? null : yield* work(yield* insideMail(), job, of.after)
-  const next = progressOf(of, done, { steps: works.length, now: job.now })
-  const { step, after, isWaiting, nextAt, finishedAt, removed, remaining } = next
+  const done: ErasureStep = work === undefined ? { after: null } : yield* work(yield* insideMail(), job, of.after)
+  const { step, after, isWaiting, nextAt, finishedAt } = nextOf(of, done, { steps: works.length, now: job.now })
+  const removed = withRemoved(of.removed, done.removed ?? {})
+  const remaining = done.remaining === undefined ? of.remaining : JSON.stringify(done.remaining.slice(0, REMAINING_MAX))
   yield* run(CONTINUE, of.id, step, after, isWaiting, nextAt, finishedAt, removed, remaining)
   return finishedAt === null ? 'more' : 'finished'
 }
+
+/** Step of a row → its place in the list of works. */
+const placeOfStep = (step: number) => (step === LOOKS_AGAIN ? 0 : step)
+
+/** Where a row continues, from the result of its step and the number of steps. */
+function nextOf(
+  row: RunningRow,
+  { after, isWaiting = false }: ErasureStep,
+  { steps, now }: { steps: number; now: number },
+) {
+  const at = {
+    step: row.step,
+    after: after ?? '',
+    isWaiting: row.isWaiting || isWaiting,
+    nextAt: now,
+    finishedAt: null,
+  }
+  if (after !== null) return at
+  if (at.isWaiting && (row.step === LOOKS_AGAIN || row.step + 1 === steps))
+    return { ...at, step: LOOKS_AGAIN, isWaiting: false, nextAt: now + PAUSE_MS }
+  const next = placeOfStep(row.step) + 1
+  return next < steps ? { ...at, step: next } : { ...at, finishedAt: now }
+}
+
+/** What an erasure removed so far (JSON), and what a step removed → both, as JSON. */
+function withRemoved(removed: string, more: Partial<ErasedCounts>): string {
+  const sum: ErasedCounts = { ...JSON.parse(removed) }
+  for (const name of Object.keys(NOTHING_ERASED) as (keyof ErasedCounts)[]) sum[name] += more[name] ?? 0
+  return JSON.stringify(sum)
+}
+
+function toErasure({ removed, remaining, ...row }: ErasureRow): Erasure {
+  return { ...row, removed: JSON.parse(removed), remaining: JSON.parse(remaining) }
+}
+
+/** ID of an erasure → what its encrypted address is bound to (Encryption). */
+const placeOfAddress = (id: string) => `erasures ${id}`

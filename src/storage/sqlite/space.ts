@@ -1,4 +1,4 @@
-import type { ErasureWork } from '../erasure-rows.ts'
+import type { ErasureWork } from '../erasure-work.ts'
 import { removeParts } from '../mail/contents.ts'
 import type { MailInside } from '../mail/inside.ts'
 import type { Work } from '../sql.ts'
