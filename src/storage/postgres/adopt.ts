@@ -1,6 +1,7 @@
 import { StoreMoved } from '../errors.ts'
+import { ENDED_BY_RESTORE, NOTE_RESTORED } from '../records/held.ts'
 import type { DatabaseAddress } from './address.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connection, connect, inTransaction } from './connection.ts'
 import { faultOf, readInstance, serveHere } from './instance.ts'
 import { migrate } from './migrate.ts'
 
@@ -13,16 +14,8 @@ const END = [
   'update nodes set ended_at = clock_timestamp() where ended_at is null',
   'update lanes set ended_at = clock_timestamp() where ended_at is null',
   'delete from claims',
-  'delete from sessions',
-  'delete from login_links',
-  'delete from sign_on_requests',
-  'delete from invitations',
-  'delete from password_resets',
-  'delete from sign_in_challenges',
-  'delete from tls_sessions',
+  ...ENDED_BY_RESTORE.map(({ text }) => text),
 ]
-const NOTE = `insert into restored (one, restored_at, made_at) values (1, $1::bigint, $2::bigint)
-  on conflict (one) do update set restored_at = excluded.restored_at, made_at = excluded.made_at`
 // What was leased was due. One that was held before waits again since somebody asked for it.
 const hold = (queue: string) => `with held as (
     insert into held_${queue} (number, due_at)
@@ -47,7 +40,7 @@ export async function adoptDatabase(address: DatabaseAddress, now: number): Prom
     const lastSeenAt = Math.floor(seen?.at ?? now)
     await inTransaction(connection, async () => {
       for (const text of [...END, ...QUEUES.map(hold)]) await connection.query(text, [], DEADLINE_MS)
-      await connection.run(NOTE, [now, lastSeenAt])
+      await connection.run(NOTE_RESTORED.text, [now, lastSeenAt])
       await serveHere(connection, { isAdopted: true })
     })
     return { lastSeenAt }
@@ -65,14 +58,3 @@ export async function requireNoNodes(connection: Connection): Promise<void> {
 
 /** Millions of rows take minutes. */
 const DEADLINE_MS = 60 * 60_000
-
-async function inTransaction(connection: Connection, work: () => Promise<void>): Promise<void> {
-  await connection.query('begin')
-  try {
-    await work()
-    await connection.query('commit')
-  } catch (error) {
-    await connection.query('rollback')
-    throw error
-  }
-}

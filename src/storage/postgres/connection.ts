@@ -102,6 +102,24 @@ async function openWritable(options: ConnectionOptions, host: DatabaseAddress['h
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** Performs a work in a transaction, which `begin` begins → its result. Rejects with what the work rejects with; then nothing
+ *  was written. */
+export async function inTransaction<T>(
+  connection: Pick<Connection, 'query'>,
+  work: () => Promise<T>,
+  begin = 'begin',
+): Promise<T> {
+  await connection.query(begin)
+  try {
+    const value = await work()
+    await connection.query('commit')
+    return value
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  }
+}
+
 /** In one round trip. Not in the startup message: connection pools refuse settings there, or drop them. */
 function firstStatement(settings: Readonly<Record<string, string>>): string {
   const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)

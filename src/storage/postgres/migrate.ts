@@ -6,7 +6,7 @@ import {
   POSTGRES_MIGRATIONS,
   requireKnown,
 } from '../migrations.ts'
-import { type Connection, Refused } from './connection.ts'
+import { type Connection, inTransaction, Refused } from './connection.ts'
 
 const STEPS = `create table if not exists migrations (
   number int primary key, name text not null, checksum text not null, applied_at bigint not null)`
@@ -32,14 +32,14 @@ export async function migrate(
   now: number,
   migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<string[]> {
-  const before = await inTransaction(connection, async () => {
+  const before = await alone(connection, async () => {
     await connection.query(STEPS)
     return knownSteps(connection, migrations)
   })
   const upgraded: string[] = []
   for (const [at, migration] of migrations.entries()) {
     if (at < before) continue
-    const done = await inTransaction(connection, async () => {
+    const done = await alone(connection, async () => {
       if ((await knownSteps(connection, migrations)) > at) return 'by others'
       if (migration.isNarrow && (await connection.query(IS_OLDER, [at + 1])).length > 0) return 'later'
       await connection.query(migration.sql, [], STEP_MS)
@@ -57,17 +57,16 @@ async function knownSteps(connection: Connection, migrations: readonly Migration
   return requireKnown(await connection.query<Done>(DONE), migrations, 'database')
 }
 
-/** Repeats it if a lock is taken. */
-async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+/** Performs a work in a transaction while no other node migrates. Repeats it if a lock is taken. */
+async function alone<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  const locked = async () => {
+    await connection.query(LOCK)
+    return work()
+  }
   for (let attempt = 1; ; attempt++) {
-    await connection.query(BEGIN)
     try {
-      await connection.query(LOCK)
-      const value = await work()
-      await connection.query('commit')
-      return value
+      return await inTransaction(connection, locked, BEGIN)
     } catch (error) {
-      await connection.query('rollback')
       const isTaken = error instanceof Refused && LOCK_NOT_AVAILABLE.has(error.code)
       if (!isTaken || attempt === ATTEMPTS) throw error
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { writePrivately } from '../../os/private-file.ts'
 import { isRecord } from '../../os/records.ts'
 import { NEWEST_SCHEMA } from '../migrations.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, inTransaction } from './connection.ts'
 import { LANES } from './lanes.ts'
 import type { Queries } from './transactions.ts'
 
@@ -54,8 +54,7 @@ export async function registerNode(
 ): Promise<Registered> {
   const { dataDir, key, name, hostname, version, keyName, placement, settings } = options
   if (dataDir !== null) await replaceEarlier(connection, join(dataDir, 'node.json'), key)
-  await connection.query('begin')
-  try {
+  return inTransaction(connection, async () => {
     const [configuration] = await connection.query<{ version: number }>(LOCK)
     const configurationVersion = configuration?.version ?? 0
     const about = [key, name, hostname, version, keyName]
@@ -69,16 +68,8 @@ export async function registerNode(
     ]
     if (dataDir !== null) await connection.run(REPLACE, [name])
     const { id } = await added(connection, REGISTER, values)
-    const registered = {
-      node: { id, key, configurationVersion },
-      lanes: await addLanes(connection, id),
-    }
-    await connection.query('commit')
-    return registered
-  } catch (error) {
-    await connection.query('rollback')
-    throw error
-  }
+    return { node: { id, key, configurationVersion }, lanes: await addLanes(connection, id) }
+  })
 }
 
 /** Ends a node: its lanes write nothing more. `isRestarted`: its data directory is that of this process, which has its

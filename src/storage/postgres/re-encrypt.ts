@@ -1,7 +1,7 @@
 import { reEncryptAll } from '../records/re-encrypt.ts'
 import type { DatabaseAddress } from './address.ts'
 import { requireNoNodes } from './adopt.ts'
-import { connect } from './connection.ts'
+import { connect, inTransaction } from './connection.ts'
 import { perform } from './database.ts'
 
 /** reEncryptAll on a database → the number of secrets. Throws StoreMoved while nodes run: they know only the old key. */
@@ -13,15 +13,7 @@ export async function reEncryptDatabase(address: DatabaseAddress, dataDir: strin
   }
   try {
     await requireNoNodes(connection)
-    await connection.query('begin')
-    try {
-      const renewed = await perform(reEncryptAll(dataDir), { statements, mail: null, sent: [] })
-      await connection.query('commit')
-      return renewed
-    } catch (error) {
-      await connection.query('rollback')
-      throw error
-    }
+    return await inTransaction(connection, () => perform(reEncryptAll(dataDir), { statements, mail: null, sent: [] }))
   } finally {
     connection.close()
   }

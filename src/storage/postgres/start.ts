@@ -4,7 +4,7 @@ import type { Encryption } from '../encryption.ts'
 import { firstEncryption, knownEncryption, proofOf } from '../encryption-key.ts'
 import { StoreMoved } from '../errors.ts'
 import type { DatabaseAddress } from './address.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, inTransaction } from './connection.ts'
 import { createHistory, type History } from './history.ts'
 import { requireServing } from './instance.ts'
 import { migrate } from './migrate.ts'
@@ -93,17 +93,12 @@ async function proofIn(connection: Connection): Promise<Uint8Array | null> {
 }
 
 /** Of two nodes that start, the first creates the key. */
-async function keepProof(dataDir: string, connection: Connection): Promise<Uint8Array> {
-  await connection.query('begin')
-  try {
+function keepProof(dataDir: string, connection: Connection): Promise<Uint8Array> {
+  return inTransaction(connection, async () => {
     await connection.query('lock table seal')
     const known = await proofIn(connection)
     const proof = known ?? proofOf(firstEncryption(dataDir))
     if (known === null) await connection.run(KEEP_PROOF, [proof])
-    await connection.query('commit')
     return proof
-  } catch (error) {
-    await connection.query('rollback')
-    throw error
-  }
+  })
 }

@@ -15,10 +15,10 @@ interface Restored {
 }
 
 const RESTORED = sql<Restored>(`select restored_at::float8 as "restoredAt", made_at::float8 as "madeAt" from restored`)
-const NOTE_RESTORED = sql(`insert into restored (one, restored_at, made_at) values (1, $1, $2)
+export const NOTE_RESTORED = sql(`insert into restored (one, restored_at, made_at) values (1, $1, $2)
   on conflict (one) do update set restored_at = excluded.restored_at, made_at = excluded.made_at`)
 /** What ends with a restore: it may have been used since. */
-const END = [
+export const ENDED_BY_RESTORE = [
   'login_links',
   'sign_on_requests',
   'sessions',
@@ -47,7 +47,7 @@ export function heldRecords(
      *  after the backup, and deletes TLS sessions that were not reported yet, since their report may have been sent. */
     noteRestored: ({ restoredAt, madeAt }: Restored): Promise<void> =>
       database.write(function* () {
-        for (const statement of END) yield* run(statement)
+        for (const statement of ENDED_BY_RESTORE) yield* run(statement)
         yield* run(NOTE_RESTORED, restoredAt, madeAt)
       }),
     /** Puts everything in the queues on hold, by default in all of them, including deliveries in progress: another attempt of
