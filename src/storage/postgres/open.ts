@@ -2,7 +2,6 @@ import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import { batched } from '../../os/batched.ts'
 import type { CommitListener } from '../commit-reports.ts'
 import type { Encryption } from '../encryption.ts'
-import { recordsInside } from '../inside.ts'
 import { BY_STATEMENT } from '../lists/slices.ts'
 import { suppressedAmong } from '../lists/suppressions.ts'
 import { listsOf, listWorks } from '../lists/works.ts'
@@ -99,13 +98,10 @@ function rolesOf(
   const { records, shared } = lanes
   const database = postgresDatabase(reads, records, settings)
   const lists = listsOf(database, LISTS)
-  const inside = recordsInside(shared)
-  const storageCount = createStorageCount(() => open('count'), records, {
-    organizations: mirrors.organization,
-    usage: inside.usage,
-  })
+  const storageCount = createStorageCount(() => open('count'), records, mirrors.organization)
   return {
-    ...recordRoles(database, inside, {
+    ...recordRoles(database, {
+      planOf: shared.planOf,
       encryption,
       action,
       organization: mirrors.organization.get,

@@ -1,4 +1,4 @@
-import type { Inside } from '../inside.ts'
+import { use } from '../inside.ts'
 import type { MailLane } from '../mail/lane.ts'
 import { STORED_BYTES_OF_INBOUND, STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
 import type { Connection } from './connection.ts'
@@ -28,7 +28,7 @@ export interface StorageCount {
 export function createStorageCount(
   connect: () => Promise<Connection>,
   lane: MailLane,
-  { organizations, usage }: { organizations: Mirror<{ id: string }>; usage: Inside['usage'] },
+  organizations: Mirror<{ id: string }>,
 ): StorageCount {
   /** Organizations that are still to be counted; null = no recount is in progress. */
   let left: string[] | null = null
@@ -50,7 +50,7 @@ export function createStorageCount(
       if (left?.length === 0) left = null
       if (next === undefined) return false
       const error = await errorOf(next)
-      if (error !== 0) await lane.perform(() => usage.add(next, 'stored_bytes', error))
+      if (error !== 0) await lane.perform(() => use(next, 'stored_bytes', error))
       return left !== null
     },
   }

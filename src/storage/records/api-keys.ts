@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../model/api-key.ts'
 import type { Remember } from '../../model/idempotency.ts'
 import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
-import { type Inside, limitReached } from '../inside.ts'
+import { limitReached, planOf, remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
 
@@ -49,11 +49,7 @@ const RECORD_USE = sql(
 /** Inactive keys that are deleted when a key is created: more than one, so that an old store shrinks to the limit. */
 const REMOVE_MAX = 20
 
-export function apiKeyRecords(database: Database, { remember, usage }: Inside) {
-  /** Null, or the limit that one more key would exceed, or one more in its grace period. */
-  const reached = (organizationId: string, isRotated: boolean, now: number): Work<LimitReached | null> =>
-    limitReached(usage.planOf(organizationId), 'api_keys', () => working(organizationId, now, isRotated))
-
+export function apiKeyRecords(database: Database) {
   return {
     /** Also deletes the oldest inactive keys beyond FIXED_LIMITS.inactiveKeys. */
     create: (key: ApiKey, secretHash: Uint8Array, record?: Remember): Promise<'created' | LimitReached> =>
@@ -132,6 +128,12 @@ export function apiKeyRecords(database: Database, { remember, usage }: Inside) {
         for (const { id, at } of uses) yield* run(RECORD_USE, id, at)
       }),
   }
+}
+
+/** Null, or the limit that one more key would exceed, or one more in its grace period. */
+function* reached(organizationId: string, isRotated: boolean, now: number): Work<LimitReached | null> {
+  const present = () => working(organizationId, now, isRotated)
+  return yield* limitReached(yield* planOf(organizationId), 'api_keys', present)
 }
 
 function* working(organizationId: string, now: number, isRotated: boolean): Work<number> {

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../model/audit-entry.ts'
 import type { Domain, DomainStatus, FailureReason, Finding, Proof } from '../../model/domain.ts'
 import { domainEvent } from '../../model/on-demand-event.ts'
-import type { Inside } from '../inside.ts'
+import { offer } from '../inside.ts'
 import { changed, row, rows, run, sql, type Work } from '../sql.ts'
 import { audit } from './audit-log.ts'
 import { clashes, type Names } from './domain-clashes.ts'
@@ -84,11 +84,7 @@ const FREE = sql(`update domains set status = case when verified_at is null then
 
 /** Decides who owns a name, inside a change: at most one claim of a name is verified at any time. As
  *  domains.recordCheck. */
-export function* recordOwnership(
-  { offer }: Pick<Inside, 'offer'>,
-  id: string,
-  check: DomainCheck,
-): Work<DomainChange | null> {
+export function* recordOwnership(id: string, check: DomainCheck): Work<DomainChange | null> {
   const domain = yield* row(PRESENT, id)
   if (domain === null) return null
   if (check.since !== undefined && check.since !== domain.lastCheckedAt) return null

@@ -3,7 +3,7 @@ import type { DkimKeyRecord, DkimState, Domain, Tracking } from '../../model/dom
 import type { Remember } from '../../model/idempotency.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import type { Encryption } from '../encryption.ts'
-import type { Inside } from '../inside.ts'
+import { remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import { audit } from './audit-log.ts'
@@ -89,10 +89,8 @@ const REMOVE = sql('delete from domains where id = $1')
 /** `get` returns what is in memory. */
 export function domainRecords(
   database: Database,
-  inside: Inside,
   { encryption, get }: { encryption: Encryption; get: (id: string) => Domain | null },
 ) {
-  const { remember } = inside
   const find = (statement: Statement<DomainRow>, ...values: Value[]) => domainsOf(encryption, statement, ...values)
   const read = (statement: Statement<DomainRow>, ...values: Value[]) => database.read(() => find(statement, ...values))
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
@@ -147,7 +145,7 @@ export function domainRecords(
      *  A domain that becomes verified or failed gets an event, if an active webhook receives it.
      *  Null if the domain was deleted, or checked by another process meanwhile (`since`). */
     recordCheck: (id: string, check: DomainCheck): Promise<DomainChange | null> =>
-      database.write(() => recordOwnership(inside, id, check), 'settings'),
+      database.write(() => recordOwnership(id, check), 'settings'),
     /** Returns at most `limit` domains that are due for a check, and makes them due again at `againAt` unless a result
      *  is recorded. */
     claimDue: async (now: number, limit: number, againAt: number): Promise<Domain[]> => {

@@ -1,7 +1,7 @@
 import type { AskResult, ForwardTargetStatus } from '../../model/forward-target.ts'
 import { dayOf, FIXED_LIMITS } from '../../model/limits.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import type { Inside } from '../inside.ts'
+import { use, used } from '../inside.ts'
 import { type Database, row, run, sql, type Work } from '../sql.ts'
 
 const STATUS = sql<{ status: ForwardTargetStatus }>(
@@ -30,7 +30,7 @@ const PRUNE = sql(
 
 /** External addresses in forward routes. A confirmation applies to the organization and all its routes. Addresses
  *  are compared without case. */
-export function forwardTargetRecords(database: Database, { usage }: Inside) {
+export function forwardTargetRecords(database: Database) {
   return {
     /** `pending` for an address that was never asked. */
     status: async (organizationId: string, email: string): Promise<ForwardTargetStatus> =>
@@ -44,12 +44,12 @@ export function forwardTargetRecords(database: Database, { usage }: Inside) {
         if (present !== null) return present
         const { confirmationsPerTarget, confirmationsPerDay } = FIXED_LIMITS
         const ofTarget = (yield* row(ASKED, address, day))?.count ?? 0
-        const ofOrganization = yield* usage.used(organizationId, 'confirmation_mails', day)
+        const ofOrganization = yield* used(organizationId, 'confirmation_mails', day)
         if (ofTarget >= confirmationsPerTarget || ofOrganization >= confirmationsPerDay) return 'too_many'
         // The answer to an earlier mail may come meanwhile.
         if ((yield* run(ASK, organizationId, address, now, day)) === 0)
           return (yield* answerOf(organizationId, address)) ?? 'too_many'
-        yield* usage.add(organizationId, 'confirmation_mails', 1, day)
+        yield* use(organizationId, 'confirmation_mails', 1, day)
         return 'asked'
       }, 'settings'),
     set: (organizationId: string, email: string, status: ForwardTargetStatus, now: number): Promise<void> =>

@@ -1,5 +1,5 @@
 import type { Remember } from '../../model/idempotency.ts'
-import type { Inside } from '../inside.ts'
+import { stored } from '../inside.ts'
 import type { StoredRow } from '../mail/inside.ts'
 import { type Database, row, rows, run, sql } from '../sql.ts'
 
@@ -16,7 +16,7 @@ const PRUNE = sql<StoredRow>(`delete from idempotency where created_at < $1
     and ctid = any(array(select ctid from idempotency where created_at < $1 order by created_at limit $2))
   returning ${STORED}`)
 
-export function idempotencyRecords(database: Database, { stored }: Pick<Inside, 'stored'>) {
+export function idempotencyRecords(database: Database) {
   return {
     find: (organizationId: string, keyHash: Uint8Array, since: number): Promise<Remember | null> =>
       database.row(FIND, organizationId, keyHash, since),

@@ -10,7 +10,7 @@ import type {
 import type { LimitReached } from '../../model/limits.ts'
 import type { Encryption } from '../encryption.ts'
 import { changedHeaders, type HeaderColumns, NO_HEADERS, toHeaderNames } from '../endpoint-headers.ts'
-import { type Inside, limitReached } from '../inside.ts'
+import { limitReached, planOf, remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Value, type Work } from '../sql.ts'
 
@@ -71,7 +71,7 @@ const REMOVE = sql('delete from inbound_routes where id = $1')
 /** Open deliveries of a removed route that end in one transaction: some ten milliseconds. */
 const FAIL_MAX = 500
 
-export function inboundRouteRecords(database: Database, { remember, usage }: Inside, encryption: Encryption) {
+export function inboundRouteRecords(database: Database, encryption: Encryption) {
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
     database.write(function* () {
       const value = yield* work()
@@ -83,7 +83,7 @@ export function inboundRouteRecords(database: Database, { remember, usage }: Ins
     create: (route: GivenRoute, secret: string, record?: Remember): Promise<'created' | LimitReached> =>
       change(route.id, function* () {
         const { id, organizationId, action, createdAt } = route
-        const limit = yield* limitReached(usage.planOf(organizationId), 'inbound_routes', () => count(organizationId))
+        const limit = yield* limitReached(yield* planOf(organizationId), 'inbound_routes', () => count(organizationId))
         if (limit !== null) return limit
         const { headerNames, headers } = headersOf(action, null, { id, encryption }) ?? NO_HEADERS
         const encrypted = encryption.encrypt(secret, placeOfRoute(id))

@@ -1,6 +1,5 @@
 import { type Invitation, MAX_INVITATIONS } from '../../model/invitation.ts'
 import { grantsOf, NO_GRANTS, type User } from '../../model/user.ts'
-import { lockOrganization } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, run, sql } from '../sql.ts'
 import { addUser, endSessionsIfMore, isFull, lockedUser } from './user-rows.ts'
@@ -14,6 +13,8 @@ interface InvitationLinks {
 
 const COLUMNS = `id, organization_id as "organizationId", email, role, invited_by as "invitedBy",
   created_at as "createdAt", expires_at as "expiresAt"`
+// Until the transaction ends, no other one decides about the organization: the nodes of PostgreSQL add at the same time.
+const LOCK_ORGANIZATION = sql<{ id: string }>('select id from organizations where id = $1 for no key update')
 const REPLACE = sql('delete from invitations where organization_id = $1 and (expires_at <= $2 or email = $3)')
 const COUNT = sql<{ count: number }>('select count(*) as count from invitations where organization_id = $1')
 const CREATE = sql(`insert into invitations (id, token_hash, mailed_hash, organization_id, email, role, invited_by,
@@ -43,7 +44,7 @@ export function invitationRecords(database: Database) {
       { shown, mailed }: InvitationLinks,
     ): Promise<'created' | 'too_many'> =>
       database.write(function* () {
-        yield* lockOrganization(organizationId)
+        yield* row(LOCK_ORGANIZATION, organizationId)
         yield* run(REPLACE, organizationId, createdAt, email)
         if (((yield* row(COUNT, organizationId))?.count ?? 0) >= MAX_INVITATIONS) return 'too_many'
         yield* run(CREATE, id, shown, mailed, organizationId, email, role, invitedBy, createdAt, expiresAt)

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts'
 import { type OutcomeCounts, type QualityAlert, type QualityFigures, qualityFigures } from '../../model/quality.ts'
-import type { Inside } from '../inside.ts'
+import { append } from '../inside.ts'
 import { OUTCOMES_KEPT_MS, widthFor } from '../outcome-widths.ts'
 import { changed, type Database, run, sql } from '../sql.ts'
 
@@ -42,7 +42,7 @@ const RESOLVE = sql(`update quality_alerts set state = 'resolved', value = $2, t
 
 /** Bounce and complaint counts of domains, and alerts. Windows end at `now`; they begin slightly early (5 s, or a
  *  quarter of an hour for windows of more than two hours). */
-export function qualityRecords(database: Database, { append }: Pick<Inside, 'append'>) {
+export function qualityRecords(database: Database) {
   return {
     /** Ids of domains whose live mail had an outcome in the window. */
     domainsWithOutcomes: async (windowMs: number, now: number): Promise<string[]> => {

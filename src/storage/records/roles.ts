@@ -3,7 +3,7 @@ import type { Organization } from '../../model/organization.ts'
 import type { Encryption } from '../encryption.ts'
 import { createErasureKey, findingErased } from '../erased-address.ts'
 import type { ErasureWork } from '../erasure-work.ts'
-import type { Inside } from '../inside.ts'
+import type { MailInside } from '../mail/inside.ts'
 import type { AskedAddresses, SuppressedAddresses, Suppressions } from '../roles/suppressions.ts'
 import type { Database } from '../sql.ts'
 import { addressRestRecords } from './address-rests.ts'
@@ -39,7 +39,7 @@ import { warmupRecords } from './warmups.ts'
 import { webhookRecords } from './webhooks.ts'
 
 /** What each database gives the roles of records. */
-interface RecordParts {
+interface RecordParts extends Pick<MailInside, 'planOf'> {
   encryption: Encryption
   action: AuditedAction
   /** Settings in memory. */
@@ -60,17 +60,17 @@ interface RecordParts {
 }
 
 /** The roles of records: the same on both databases. */
-export function recordRoles(database: Database, inside: Inside, parts: RecordParts) {
+export function recordRoles(database: Database, parts: RecordParts) {
   const { encryption, action, hasErased, space } = parts
   const secret = secretRecords(database, encryption)
   const key = createErasureKey(secret)
   return {
     organizations: organizationRecords(database, parts.organization),
-    usage: usageRecords(database, inside, parts.recount),
-    domains: domainRecords(database, inside, { encryption, get: parts.domain }),
+    usage: usageRecords(database, parts, parts.recount),
+    domains: domainRecords(database, { encryption, get: parts.domain }),
     suppressions: findingErased(
       {
-        ...suppressionRecords(database, inside),
+        ...suppressionRecords(database),
         list: parts.suppressions.list,
         among: async ({ organizationId, domainId, stream, mode }, emails) =>
           emails.length === 0
@@ -89,21 +89,21 @@ export function recordRoles(database: Database, inside: Inside, parts: RecordPar
     canaries: canaryRecords(database),
     relays: relayRecords(database),
     blockedLinks: blockedLinkRecords(database),
-    apiKeys: apiKeyRecords(database, inside),
+    apiKeys: apiKeyRecords(database),
     users: userRecords(database),
     factors: factorRecords(database, encryption),
     invitations: invitationRecords(database),
     singleSignOn: singleSignOnRecords(database),
     sessions: sessionRecords(database),
-    templates: templateRecords(database, inside),
-    webhooks: webhookRecords(database, inside, encryption),
-    inboundRoutes: inboundRouteRecords(database, inside, encryption),
-    forwardTargets: forwardTargetRecords(database, inside),
-    quality: qualityRecords(database, inside),
+    templates: templateRecords(database),
+    webhooks: webhookRecords(database, encryption),
+    inboundRoutes: inboundRouteRecords(database, encryption),
+    forwardTargets: forwardTargetRecords(database),
+    quality: qualityRecords(database),
     mtaSts: mtaStsRecords(database),
     tlsSessions: tlsSessionRecords(database),
     policyReports: policyReportRecords(database),
-    idempotency: idempotencyRecords(database, inside),
+    idempotency: idempotencyRecords(database),
     auditLog: auditRecords(database, action),
     secret,
   }

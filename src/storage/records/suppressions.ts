@@ -2,7 +2,9 @@ import type { LimitReached } from '../../model/limits.ts'
 import { suppressionEvent } from '../../model/on-demand-event.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { reachOf, type Suppression } from '../../model/suppression.ts'
-import { type Inside, lockOrganization } from '../inside.ts'
+import { offer, planOf, remember, use, used } from '../inside.ts'
+import { insideMail } from '../mail/inside.ts'
+import { suppressAll } from '../mail/suppress.ts'
 import type { Suppressions } from '../roles/suppressions.ts'
 import { type Database, rows, run, sql, type Work } from '../sql.ts'
 
@@ -18,16 +20,13 @@ const LOCK = sql<Suppression>(
 const REMOVE = sql('delete from suppressions where id = any($1::text[])')
 
 /** All but what lists and mails read, which each database reads in its own way. */
-export function suppressionRecords(
-  database: Database,
-  { suppress, usage, offer, remember }: Inside,
-): Omit<Suppressions, 'among' | 'list'> {
+export function suppressionRecords(database: Database): Omit<Suppressions, 'among' | 'list'> {
   return {
     add: (suppression, record) =>
       database.write(function* () {
         const found = yield* present(suppression)
         if (found !== undefined) return { kind: 'exists' as const, suppression: found }
-        const { left, limit } = yield* countLeft(usage, suppression.organizationId)
+        const { left, limit } = yield* countLeft(suppression.organizationId)
         if (left < 1) return limit(0)
         if ((yield* suppress([suppression], suppression.createdAt)) === 0) {
           const other = yield* present(suppression) // of mail, meanwhile
@@ -44,7 +43,7 @@ export function suppressionRecords(
         const { organizationId } = first
         const emails = [...new Set(suppressions.map(({ email }) => email))]
         const known = new Set((yield* rows(OF_ADDRESSES, organizationId, emails)).map(reachOf))
-        const { left, limit } = yield* countLeft(usage, organizationId)
+        const { left, limit } = yield* countLeft(organizationId)
         const chosen: Suppression[] = []
         for (const suppression of suppressions) {
           const reach = reachOf(suppression)
@@ -63,7 +62,7 @@ export function suppressionRecords(
       database.write(function* () {
         const removed = yield* rows(LOCK, ids)
         for (const [organizationId, { length }] of Map.groupBy(removed, (each) => each.organizationId)) {
-          yield* usage.add(organizationId, 'suppressions', -length)
+          yield* use(organizationId, 'suppressions', -length)
         }
         for (const each of removed) yield* offer(suppressionEvent('removed', each, now))
         return yield* run(REMOVE, ids)
@@ -76,20 +75,17 @@ function* present(suppression: Suppression): Work<Suppression | undefined> {
   return found.find((each) => reachOf(each) === reachOf(suppression))
 }
 
-/** How many suppressions the organization may add, and the limit once it added some. Until the transaction ends, no other
- *  one decides about it. */
-function* countLeft(
-  usage: Inside['usage'],
-  organizationId: string,
-): Work<{ left: number; limit: (added: number) => LimitReached }> {
-  const { suppressions: most } = usage.planOf(organizationId)
-  let used = 0
-  if (most !== UNLIMITED) {
-    yield* lockOrganization(organizationId)
-    used = yield* usage.used(organizationId, 'suppressions')
-  }
+/** Writes those that do not exist yet, and their events at `at` → how many are new. */
+function* suppress(suppressions: readonly Suppression[], at: number): Work<number> {
+  return yield* suppressAll(yield* insideMail(), suppressions, at)
+}
+
+/** How many suppressions the organization may add, and the limit once it added some. */
+function* countLeft(organizationId: string): Work<{ left: number; limit: (added: number) => LimitReached }> {
+  const { suppressions: most } = yield* planOf(organizationId)
+  const before = most === UNLIMITED ? 0 : yield* used(organizationId, 'suppressions')
   return {
-    left: most === UNLIMITED ? Number.POSITIVE_INFINITY : most - used,
-    limit: (added) => ({ kind: 'limit', name: 'suppressions', limit: most, used: used + added }),
+    left: most === UNLIMITED ? Number.POSITIVE_INFINITY : most - before,
+    limit: (added) => ({ kind: 'limit', name: 'suppressions', limit: most, used: before + added }),
   }
 }

@@ -5,7 +5,7 @@ import type { Mode } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
-import { bytesReached, type Inside, limitReached } from '../inside.ts'
+import { limitReached, planOf, remember, stored, used } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import { STORED_BYTES_OF_TEMPLATE } from '../stored-bytes.ts'
@@ -79,7 +79,7 @@ const NEWEST = 2 ** 31 - 1
  *  the texts of one may have megabytes. */
 const REMOVE_MAX = 4
 
-export function templateRecords(database: Database, inside: Inside) {
+export function templateRecords(database: Database) {
   const whole = async (statement: Statement<TemplateRow>, ...values: Value[]) => {
     const found = await database.row(statement, ...values)
     return found === null ? null : toTemplate(found)
@@ -91,13 +91,13 @@ export function templateRecords(database: Database, inside: Inside) {
         const { id, organizationId, alias, name, version, createdAt, updatedAt, mode, kind } = template
         if (yield* isTaken(template, alias)) return 'conflict'
         const limit =
-          (yield* limitReached(inside.usage.planOf(organizationId), 'templates', () => count(organizationId))) ??
-          (yield* bytesReached(inside.usage, organizationId, bytesOf(template)))
+          (yield* limitReached(yield* planOf(organizationId), 'templates', () => count(organizationId))) ??
+          (yield* bytesReached(organizationId, bytesOf(template)))
         if (limit !== null) return limit
         const head = [id, organizationId, alias, name, version, createdAt, updatedAt, mode]
         yield* run(CREATE, ...head, JSON.stringify(template.sample), kind, packUses(template))
-        yield* keep(inside, template, version, template, createdAt)
-        yield* inside.remember(record)
+        yield* keep(template, version, template, createdAt)
+        yield* remember(record)
         return 'created'
       }, 'settings'),
     count: async (organizationId: string): Promise<number> => (await database.row(COUNT, organizationId))?.count ?? 0,
@@ -116,7 +116,7 @@ export function templateRecords(database: Database, inside: Inside) {
      *  texts differs from the current one; the oldest versions beyond the plan's limit are deleted. `changed` if version
      *  `expected` is no longer current, `conflict` if the alias is in use; then nothing is written. */
     update: (id: string, expected: number, change: TemplateChange, now: number): Promise<UpdatedTemplate> =>
-      database.write(() => update(inside, id, expected, change, now), 'settings'),
+      database.write(() => update(id, expected, change, now), 'settings'),
     version: async (id: string, number: number): Promise<TemplateVersion | null> => {
       const found = await database.row(VERSION, id, number)
       return found === null ? null : toContent(found)
@@ -134,13 +134,12 @@ export function templateRecords(database: Database, inside: Inside) {
     /** Removes it with its versions, in several transactions. An interruption leaves a template with its newest versions,
      *  which can be removed again. Messages made from it stay. */
     remove: async (id: string): Promise<void> => {
-      while (!(await database.write(() => remove(inside, id), 'settings')));
+      while (!(await database.write(() => remove(id), 'settings')));
     },
   }
 }
 
 function* update(
-  inside: Inside,
   id: string,
   expected: number,
   { content, ...change }: TemplateChange,
@@ -157,11 +156,11 @@ function* update(
   if (fresh === null && isSame) return { kind: 'updated', template: present }
   const version = fresh === null ? present.version : present.version + 1
   if (fresh !== null) {
-    const limit = yield* bytesReached(inside.usage, present.organizationId, bytesOf(fresh))
+    const limit = yield* bytesReached(present.organizationId, bytesOf(fresh))
     if (limit !== null) return limit
-    yield* keep(inside, present, version, fresh, now)
-    const { templateVersions } = inside.usage.planOf(present.organizationId)
-    if (templateVersions !== UNLIMITED) yield* removeSome(inside, present, version - templateVersions)
+    yield* keep(present, version, fresh, now)
+    const { templateVersions } = yield* planOf(present.organizationId)
+    if (templateVersions !== UNLIMITED) yield* removeSome(present, version - templateVersions)
   }
   const template = { ...present, ...fresh, alias, name, sample, version, updatedAt: now }
   yield* run(UPDATE, id, alias, name, version, now, JSON.stringify(sample), packUses(template))
@@ -169,11 +168,11 @@ function* update(
 }
 
 /** Removes some versions, and with the last one the template → true once it is gone. */
-function* remove(inside: Inside, id: string): Work<boolean> {
+function* remove(id: string): Work<boolean> {
   const present = yield* row(CURRENT_OF_ID, id)
   if (present === null) return true
-  if (yield* removeSome(inside, present, present.version - 1)) return false
-  yield* removeSome(inside, present, present.version)
+  if (yield* removeSome(present, present.version - 1)) return false
+  yield* removeSome(present, present.version)
   yield* run(REMOVE, id)
   return true
 }
@@ -194,12 +193,17 @@ function* isTaken(
   return holder !== null && holder.id !== id
 }
 
+/** The limit of stored bytes that `more` would exceed; null if there is none. */
+function* bytesReached(organizationId: string, more: number): Work<LimitReached | null> {
+  const present = () => used(organizationId, 'stored_bytes')
+  return yield* limitReached(yield* planOf(organizationId), 'stored_bytes', present, more)
+}
+
 function* count(organizationId: string): Work<number> {
   return (yield* row(COUNT, organizationId))?.count ?? 0
 }
 
 function* keep(
-  { stored }: Inside,
   { id, organizationId }: Pick<Template, 'id' | 'organizationId'>,
   number: number,
   content: TemplateContent,
@@ -212,11 +216,7 @@ function* keep(
 }
 
 /** Deletes some of the oldest versions up to one → true while there may be more. */
-function* removeSome(
-  { stored }: Inside,
-  { id, organizationId }: Pick<Template, 'id' | 'organizationId'>,
-  upTo: number,
-): Work<boolean> {
+function* removeSome({ id, organizationId }: Pick<Template, 'id' | 'organizationId'>, upTo: number): Work<boolean> {
   const removed = yield* rows(REMOVE_OLDEST, id, upTo, REMOVE_MAX)
   yield* stored(
     'templates',

@@ -1,6 +1,7 @@
 import { dayOf, type LimitReached, monthOf, USAGE_KEPT_MS } from '../../model/limits.ts'
 import { UNLIMITED } from '../../model/organization.ts'
-import { type Inside, limitReached, type UsageCounter } from '../inside.ts'
+import { limitReached, type UsageCounter } from '../inside.ts'
+import type { MailInside } from '../mail/inside.ts'
 import { type Database, row, run, type Statement, sql, type Work } from '../sql.ts'
 
 /** A sum; PostgreSQL has a row for each lane. */
@@ -25,7 +26,7 @@ export interface Recount {
 
 /** Counters for plan limits that are not counted from records (model/limits.ts). `recount`: each database adds up stored
  *  bytes in its own way. */
-export function usageRecords(database: Database, { usage }: Pick<Inside, 'usage'>, recount: Recount) {
+export function usageRecords(database: Database, { planOf }: Pick<MailInside, 'planOf'>, recount: Recount) {
   return {
     ...recount,
     /** Test recipients and forwards of the month and day of `now`; totals of the rest. */
@@ -44,14 +45,14 @@ export function usageRecords(database: Database, { usage }: Pick<Inside, 'usage'
       }),
     /** Whether nothing more may be stored for an organization. */
     isStorageFull: async (organizationId: string): Promise<boolean> => {
-      const { storedBytes } = usage.planOf(organizationId)
+      const { storedBytes } = planOf(organizationId)
       if (storedBytes === UNLIMITED) return false
       return (await database.read(() => used(organizationId, 'stored_bytes'))) >= storedBytes
     },
     /** Whether so many more recipients may be forwarded to now: null, or the limit. */
     forwardsReached: (organizationId: string, recipients: number, now: number): Promise<LimitReached | null> =>
       database.read(function* () {
-        const plan = usage.planOf(organizationId)
+        const plan = planOf(organizationId)
         const forwards = () => used(organizationId, 'forwards', dayOf(now))
         const volume = () => used(organizationId, 'volume', monthOf(now))
         return (

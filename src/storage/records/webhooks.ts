@@ -5,7 +5,8 @@ import { webhookPausedEvent } from '../../model/on-demand-event.ts'
 import type { SigningWebhook, Webhook, WebhookSecrets } from '../../model/webhook.ts'
 import type { Encryption } from '../encryption.ts'
 import { changedHeaders, encryptHeaders, toHeaderNames } from '../endpoint-headers.ts'
-import { type Inside, limitReached } from '../inside.ts'
+import { limitReached, offer, planOf, remember } from '../inside.ts'
+import { insideMail } from '../mail/inside.ts'
 import { removePosts } from '../mail/remove-events.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
 import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
@@ -72,8 +73,7 @@ const REMOVE = sql('delete from webhooks where id = $1')
 /** Deliveries of a removed webhook that are deleted in one transaction: some milliseconds. */
 const REMOVE_MAX = 250
 
-export function webhookRecords(database: Database, inside: Inside, encryption: Encryption) {
-  const { remember, usage } = inside
+export function webhookRecords(database: Database, encryption: Encryption) {
   const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
     database.write(function* () {
       const value = yield* work()
@@ -85,7 +85,7 @@ export function webhookRecords(database: Database, inside: Inside, encryption: E
     create: (webhook: NewWebhook, secret: string, record?: Remember): Promise<'created' | LimitReached> =>
       change(webhook.id, function* () {
         const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
-        const limit = yield* limitReached(usage.planOf(organizationId), 'webhooks', () => count(organizationId))
+        const limit = yield* limitReached(yield* planOf(organizationId), 'webhooks', () => count(organizationId))
         if (limit !== null) return limit
         const place = placeOfWebhook(id)
         const { headerNames, headers } = encryptHeaders(webhook.headers ?? [], { url, place, encryption })
@@ -116,7 +116,7 @@ export function webhookRecords(database: Database, inside: Inside, encryption: E
         if (columns !== null) yield* run(SET_HEADERS, id, columns.headerNames, columns.headers)
         yield* changed('webhook', id)
         const webhook = yield* find(id)
-        if (webhook?.status === 'paused' && present.status === 'active') yield* reportPause(inside, webhook, now)
+        if (webhook?.status === 'paused' && present.status === 'active') yield* reportPause(webhook, now)
         return webhook
       }, 'settings'),
     /** Pauses an active webhook for its failures, with an event as `update` → whether it did. Not if it was changed, or had a
@@ -126,7 +126,7 @@ export function webhookRecords(database: Database, inside: Inside, encryption: E
         if ((yield* run(PAUSE_FAILING, id, disabledReason, now, updatedAt, failingSince)) === 0) return false
         yield* changed('webhook', id)
         const webhook = yield* find(id)
-        if (webhook !== null) yield* reportPause(inside, webhook, now)
+        if (webhook !== null) yield* reportPause(webhook, now)
         return true
       }, 'settings'),
     /** Webhooks that the server has paused, of at most `limit` organizations, with the reason of one of each. */
@@ -169,8 +169,9 @@ function* find(id: string): Work<Webhook | null> {
 }
 
 /** A webhook was paused: it receives no event from now on, and others one of its pause. */
-function* reportPause({ pausing, offer }: Inside, webhook: Webhook, now: number): Work<void> {
-  yield* pausing(webhook.id)
+function* reportPause(webhook: Webhook, now: number): Work<void> {
+  const { pausing } = yield* insideMail()
+  pausing(webhook.id)
   yield* offer(webhookPausedEvent(webhook, now))
 }
 

@@ -1,5 +1,4 @@
 import type { Encryption } from '../encryption.ts'
-import { recordsInside } from '../inside.ts'
 import { followEvents, isPlain } from '../lists/events.ts'
 import { IN_THREAD } from '../lists/slices.ts'
 import { suppressedAmong } from '../lists/suppressions.ts'
@@ -32,9 +31,9 @@ export function storeOn(db: Connection, encryption: Encryption, options: StoreOp
   const lanes = { accepting: new SqliteLane(taking, engine), working: new SqliteLane(writer, engine) }
   const search = createSearch(db, engine.outdated, { writer, reader })
   const space = createSpace(db, { search, reading, copyLog })
-  const inside = recordsInside(mail)
   return {
-    ...recordRoles(database, inside, {
+    ...recordRoles(database, {
+      planOf: mail.planOf,
       encryption,
       action: engine.action,
       organization: snapshot.organization,
