@@ -37,7 +37,7 @@ const PRUNE = sql(`delete from audit_log where number = any(array(
   select number from audit_log where at < $1 order by at limit $2))`)
 
 /** The audited action in whose context a change is begun, passed through AsyncLocalStorage: a method of the store could
- *  omit an argument, but every write goes through the writer of its database, which asks for it. */
+ *  omit an argument, but every work goes through the lane or the database that performs it, which asks for it. */
 export type AuditedAction = AsyncLocalStorage<AuditNote>
 
 export const auditedAction = (): AuditedAction => new AsyncLocalStorage()
@@ -48,12 +48,6 @@ export function* audit(entry: AuditEntry): Work<void> {
   const { ipAddress, outcome, requestId } = entry
   const rest = [resourceId, createdId, JSON.stringify(entry.fields), ipAddress, outcome, requestId]
   yield* run(PUT, id, organizationId, at, actor.type, actor.id, actor.name, action, ...rest)
-}
-
-/** Writes the entry of an action beside a change that the action made. */
-export function* accompany(note: AuditNote): Work<void> {
-  yield* audit(note.entry())
-  note.isKept = true
 }
 
 /** Audit log of management actions. */

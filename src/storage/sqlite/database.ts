@@ -1,5 +1,16 @@
 import type { MailInside } from '../mail/inside.ts'
-import type { Database, EachStep, SettingsKind, Statement, Step, Value, Work } from '../sql.ts'
+import { accompanied } from '../records/accompany.ts'
+import type { AuditedAction } from '../records/audit-log.ts'
+import {
+  type Database,
+  type EachStep,
+  run,
+  type SettingsKind,
+  type Statement,
+  type Step,
+  type Value,
+  type Work,
+} from '../sql.ts'
 import type { Connection } from './driver.ts'
 import { eachRunner } from './each.ts'
 import { nextTurn } from './next-turn.ts'
@@ -39,7 +50,7 @@ export function performerOn(
 export function sqliteDatabase(
   db: Connection,
   writer: Writer,
-  { reading, performer }: { reading: Reading; performer: Performer },
+  { reading, performer, action }: { reading: Reading; performer: Performer; action: AuditedAction },
 ): SqliteDatabase {
   const prepare = preparing(db)
   const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
@@ -57,17 +68,20 @@ export function sqliteDatabase(
     if (step.wants !== 'rows') throw new Error('a read writes')
     return read(step.statement, step.values)
   }
+  const write = <T>(work: () => Work<T>): Promise<T> => {
+    const whole = accompanied(action, work)
+    return writer.write(() => performer.perform(whole()))
+  }
   return {
     rows: async (statement, ...values) => read(statement, values),
     row: async (statement, ...values) => read(statement, values)[0] ?? null,
     read: (work) => performInTurns(work(), readStep),
-    run: (statement, ...values) =>
-      writer.write(() => {
-        prepare(statement).run(values)
-      }),
-    count: (statement, ...values) => writer.write(() => prepare(statement).run(values)),
+    run: async (statement, ...values) => {
+      await write(() => run(statement, ...values))
+    },
+    count: (statement, ...values) => write(() => run(statement, ...values)),
     perform: performer.perform,
-    write: (work) => writer.write(() => performer.perform(work())),
+    write,
     groupsSettled: async () => {}, // one work after the other
   }
 }

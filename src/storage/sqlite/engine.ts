@@ -6,7 +6,6 @@ import { EventKinds } from '../mail/event-kinds.ts'
 import { MailGroup, type OwnInside } from '../mail/group.ts'
 import { UsageSums } from '../mail/usage-sums.ts'
 import { auditedAction } from '../records/audit-log.ts'
-import { accompanying } from './accompany.ts'
 import { performerOn, sqliteDatabase } from './database.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { Connection } from './driver.ts'
@@ -100,8 +99,8 @@ export function startEngine(
       late.undone()
     },
   }
-  const writer = createWriter(db, memory, { accompany: accompanying(db, action), lockPatienceMs })
-  const database = sqliteDatabase(db, writer, { reading, performer })
+  const writer = createWriter(db, memory, { lockPatienceMs })
+  const database = sqliteDatabase(db, writer, { reading, performer, action })
   return {
     reading,
     foreign,

@@ -1,5 +1,6 @@
 import type { MailInside } from '../mail/inside.ts'
 import { alone, type Kind, type MailLane } from '../mail/lane.ts'
+import { accompanied } from '../records/accompany.ts'
 import type { AuditedAction } from '../records/audit-log.ts'
 import type { Performer } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -128,7 +129,10 @@ export class SqliteLane implements MailLane {
     }
   }
 
-  perform: MailLane['perform'] = (work) => this.#writer.write(() => this.#database.perform(work(this.#inside)))
+  perform: MailLane['perform'] = (work) => {
+    const whole = accompanied(this.#action, work)
+    return this.#writer.write(() => this.#database.perform(whole(this.#inside)))
+  }
 
   before: MailLane['before'] = (read) => this.#writer.before(read)
 }

@@ -54,14 +54,13 @@ const GATHER_MS = 10
 /** Interval of attempts to get the write lock. An attempt takes the connection's busy timeout. */
 const LOCK_RETRY_MS = 25
 
-/** Connection → its Writer. `accompany` may add writes to a change. Changes wait `lockPatienceMs` for another
- *  process's lock; later ones are refused until it is free again. */
+/** Connection → its Writer. Changes wait `lockPatienceMs` for another process's lock; later ones are refused until it is free
+ *  again. */
 export function createWriter(
   db: Connection,
   memory: Memory,
-  options: { accompany?: <T>(change: () => T) => () => T; lockPatienceMs?: number } = {},
+  { lockPatienceMs = 0 }: { lockPatienceMs?: number } = {},
 ): Writer {
-  const { accompany = (change) => change, lockPatienceMs = 0 } = options
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
@@ -168,9 +167,8 @@ export function createWriter(
   return {
     write: (change) =>
       new Promise((resolve, reject) => {
-        const accompanied = accompany(change)
         const decide = () => {
-          const value = accompanied()
+          const value = change()
           return () => resolve(value)
         }
         queue.push({ change: decide, reject })

@@ -1,26 +1,28 @@
-import type { MailInside } from '../mail/inside.ts'
-import { type AuditedAction, accompany } from '../records/audit-log.ts'
 import type { Step, Work } from '../sql.ts'
+import { type AuditedAction, audit } from './audit-log.ts'
 
 /** A work → the same, which also writes the entry of the audited action of the caller, if it changes anything. */
-export function accompanied<T>(
+export function accompanied<T, Args extends readonly unknown[]>(
   action: AuditedAction,
-  work: (inside: MailInside) => Work<T>,
-): (inside: MailInside) => Work<T> {
+  work: (...args: Args) => Work<T>,
+): (...args: Args) => Work<T> {
   const note = action.getStore()
   if (note === undefined) return work
   const { isKept } = note
-  return function* (inside) {
+  return function* (...args) {
     note.isKept = isKept // what an earlier try wrote was rolled back
     let hasWritten = false
-    const steps = work(inside)
+    const steps = work(...args)
     let next = steps.next()
     while (next.done !== true) {
       const answer: unknown = yield next.value
       hasWritten ||= writes(next.value, answer)
       next = steps.next(answer)
     }
-    if (hasWritten) yield* accompany(note)
+    if (hasWritten) {
+      yield* audit(note.entry())
+      note.isKept = true
+    }
     return next.value
   }
 }

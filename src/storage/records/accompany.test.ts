@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { AuditEntry } from '../../model/audit-entry.ts'
-import { auditedAction } from '../records/audit-log.ts'
-import { accompanying } from './accompany.ts'
-import { connect } from './driver.ts'
-import { migrate } from './migrate.ts'
-import { createWriter } from './writer.ts'
+import { run, sql } from '../sql.ts'
+import { performingOn } from '../sqlite/database.ts'
+import { connect } from '../sqlite/driver.ts'
+import { migrate } from '../sqlite/migrate.ts'
+import { createWriter } from '../sqlite/writer.ts'
+import { accompanied } from './accompany.ts'
+import { auditedAction } from './audit-log.ts'
 
 const ENTRY: AuditEntry = {
   id: 'aud_00000000000000000000000000',
@@ -24,12 +26,15 @@ test('an entry that was rolled back with its group is not kept if the change the
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
   db.exec(`insert into blocked_links values ('blk_a', 'host', 'a.example', 'spam', 0)`)
-  const remove = () => db.prepare('delete from blocked_links').run().changes
+  const statement = sql('delete from blocked_links')
+  const performNow = performingOn(db)
+  const remove = () => performNow(run(statement))
   const memory = { beginning: () => {}, begun: () => {}, ending: () => {}, undone: remove } // as another process might
   const action = auditedAction()
-  const writer = createWriter(db, memory, { accompany: accompanying(db, action) })
+  const writer = createWriter(db, memory)
   const note = { isKept: false, entry: () => ENTRY }
-  const removed = action.run(note, () => writer.write(remove))
+  const work = action.run(note, () => accompanied(action, () => run(statement)))
+  const removed = writer.write(() => performNow(work()))
   const failed = writer.write(() => {
     throw new Error('no')
   })
