@@ -90,11 +90,6 @@ function readKeys(file: string): Keys | null {
 
 /** Complete or not at all, and synced to disk. */
 function write(file: string, keys: Keys): void {
-  renameSync(writeDraft(file, keys), file)
-  sync(dirname(file))
-}
-
-function writeDraft(file: string, keys: Keys): string {
   const draft = `${file}.${process.pid}`
   const handle = openSync(draft, 'w', 0o600)
   try {
@@ -103,5 +98,6 @@ function writeDraft(file: string, keys: Keys): string {
   } finally {
     closeSync(handle)
   }
-  return draft
+  renameSync(draft, file)
+  sync(dirname(file))
 }

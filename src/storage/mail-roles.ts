@@ -36,19 +36,8 @@ export interface MailParts {
   encryption: Encryption
 }
 
-type MailRole =
-  | 'messages'
-  | 'deliveries'
-  | 'events'
-  | 'webhookDeliveries'
-  | 'inbound'
-  | 'inboundDeliveries'
-  | 'queues'
-  | 'held'
-  | 'stats'
-
 /** The roles of mail: the same on both databases. */
-export function mailRoles(database: Database, parts: MailParts): Pick<Store, MailRole> {
+export function mailRoles(database: Database, parts: MailParts) {
   const { lanes, large, lists, others, dueIndexes, pending, settings, encryption } = parts
   const { domain: domains, webhook: webhooks, inboundRoute: routes } = settings
   const { accepting, working, appending } = lanes
@@ -86,7 +75,7 @@ export function mailRoles(database: Database, parts: MailParts): Pick<Store, Mai
     queues: { waiting: (now) => lists.ask('waiting', INSTALLATION, now) },
     held: heldRecords(database, { dueIndexes, lane: working, pending }),
     stats: statsFrom(lists),
-  }
+  } satisfies Partial<Store>
 }
 
 function eventReading(database: Pick<Database, 'read'>, lists: Lists): Omit<Events, 'append' | 'appendSample'> {

@@ -112,6 +112,16 @@ export function* changed(kind: SettingsKind, ...ids: string[]): Work<void> {
   yield { wants: 'changed', kind, ids }
 }
 
+/** → What performs a change of one setting → its result. */
+export function changing(database: Pick<Database, 'write'>, kind: SettingsKind) {
+  return <T>(id: string, work: () => Work<T>): Promise<T> =>
+    database.write(function* () {
+      const value = yield* work()
+      yield* changed(kind, id)
+      return value
+    }, 'settings')
+}
+
 /** A database as the roles of the store use it. Everything rejects with StoreUnavailable while the database does not
  *  respond, and then nothing was written. */
 export interface Database {

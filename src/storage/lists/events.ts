@@ -56,7 +56,7 @@ const LAST_BEFORE = inTime('<', 'desc')
 const FIRST_SINCE = inTime('>=', 'asc')
 
 // `||` and `+ 0` hide columns from other indexes: PostgreSQL would read all events of a range of time, and sort them.
-const OF_MESSAGE = inBoth((order) =>
+const OF_MESSAGE = inBoth<EventRow>((order) =>
   texts(
     (part) => `select ${COLUMNS}, ${part(POSITION)} from events e ${part(by('events_of_message'))}
       where e.message_id = :messageId and e.organization_id || '' = :organizationId and ${part(BETWEEN)}
@@ -67,7 +67,7 @@ const OF_MESSAGE = inBoth((order) =>
       ${part(inOrder(order))} limit :limit`,
   ),
 )
-const OF_ORGANIZATION = inBoth((order) =>
+const OF_ORGANIZATION = inBoth<EventRow>((order) =>
   texts(
     (part) => `select ${COLUMNS}, ${part(POSITION)} from events e ${part(by('events_of_organization'))}
       where e.organization_id = :organizationId and ${part(BETWEEN)}
@@ -75,7 +75,7 @@ const OF_ORGANIZATION = inBoth((order) =>
       ${part(inOrder(order))} limit :limit`,
   ),
 )
-const SLICE = lightInBoth((order) =>
+const SLICE = inBoth<Light>((order) =>
   texts(
     (part) => `select e.id, e.type, e.mode, e.domain_id as "domainId", e.created_at as "createdAt", ${part(POSITION)}
       from events e ${part(by('events_of_organization'))}
@@ -90,11 +90,8 @@ const OF_NUMBERS = named<EventRow>(
   texts((part) => `select ${COLUMNS}, ${part(POSITION)} from events e where e.number = any(:numbers::bigint[])`),
 )
 
-function inBoth(toTexts: (order: Order) => Texts) {
-  return { asc: named<EventRow>(toTexts('asc')), desc: named<EventRow>(toTexts('desc')) }
-}
-function lightInBoth(toTexts: (order: Order) => Texts) {
-  return { asc: named<Light>(toTexts('asc')), desc: named<Light>(toTexts('desc')) }
+function inBoth<Row>(toTexts: (order: Order) => Texts) {
+  return { asc: named<Row>(toTexts('asc')), desc: named<Row>(toTexts('desc')) }
 }
 
 interface OfKind {

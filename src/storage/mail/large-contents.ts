@@ -1,9 +1,6 @@
-import type { Work } from '../sql.ts'
 import { giveUp, PART_BYTES, writeSome } from './contents.ts'
 import type { MailInside } from './inside.ts'
-
-/** Performs a work on mail in a transaction → its result, once that is durable. */
-export type WriteMail = <T>(work: (inside: MailInside) => Work<T>) => Promise<T>
+import type { MailLane } from './lane.ts'
 
 /** Contents too long for one change: a commit of 20 MB delays what shares it by a tenth of a second. All but their first
  *  part is written in small changes before the change that writes their owner. Until then they have no owner.
@@ -24,11 +21,11 @@ export interface LargeContents {
  *  MailInside. */
 export function createLargeContents(
   writtenAhead: MailInside['writtenAhead'],
-  { taking, release }: { taking: WriteMail; release: WriteMail },
+  { taking, release }: { taking: MailLane['perform']; release: MailLane['perform'] },
 ): LargeContents {
   let last: Promise<unknown> = Promise.resolve()
   /** One at a time, so that no commit contains two of them. */
-  const inTurn: WriteMail = (work) => {
+  const inTurn: MailLane['perform'] = (work) => {
     const step = last.then(() => taking(work))
     last = step.catch(() => {})
     return step

@@ -1,5 +1,5 @@
 import type { NodeShare, Placement } from '../store.ts'
-import { numberArray } from './arrays.ts'
+import { valueArray } from './arrays.ts'
 import type { Queries } from './transactions.ts'
 
 const LIVE = 'select id, name, placement from nodes where id = any($1::int[]) order by id'
@@ -93,7 +93,7 @@ export class ActiveNodes {
   }
 
   async #read(live: readonly number[]): Promise<void> {
-    const rows = await this.#queries.query<LiveNode & { placement: string | null }>(LIVE, [numberArray(live)])
+    const rows = await this.#queries.query<LiveNode & { placement: string | null }>(LIVE, [valueArray(live)])
     this.#nodes = rows
     const text = rows.at(-1)?.placement ?? null // all use that of the newest node
     if (text !== this.#placementText) this.#placement = text === null ? null : (this.#options?.read(text) ?? null)

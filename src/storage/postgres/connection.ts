@@ -36,6 +36,9 @@ export class NoAnswer extends Error {
   }
 }
 
+/** Opens a connection with that name and further session settings. */
+export type Open = (name: string, settings?: Readonly<Record<string, string>>) => Promise<Connection>
+
 export interface ConnectionOptions {
   address: DatabaseAddress
   /** Appears in pg_stat_activity. */

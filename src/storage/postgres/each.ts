@@ -1,5 +1,5 @@
 import type { Each, EachStep } from '../sql.ts'
-import { type Value, valueArray } from './arrays.ts'
+import { type Item, valueArray } from './arrays.ts'
 import type { Queries, Statements } from './transactions.ts'
 
 /** Rows of one statement that has bytes: they are sent as single values, which is half as long as an array of them. */
@@ -30,7 +30,7 @@ export function readEach(step: EachStep, query: Queries['query']): Promise<unkno
 
 function arraysOf({ statement, given, most }: EachStep): unknown[] {
   // No column has lists.
-  const values: unknown[] = statement.values.map((value) => valueArray(given.map((one) => value(one) as Value)))
+  const values: unknown[] = statement.values.map((value) => valueArray(given.map((one) => value(one) as Item)))
   return most === null ? values : [...values, most]
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseFacts } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { Open } from './connection.ts'
 import type { Reads } from './reads.ts'
 
 const SETTINGS = `select current_setting('server_version') as version,
@@ -31,9 +31,6 @@ const SLOTS = `select slot_name as name, active as "isActive",
 const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms'
 const BACKEND = 'select pg_backend_pid() as pid'
 const ROUND_TRIPS = 5
-
-/** Opens a connection with that name. */
-type Open = (name: string) => Promise<Connection>
 
 /** Reads the facts. `open` opens connections of their own, `now`: ms UTC. */
 export async function readFacts(reads: Reads, open: Open, now: () => number): Promise<DatabaseFacts> {

@@ -7,6 +7,7 @@ import type { QueueName } from '../mail/queue-tables.ts'
 import { removalOf } from '../mail/remove-messages.ts'
 import { UsageSums } from '../mail/usage-sums.ts'
 import type { Numbers } from './numbers.ts'
+import type { Offer } from './wake-ups.ts'
 
 /** What a step removes, it removes with few statements; another process does the work. */
 const PACE = { slice: 100, together: 100, bytes: 8 * 1024 * 1024, parts: 16, posts: 1000 }
@@ -22,8 +23,6 @@ export interface Shared extends Pick<OwnInside, 'webhooks' | 'routes' | 'words' 
   offered: (offers: readonly Offer[]) => void
   listener: CommitListener | undefined
 }
-
-export type Offer = Parameters<OwnInside['offer']>
 
 /** What works on mail use on a lane of a node. What it makes due is on the due indexes after the commit. */
 export class NodeGroup extends MailGroup {

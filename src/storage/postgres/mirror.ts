@@ -1,4 +1,4 @@
-import { textArray } from './arrays.ts'
+import { valueArray } from './arrays.ts'
 import type { Queries } from './transactions.ts'
 
 /** A table of settings, complete in memory. */
@@ -68,5 +68,5 @@ export function createMirror<Row extends { id: string }>(
 /** Statement that returns all rows of a mirror → what reads them, or those with some IDs. */
 export function readerOf<Row>(all: string): (queries: Queries, ids: readonly string[] | null) => Promise<Row[]> {
   const some = `select * from (${all}) records where id = any($1::text[])`
-  return ({ query }, ids) => (ids === null ? query<Row>(all) : query<Row>(some, [textArray(ids)]))
+  return ({ query }, ids) => (ids === null ? query<Row>(all) : query<Row>(some, [valueArray(ids)]))
 }

@@ -1,9 +1,10 @@
 import type { Encryption } from '../encryption.ts'
 import type { NodeRecord, Nodes } from '../store.ts'
+import type { Open } from './connection.ts'
 import type { Distribution } from './distribution.ts'
 import { oldestTransactionMs, oldestWriteMs, readFacts } from './facts.ts'
 import type { Reads } from './reads.ts'
-import { digestsOf, type Open } from './start.ts'
+import { digestsOf } from './start.ts'
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
 const LIST = `select id, name, hostname, version, key_name as "keyName", settings, ${ms('started_at')} as "startedAt",

@@ -1,5 +1,5 @@
 import type { Rates, RateWindow } from '../store.ts'
-import { numberArray, textArray } from './arrays.ts'
+import { valueArray } from './arrays.ts'
 import type { Reads } from './reads.ts'
 
 const EXCHANGE = `with given as materialized (
@@ -29,15 +29,15 @@ export function postgresRates(reads: Reads, nodeId: number): Rates {
     exchange: (windows) =>
       reads.query<RateWindow>(EXCHANGE, [
         nodeId,
-        textArray(windows.map(({ id }) => id)),
-        numberArray(windows.map(({ endsAt }) => endsAt)),
-        numberArray(windows.map(({ used }) => used)),
+        valueArray(windows.map(({ id }) => id)),
+        valueArray(windows.map(({ endsAt }) => endsAt)),
+        valueArray(windows.map(({ used }) => used)),
       ]),
     take: async (rules, now) => {
       const [row] = await reads.query<{ ms: number }>(TAKE, [
-        textArray(rules.map(({ name }) => name)),
-        numberArray(rules.map(({ everyMs }) => everyMs)),
-        numberArray(rules.map(({ burst }) => burst)),
+        valueArray(rules.map(({ name }) => name)),
+        valueArray(rules.map(({ everyMs }) => everyMs)),
+        valueArray(rules.map(({ burst }) => burst)),
         now,
       ])
       return row?.ms ?? 0

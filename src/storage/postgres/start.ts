@@ -16,9 +16,6 @@ const TIME = 'select extract(epoch from clock_timestamp())::float8 * 1000 as tim
 const PROOF = 'select proof from seal'
 const KEEP_PROOF = 'insert into seal (one, proof) values (1, $1)'
 
-/** Opens a connection with that name and further session settings. */
-export type Open = (name: string, settings?: Readonly<Record<string, string>>) => Promise<Connection>
-
 /** Creates or upgrades the tables, checks the encryption key of the data directory, and registers this process as a
  *  node. `now`: ms UTC. `onUpgrade` gets the schema steps of an upgrade. Throws as openPostgresStore. */
 export async function startNode(

@@ -3,7 +3,7 @@ import type { Remember } from '../../model/idempotency.ts'
 import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
 import { limitReached, planOf, remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
+import { changed, changing, type Database, row, rows, run, sql, type Work } from '../sql.ts'
 
 /** A row of api_keys, without the hash of the secret. */
 export type ApiKeyRow = Omit<ApiKey, 'permissions' | 'allowedNetworks'> & {
@@ -81,11 +81,9 @@ export function apiKeyRecords(database: Database) {
         return key
       }, 'settings'),
     /** Revokes at `at`; a repeated call keeps the first time. */
-    revoke: (id: string, at: number): Promise<void> =>
-      database.write(function* () {
-        yield* run(REVOKE, id, at)
-        yield* changed('apiKey', id)
-      }, 'settings'),
+    revoke: async (id: string, at: number): Promise<void> => {
+      await changing(database, 'apiKey')(id, () => run(REVOKE, id, at))
+    },
     /** Revokes at `at` all keys that a user made, in an organization or all (null) → how many that were valid. */
     revokeOf: (userId: string, organizationId: string | null, at: number): Promise<number> =>
       database.write(function* () {

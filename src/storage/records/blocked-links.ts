@@ -1,6 +1,6 @@
 import { type BlockedLink, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, row, run, sql } from '../sql.ts'
+import { changed, changing, type Database, row, run, sql } from '../sql.ts'
 
 const COLUMNS = 'id, kind, value, reason, created_at as "createdAt"'
 const ADD = sql('insert into blocked_links (id, kind, value, reason, created_at) values ($1, $2, $3, $4, $5)')
@@ -30,10 +30,8 @@ export function blockedLinkRecords(database: Database) {
     get: (id: string): Promise<BlockedLink | null> => database.row(GET, id),
     list: async (page: RecordsRequest): Promise<Page<BlockedLink>> =>
       toPage(await database.rows(LIST, ...rangeOf(page)), page, (row) => row),
-    remove: (id: string): Promise<void> =>
-      database.write(function* () {
-        yield* run(REMOVE, id)
-        yield* changed('blockedLink', id)
-      }, 'settings'),
+    remove: async (id: string): Promise<void> => {
+      await changing(database, 'blockedLink')(id, () => run(REMOVE, id))
+    },
   }
 }

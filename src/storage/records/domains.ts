@@ -5,7 +5,7 @@ import { UNLIMITED } from '../../model/organization.ts'
 import type { Encryption } from '../encryption.ts'
 import { remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
+import { changed, changing, type Database, row, rows, run, type Statement, sql, type Value, type Work } from '../sql.ts'
 import { audit } from './audit-log.ts'
 import { clashes } from './domain-clashes.ts'
 import { type DomainChange, type DomainCheck, freeName, recordOwnership } from './domain-ownership.ts'
@@ -93,12 +93,7 @@ export function domainRecords(
 ) {
   const find = (statement: Statement<DomainRow>, ...values: Value[]) => domainsOf(encryption, statement, ...values)
   const read = (statement: Statement<DomainRow>, ...values: Value[]) => database.read(() => find(statement, ...values))
-  const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
-    database.write(function* () {
-      const value = yield* work()
-      yield* changed('domain', id)
-      return value
-    }, 'settings')
+  const change = changing(database, 'domain')
 
   return {
     /** `conflict` if it clashes with a domain of the organization or a verified one of another organization (as

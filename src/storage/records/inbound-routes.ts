@@ -12,7 +12,7 @@ import type { Encryption } from '../encryption.ts'
 import { changedHeaders, type HeaderColumns, NO_HEADERS, toHeaderNames } from '../endpoint-headers.ts'
 import { limitReached, planOf, remember } from '../inside.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, row, rows, run, sql, type Value, type Work } from '../sql.ts'
+import { changed, changing, type Database, row, rows, run, sql, type Value, type Work } from '../sql.ts'
 
 /** A route as a request gives it. */
 type GivenRoute = Omit<InboundRoute, 'action'> & { action: GivenAction }
@@ -72,12 +72,7 @@ const REMOVE = sql('delete from inbound_routes where id = $1')
 const FAIL_MAX = 500
 
 export function inboundRouteRecords(database: Database, encryption: Encryption) {
-  const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
-    database.write(function* () {
-      const value = yield* work()
-      yield* changed('inboundRoute', id)
-      return value
-    }, 'settings')
+  const change = changing(database, 'inboundRoute')
 
   return {
     create: (route: GivenRoute, secret: string, record?: Remember): Promise<'created' | LimitReached> =>

@@ -1,6 +1,6 @@
 import type { Organization } from '../../model/organization.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, run, sql } from '../sql.ts'
+import { changing, type Database, run, sql } from '../sql.ts'
 
 const COLUMNS = 'id, name, plan, created_at as "createdAt"'
 const CREATE = sql(`insert into organizations (id, name, plan, created_at) values ($1, $2, $3, $4)
@@ -17,13 +17,13 @@ const RENAME = sql(`update organizations set name = $2
 
 /** `get` returns what is in memory. */
 export function organizationRecords(database: Database, get: (id: string) => Organization | null) {
+  const change = changing(database, 'organization')
   return {
     /** `conflict` if another one has that name; then nothing is written. */
     create: ({ id, name, plan, createdAt }: Organization): Promise<'created' | 'conflict'> =>
-      database.write(function* () {
-        yield* changed('organization', id)
+      change(id, function* () {
         return (yield* run(CREATE, id, name, plan, createdAt)) > 0 ? 'created' : 'conflict'
-      }, 'settings'),
+      }),
     get: async (id: string): Promise<Organization | null> => get(id),
     /** Finds by ID or name. */
     find: (idOrName: string): Promise<Organization | null> => database.row(FIND, idOrName),
@@ -31,16 +31,13 @@ export function organizationRecords(database: Database, get: (id: string) => Org
     /** Newest first. */
     page: async (page: RecordsRequest): Promise<Page<Organization>> =>
       toPage(await database.rows(PAGE, ...rangeOf(page)), page, (row) => row),
-    setPlan: (id: string, plan: string): Promise<void> =>
-      database.write(function* () {
-        yield* run(SET_PLAN, id, plan)
-        yield* changed('organization', id)
-      }, 'settings'),
+    setPlan: async (id: string, plan: string): Promise<void> => {
+      await change(id, () => run(SET_PLAN, id, plan))
+    },
     /** `conflict` when another organization has that name. */
     rename: (id: string, name: string): Promise<'renamed' | 'conflict'> =>
-      database.write(function* () {
-        yield* changed('organization', id)
+      change(id, function* () {
         return (yield* run(RENAME, id, name)) > 0 ? 'renamed' : 'conflict'
-      }, 'settings'),
+      }),
   }
 }

@@ -9,7 +9,7 @@ import { limitReached, offer, planOf, remember } from '../inside.ts'
 import { insideMail } from '../mail/inside.ts'
 import { removePosts } from '../mail/remove-events.ts'
 import { type Page, type RecordsRequest, rangeOf, toPage } from '../page.ts'
-import { changed, type Database, row, rows, run, sql, type Work } from '../sql.ts'
+import { changed, changing, type Database, row, rows, run, sql, type Work } from '../sql.ts'
 
 /** A webhook with the headers for its URL, none by default. */
 type NewWebhook = Omit<Webhook, 'headerNames'> & { headers?: EndpointHeaders }
@@ -74,12 +74,7 @@ const REMOVE = sql('delete from webhooks where id = $1')
 const REMOVE_MAX = 250
 
 export function webhookRecords(database: Database, encryption: Encryption) {
-  const change = <T>(id: string, work: () => Work<T>): Promise<T> =>
-    database.write(function* () {
-      const value = yield* work()
-      yield* changed('webhook', id)
-      return value
-    }, 'settings')
+  const change = changing(database, 'webhook')
 
   return {
     create: (webhook: NewWebhook, secret: string, record?: Remember): Promise<'created' | LimitReached> =>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts'
-import { textArray } from '../../../src/storage/postgres/arrays.ts'
+import { valueArray } from '../../../src/storage/postgres/arrays.ts'
 import { type Connection, connect, NoAnswer, Refused } from '../../../src/storage/postgres/connection.ts'
 import { until } from '../../support/patience.ts'
 import { describeWithPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -89,7 +89,7 @@ describeWithPostgres('the driver', () => {
     const texts = ['a\0b', '\0', '\u0001', '\u00010', '\u00011\0\u0001', '\\u0000']
     for (const text of texts) {
       expect(await connection.query('select $1::text t', [text])).toEqual([{ t: text }])
-      expect(await connection.query('select unnest($1::text[]) t', [textArray([text])])).toEqual([{ t: text }])
+      expect(await connection.query('select unnest($1::text[]) t', [valueArray([text])])).toEqual([{ t: text }])
     }
   })
 
