@@ -1,16 +1,7 @@
 import type { MailInside } from '../mail/inside.ts'
 import { accompanied } from '../records/accompany.ts'
 import type { AuditedAction } from '../records/audit-log.ts'
-import {
-  type Database,
-  type EachStep,
-  run,
-  type SettingsKind,
-  type Statement,
-  type Step,
-  type Value,
-  type Work,
-} from '../sql.ts'
+import { type Database, run, type SettingsKind, type Statement, type Step, type Value, type Work } from '../sql.ts'
 import type { Connection } from './driver.ts'
 import { eachRunner } from './each.ts'
 import { nextTurn } from './next-turn.ts'
@@ -21,56 +12,37 @@ import type { Writer } from './writer.ts'
 /** Reads that follow each other this long let other work go first. */
 const TURN_MS = 2
 
-/** What performs works inside changes of the writer. */
-export interface Performer {
-  /** Performs a piece of work at once. Throws what the work throws. */
-  perform<T>(work: Work<T>): T
-}
+/** Performs a piece of work at once. Throws what the work throws. */
+export type Perform = <T>(work: Work<T>) => T
 
-export interface SqliteDatabase extends Database, Performer {}
-
-/** `mail`: what works on mail use. `settings`: those in memory are dropped when they change, so that the next change of the
- *  same group sees this one. */
+/** → What performs works inside changes of the writer. `mail`: what works on mail use. `settings`: those in memory are dropped
+ *  when they change, so that the next change of the same group sees this one. */
 export function performerOn(
-  db: Connection,
+  { execute }: Steps,
   { mail, settings }: { mail: MailInside; settings: { drop(kind: SettingsKind): void } },
-): Performer {
-  const prepare = preparing(db)
-  const runEach = eachRunner(db)
-  const execute = (step: Step) => {
-    if (step.wants === 'each') return runEach(step)
+): Perform {
+  const executeInside = (step: Step) => {
     if (step.wants === 'mail') return mail
-    if (step.wants === 'together') return step.steps.map((each) => (each === null ? [] : runEach(each)))
-    return step.wants === 'changed' ? settings.drop(step.kind) : executeNow(prepare, step)
+    return step.wants === 'changed' ? settings.drop(step.kind) : execute(step)
   }
-  return { perform: (work) => perform(work, execute) }
+  return (work) => perform(work, executeInside)
 }
 
 /** SQLite as the roles of the store use it: a piece of work runs without a pause, inside the writer's group. */
 export function sqliteDatabase(
-  db: Connection,
+  steps: Steps,
   writer: Writer,
-  { reading, performer, action }: { reading: Reading; performer: Performer; action: AuditedAction },
-): SqliteDatabase {
-  const prepare = preparing(db)
-  const read = <Row>(statement: Statement<Row>, values: readonly Value[]): Row[] => {
-    const prepared = prepare(statement)
-    if (!prepared.isReading) throw new Error(`a read writes: ${statement.text}`)
-    reading.begin()
-    return prepared.rows(values) as Row[] // the type that the statement was declared with
-  }
-  const runEach = eachRunner(db)
+  { reading, performNow, action }: { reading: Reading; performNow: Perform; action: AuditedAction },
+): Database {
   const readStep = (step: Step) => {
-    if (isReadEach(step)) {
-      reading.begin()
-      return runEach(step)
-    }
-    if (step.wants !== 'rows') throw new Error('a read writes')
-    return read(step.statement, step.values)
+    reading.begin()
+    return steps.read(step)
   }
+  const read = <Row>(statement: Statement<Row>, values: readonly Value[]) =>
+    readStep({ wants: 'rows', statement, values }) as Row[] // the type that the statement was declared with
   const write = <T>(work: () => Work<T>): Promise<T> => {
     const whole = accompanied(action, work)
-    return writer.write(() => performer.perform(whole()))
+    return writer.write(() => performNow(whole()))
   }
   return {
     rows: async (statement, ...values) => read(statement, values),
@@ -80,7 +52,6 @@ export function sqliteDatabase(
       await write(() => run(statement, ...values))
     },
     count: (statement, ...values) => write(() => run(statement, ...values)),
-    perform: performer.perform,
     write,
     groupsSettled: async () => {}, // one work after the other
   }
@@ -133,32 +104,47 @@ function boundValue(value: Value | undefined): unknown {
   return Array.isArray(value) ? JSON.stringify(value) : value
 }
 
-/** Connection → what reads at once: lists, and what is kept in memory. Throws what the driver throws. */
-export function readingOn(db: Connection): <T>(work: Work<T>) => T {
-  const prepare = preparing(db)
-  const runEach = eachRunner(db)
-  return (work) =>
-    perform(work, (step) => {
-      if (isReadEach(step)) return runEach(step)
-      if (step.wants !== 'rows') throw new Error('a read writes')
-      return prepare(step.statement).rows(step.values)
-    })
+/** What executes steps on a connection. Each statement is prepared when it is used first. */
+export interface Steps {
+  /** Executes a step that reads. Throws for another one. */
+  read(step: Step): unknown
+  /** Executes a statement, or several together. Throws for what the connection does not know. */
+  execute(step: Step): unknown
 }
 
-/** Statements that are not read do not end here: they would write. */
-const isReadEach = (step: Step): step is EachStep => step.wants === 'each' && step.isRead
+export function stepsOn(db: Connection): Steps {
+  const prepare = preparing(db)
+  const runEach = eachRunner(db)
+  return {
+    read: (step) => {
+      // Statements for rows that are not read would write.
+      if (step.wants === 'each' && step.isRead) return runEach(step)
+      if (step.wants !== 'rows') throw new Error('a read writes')
+      const prepared = prepare(step.statement)
+      if (!prepared.isReading) throw new Error(`a read writes: ${step.statement.text}`)
+      return prepared.rows(step.values)
+    },
+    execute: (step) => {
+      if (step.wants === 'each') return runEach(step)
+      if (step.wants === 'together') return step.steps.map((each) => (each === null ? [] : runEach(each)))
+      if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
+      if (step.wants === 'count') return prepare(step.statement).run(step.values)
+      throw new Error('settings change in a work that is not declared so')
+    },
+  }
+}
+
+/** Connection → what reads at once: lists, and what is kept in memory. Throws what the driver throws. */
+export function readingOn(db: Connection): Perform {
+  const { read } = stepsOn(db)
+  return (work) => perform(work, read)
+}
 
 /** Connection → what performs at once, inside a transaction, a piece of work that changes no settings. Throws what the driver
  *  and the work throw. */
-export function performingOn(db: Connection): <T>(work: Work<T>) => T {
-  const prepare = preparing(db)
-  return (work) => perform(work, (step) => executeNow(prepare, step))
-}
-
-function executeNow(prepare: Prepare, step: Step): unknown {
-  if (step.wants === 'rows') return prepare(step.statement).rows(step.values)
-  if (step.wants === 'count') return prepare(step.statement).run(step.values)
-  throw new Error('settings change in a work that is not declared so')
+export function performingOn(db: Connection): Perform {
+  const { execute } = stepsOn(db)
+  return (work) => perform(work, execute)
 }
 
 /** Performs the steps one after the other → the result. Throws what a step or the work throws. */

@@ -6,7 +6,7 @@ import { EventKinds } from '../mail/event-kinds.ts'
 import { MailGroup, type OwnInside } from '../mail/group.ts'
 import { UsageSums } from '../mail/usage-sums.ts'
 import { auditedAction } from '../records/audit-log.ts'
-import { performerOn, sqliteDatabase } from './database.ts'
+import { performerOn, sqliteDatabase, stepsOn } from './database.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { Connection } from './driver.ts'
 import { watchForeignChanges } from './foreign.ts'
@@ -74,7 +74,8 @@ export function startEngine(
   }
   const group = new MailGroup(own, { sums, pending: waiting.fanOuts, listener: commitListener })
   const batches = new Batches()
-  const performer = performerOn(db, { mail: group.inside, settings })
+  const steps = stepsOn(db)
+  const performNow = performerOn(steps, { mail: group.inside, settings })
   const copyLog = logCopy(db, reading)
   const action = auditedAction()
   const memory: Memory = {
@@ -83,7 +84,7 @@ export function startEngine(
       foreign.check()
       group.begin()
     },
-    ending: () => performer.perform(group.flush()),
+    ending: () => performNow(group.flush()),
     committed: (ms) => {
       batches.committed()
       group.committed(ms)
@@ -100,7 +101,7 @@ export function startEngine(
     },
   }
   const writer = createWriter(db, memory, { lockPatienceMs })
-  const database = sqliteDatabase(db, writer, { reading, performer, action })
+  const database = sqliteDatabase(steps, writer, { reading, performNow, action })
   return {
     reading,
     foreign,
@@ -113,6 +114,7 @@ export function startEngine(
     copyLog,
     action,
     writer,
+    performNow,
     database,
   }
 }

@@ -2,7 +2,7 @@ import type { MailInside } from '../mail/inside.ts'
 import { alone, type Kind, type MailLane } from '../mail/lane.ts'
 import { accompanied } from '../records/accompany.ts'
 import type { AuditedAction } from '../records/audit-log.ts'
-import type { Performer } from './database.ts'
+import type { Perform } from './database.ts'
 import type { Writer } from './writer.ts'
 
 /** Changes that are performed together, so that a large content does not hold the thread for long. */
@@ -86,7 +86,7 @@ export class Batches {
 /** Performs works on mail in the groups of a writer. */
 export class SqliteLane implements MailLane {
   readonly #writer: Writer
-  readonly #database: Performer
+  readonly #performNow: Perform
   readonly #inside: MailInside
   readonly #batches: Batches
   readonly #action: AuditedAction
@@ -94,14 +94,14 @@ export class SqliteLane implements MailLane {
   constructor(
     writer: Writer,
     {
-      database,
+      performNow,
       mail,
       batches,
       action,
-    }: { database: Performer; mail: MailInside; batches: Batches; action: AuditedAction },
+    }: { performNow: Perform; mail: MailInside; batches: Batches; action: AuditedAction },
   ) {
     this.#writer = writer
-    this.#database = database
+    this.#performNow = performNow
     this.#inside = mail
     this.#batches = batches
     this.#action = action
@@ -117,7 +117,7 @@ export class SqliteLane implements MailLane {
     const entry = batches.enter(of, change)
     try {
       return await this.#writer.write(() => {
-        if (!entry.isDone) batches.perform(of, entry, (changes) => this.#database.perform(kind(this.#inside, changes)))
+        if (!entry.isDone) batches.perform(of, entry, (changes) => this.#performNow(kind(this.#inside, changes)))
         return entry.result as Result
       })
     } catch (error) {
@@ -131,7 +131,7 @@ export class SqliteLane implements MailLane {
 
   perform: MailLane['perform'] = (work) => {
     const whole = accompanied(this.#action, work)
-    return this.#writer.write(() => this.#database.perform(whole(this.#inside)))
+    return this.#writer.write(() => this.#performNow(whole(this.#inside)))
   }
 
   before: MailLane['before'] = (read) => this.#writer.before(read)
