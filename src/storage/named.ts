@@ -1,4 +1,4 @@
-import { composed, rows, sql, type Value, type Work } from './sql.ts'
+import { inPostgres, rows, sql, type Value, type Work } from './sql.ts'
 
 /** Values of parameters by name; a missing one is null. */
 export type Values = Readonly<Record<string, Value | undefined>>
@@ -26,7 +26,7 @@ export function named<Row>(given: string | Texts): NamedQuery<Row> {
   const { text, sqlite } = typeof given === 'string' ? { text: given, sqlite: given } : given
   const statement =
     sqlite === null
-      ? composed<Row>(numbered(text))
+      ? inPostgres<Row>(numbered(text))
       : sql<Row>(numbered(text), sqlite === text ? null : numbered(sqlite))
   return (values) => rows(statement, ...names.map((name) => values[name] ?? null))
 }

@@ -25,6 +25,9 @@ export function sql<Row = never>(text: string, sqlite: string | null = null): St
   return statement
 }
 
+/** A text that only PostgreSQL has → the statement. */
+export const inPostgres = <Row = never>(text: string): Statement<Row> => ({ text, sqlite: null })
+
 /** Tables of settings that the process has in memory. */
 export type SettingsKind =
   | 'apiKey'

@@ -1,5 +1,6 @@
+import { tableOf } from '../../os/records.ts'
 import { dueTimes } from '../mail/leases.ts'
-import { QUEUES, type QueueName } from '../mail/queue-tables.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../mail/queue-tables.ts'
 import { type NamedQuery, named } from '../named.ts'
 import type { Queues, Waiting } from '../roles/queues.ts'
 import type { Work } from '../sql.ts'
@@ -19,12 +20,10 @@ function leased(table: string): NamedQuery<{ due: number }> {
       where d.number = v.value::text::bigint and d.next_attempt_at <= :now) = c.worker`)
 }
 
-const countsOf = ({ table }: (typeof QUEUES)[QueueName]) => ({ counted: counted(table), leased: leased(table) })
-const COUNTS = {
-  deliveries: countsOf(QUEUES.deliveries),
-  webhookDeliveries: countsOf(QUEUES.webhookDeliveries),
-  inboundDeliveries: countsOf(QUEUES.inboundDeliveries),
-}
+const COUNTS = tableOf(QUEUE_NAMES, (queue) => {
+  const { table } = QUEUES[queue]
+  return { counted: counted(table), leased: leased(table) }
+})
 
 /** Queues.waiting. */
 export function* countWaiting(now: number): Work<Awaited<ReturnType<Queues['waiting']>>> {

@@ -5,7 +5,7 @@ import { type Suppression, suppressionKey } from '../../model/suppression.ts'
 import { createSenderAddress, packRecipients } from '../message-rows.ts'
 import type { Work } from '../sql.ts'
 import type { AcceptedMessage, NewDelivery, Remember } from '../store.ts'
-import { attemptsStep, type NewAttempt } from './attempts.ts'
+import { ADD_ATTEMPTS, type NewAttempt } from './attempts.ts'
 import { firstPart, isLong, ownAll } from './contents.ts'
 import { insertInto, writeAll, writing } from './each.ts'
 import { appendAll, isNamed, type NewEvent } from './events.ts'
@@ -186,7 +186,7 @@ export function* addAll(inside: MailInside, taken: readonly AcceptedMessage[]): 
     writing(addDeliveries, deliveries),
     writing(addTags, tags),
     writing(addRedactions, redactions),
-    attemptsStep(attempts),
+    writing(ADD_ATTEMPTS, attempts),
   )
   if (inside.words !== null) yield* inside.words.add(texts, inside.afterCommit)
   if (contents.some(isLong)) yield* ownAll(inside, 'content', contents)

@@ -1,13 +1,13 @@
 import type { Attempt } from '../../model/delivery.ts'
-import type { EachStep } from '../sql.ts'
-import { insertInto, writing } from './each.ts'
+import { insertInto } from './each.ts'
 
 export interface NewAttempt {
   deliveryNumber: number
   attempt: Attempt
 }
 
-const ADD = insertInto<NewAttempt>(
+/** With the change that records their outcome. */
+export const ADD_ATTEMPTS = insertInto<NewAttempt>(
   'attempts',
   {
     delivery_number: ['bigint', ({ deliveryNumber }) => deliveryNumber],
@@ -19,11 +19,6 @@ const ADD = insertInto<NewAttempt>(
   },
   'on conflict do nothing',
 )
-
-/** What writes attempts, with the change that records their outcome. */
-export function attemptsStep(attempts: readonly NewAttempt[]): EachStep | null {
-  return writing(ADD, attempts)
-}
 
 function factsOf({ number: _, startedAt: __, durationMs: ___, outcome: ____, ...facts }: Attempt): string {
   return JSON.stringify(facts)

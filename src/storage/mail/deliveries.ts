@@ -2,7 +2,7 @@ import type { DueIndex } from '../due-index.ts'
 import type { Database } from '../sql.ts'
 import type { Deliveries } from '../store.ts'
 import { contentOf } from './contents.ts'
-import { recordEngagement, recordUnsubscribable, unsubscribableReading } from './engagement.ts'
+import { recordEngagement, recordUnsubscribable, UNSUBSCRIBABLE } from './engagement.ts'
 import type { MailLane, Others } from './lane.ts'
 import { lateReading, recordLate } from './late.ts'
 import { DELIVERY_LEASES } from './leases.ts'
@@ -20,7 +20,6 @@ export function mailDeliveries(
   return {
     ...mailQueue({ lane, reads, others, dueIndex, leases: DELIVERY_LEASES, waits: DELIVERY_WAITS }),
     ...lateReading(reads),
-    ...unsubscribableReading(reads),
     claimDue: async (request) => {
       if (request.plan.length === 0) return []
       const taken = await lane.perform((inside) => claimDeliveries(inside, dueIndex, request))
@@ -36,6 +35,7 @@ export function mailDeliveries(
     recordSuppressed: (claim, event) => lane.write(suppressClaims, { claim, event }),
     recordLate: (record) => lane.perform((inside) => recordLate(inside, record)),
     recordEngagement: (record) => lane.perform((inside) => recordEngagement(inside, record)),
+    unsubscribable: (id) => reads.row(UNSUBSCRIBABLE, id),
     recordUnsubscribable: (id, event, suppression) =>
       lane.perform((inside) => recordUnsubscribable(inside, { id, event, suppression })),
   }

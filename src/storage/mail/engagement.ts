@@ -3,7 +3,7 @@ import type { Event } from '../../model/event.ts'
 import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Suppression } from '../../model/suppression.ts'
 import type { Unsubscribable } from '../../model/unsubscribable.ts'
-import { type Database, row, run, sql, type Value, type Work } from '../sql.ts'
+import { row, run, sql, type Value, type Work } from '../sql.ts'
 import type { Deliveries, EngagementRecord } from '../store.ts'
 import { appendAll } from './events.ts'
 import type { MailInside } from './inside.ts'
@@ -32,18 +32,15 @@ const COUNT = sql(`update deliveries set opens = opens + $2::int, clicks = click
   where number = $1::bigint`)
 const UNSUBSCRIBE = sql('update deliveries set unsubscribed_at = $2::bigint where number = $1::bigint')
 
-const UNSUBSCRIBABLE = sql<Unsubscribable>(`select delivery_id as "deliveryId", organization_id as "organizationId",
+/** What is left of a removed delivery. */
+export const UNSUBSCRIBABLE =
+  sql<Unsubscribable>(`select delivery_id as "deliveryId", organization_id as "organizationId",
     domain_id as "domainId", stream, message_id as "messageId", sender as "from", email, sent_at as "sentAt"
   from unsubscribables where delivery_id = $1`)
 const LOCK_UNSUBSCRIBABLE = sql<{ isReported: boolean }>(
   'select is_reported::boolean as "isReported" from unsubscribables where delivery_id = $1 for update',
 )
 const MARK_REPORTED = sql('update unsubscribables set is_reported = true where delivery_id = $1')
-
-/** Reads what is left of removed deliveries. */
-export function unsubscribableReading(reads: Pick<Database, 'row'>): Pick<Deliveries, 'unsubscribable'> {
-  return { unsubscribable: (id) => reads.row(UNSUBSCRIBABLE, id) }
-}
 
 /** As Deliveries.recordUnsubscribable. */
 export function* recordUnsubscribable(

@@ -1,8 +1,9 @@
+import { tableOf } from '../../os/records.ts'
 import { type Each, rows, run, type Statement, sql, type Work } from '../sql.ts'
 import type { HeldClaim } from '../store.ts'
 import { each, forEach } from './each.ts'
 import type { MailInside } from './inside.ts'
-import { QUEUES, type QueueName } from './queue-tables.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from './queue-tables.ts'
 
 /** What ends a lease without a result. */
 export interface LeaseStatements {
@@ -117,11 +118,7 @@ function dueTimesOf({ table, key }: (typeof QUEUES)[QueueName]) {
     from keys where key is not null`)
 }
 
-const DUE_TIMES = {
-  deliveries: dueTimesOf(QUEUES.deliveries),
-  webhookDeliveries: dueTimesOf(QUEUES.webhookDeliveries),
-  inboundDeliveries: dueTimesOf(QUEUES.inboundDeliveries),
-}
+const DUE_TIMES = tableOf(QUEUE_NAMES, (queue) => dueTimesOf(QUEUES[queue]))
 const ALL = 2 ** 31 - 1
 
 /** The first keys behind `after` with what waits, at most `most`, and when the first row of each is due; null while all are

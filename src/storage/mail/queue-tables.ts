@@ -1,3 +1,4 @@
+import { tableOf } from '../../os/records.ts'
 import { DueIndex } from '../due-index.ts'
 
 /** The queues of mail, and the table of each: its rows wait in the order of `next_attempt_at` behind their key, and have a
@@ -16,8 +17,4 @@ export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 export const isQueueName = (name: string): name is QueueName => Object.hasOwn(QUEUES, name)
 
 /** An empty index for each queue. */
-export const dueIndexes = (): Record<QueueName, DueIndex> => ({
-  deliveries: new DueIndex(),
-  webhookDeliveries: new DueIndex(),
-  inboundDeliveries: new DueIndex(),
-})
+export const dueIndexes = (): Record<QueueName, DueIndex> => tableOf(QUEUE_NAMES, () => new DueIndex())

@@ -5,7 +5,7 @@ import { tlsOf } from '../message-rows.ts'
 import type { HeldClaim } from '../roles/claims.ts'
 import type { DeliveryRecord } from '../roles/deliveries.ts'
 import type { Work } from '../sql.ts'
-import { attemptsStep, HAS_HOST, hostIn, type NewAttempt } from './attempts.ts'
+import { ADD_ATTEMPTS, HAS_HOST, hostIn, type NewAttempt } from './attempts.ts'
 import { each, forEach, writeAll, writeEach, writing } from './each.ts'
 import { appendAll, type NewEvent } from './events.ts'
 import type { MailInside } from './inside.ts'
@@ -131,7 +131,7 @@ export function* recordAll(inside: MailInside, records: readonly DeliveryRecord[
     if (record.nextAttemptAt !== null) inside.offer('deliveries', queue, record.nextAttemptAt)
   }
   if (settled.length === 0) return answers
-  yield* writeAll(writing(SETTLE, settled), attemptsStep(attempts))
+  yield* writeAll(writing(SETTLE, settled), writing(ADD_ATTEMPTS, attempts))
   yield* settleMessages(inside, changed)
   yield* appendAll(inside, events)
   if (suppressions.length > 0) yield* suppressAll(inside, suppressions)

@@ -1,30 +1,21 @@
 import type { Encryption } from '../encryption.ts'
-import type { Database, Statement } from '../sql.ts'
+import { type Database, inPostgres } from '../sql.ts'
 import type { SharedCertificates } from '../store.ts'
 
-const CHANGED: Statement<{ version: number; certificate: Uint8Array | null; progress: string | null }> = {
-  text: `select version::float8 as version, certificate, progress from certificates where one = 1 and version <> $1`,
-  sqlite: null,
-}
-const KEEP_CERTIFICATE: Statement = {
-  text: 'update certificates set version = version + 1, certificate = $1::bytea where one = 1',
-  sqlite: null,
-}
-const KEEP_PROGRESS: Statement = {
-  text: 'update certificates set version = version + 1, progress = $1::text where one = 1',
-  sqlite: null,
-}
-const SHOW: Statement = {
-  text: `insert into challenges (token, answer, ends_at)
-    values ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
-    on conflict (token) do update set answer = excluded.answer, ends_at = excluded.ends_at`,
-  sqlite: null,
-}
-const HIDE: Statement = { text: 'delete from challenges where token = $1', sqlite: null }
-const SHOWN: Statement<{ answer: string }> = {
-  text: 'select answer from challenges where token = $1 and ends_at > clock_timestamp()',
-  sqlite: null,
-}
+const CHANGED = inPostgres<{ version: number; certificate: Uint8Array | null; progress: string | null }>(
+  'select version::float8 as version, certificate, progress from certificates where one = 1 and version <> $1',
+)
+const KEEP_CERTIFICATE = inPostgres(
+  'update certificates set version = version + 1, certificate = $1::bytea where one = 1',
+)
+const KEEP_PROGRESS = inPostgres('update certificates set version = version + 1, progress = $1::text where one = 1')
+const SHOW = inPostgres(`insert into challenges (token, answer, ends_at)
+  values ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
+  on conflict (token) do update set answer = excluded.answer, ends_at = excluded.ends_at`)
+const HIDE = inPostgres('delete from challenges where token = $1')
+const SHOWN = inPostgres<{ answer: string }>(
+  'select answer from challenges where token = $1 and ends_at > clock_timestamp()',
+)
 
 /** What the certificate is encrypted for. */
 const PLACE = 'certificates'

@@ -5,7 +5,7 @@ import { ofOrganization } from '../mail/of-organization.ts'
 import { createSenderAddress } from '../message-rows.ts'
 import { foldedSubject } from '../search-text.ts'
 import { marksOf } from '../search-tokens.ts'
-import { composed, row, run, sql } from '../sql.ts'
+import { inPostgres, row, run, sql } from '../sql.ts'
 import { digitsOf, type SearchRange, SearchRanges, type UsedRange } from './search-ranges.ts'
 import { searchVector } from './search-words.ts'
 
@@ -35,7 +35,7 @@ const SINCE = sql<{ number: number }>(
   'select number::float8 as number from messages where id >= $1 order by id limit 1',
 )
 // A shorter prefix that begins the oldest number may have its message.
-const REMOVE_RANGES = composed<never>(
+const REMOVE_RANGES = inPostgres(
   `delete from search_ranges where organization_id = $1 and prefix < $2 and prefix < left($2, length(prefix))`,
 )
 

@@ -1,7 +1,7 @@
 import { withinDeadline } from '../../os/within.ts'
 import { StoreUnavailable } from '../errors.ts'
 import type { MailLane } from '../mail/lane.ts'
-import { row, run, type SettingsKind, type Statement, type Work } from '../sql.ts'
+import { inPostgres, row, run, type SettingsKind, type Work } from '../sql.ts'
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
 import { PATIENCE_MS } from './write-lane.ts'
@@ -19,19 +19,12 @@ export interface Settings {
   catchUp(): Promise<void>
 }
 
-const LOCK: Statement<{ version: number }> = {
-  text: 'select version::float8 as version from configuration for update',
-  sqlite: null,
-}
-const NEXT: Statement<{ version: number }> = {
-  text: 'update configuration set version = version + 1 returning version::float8 as version',
-  sqlite: null,
-}
-const NOTE: Statement = {
-  text: `insert into configuration_changes (version, kind, record_id)
-    select configuration.version, $1::text, id from configuration, unnest($2::text[]) id`,
-  sqlite: null,
-}
+const LOCK = inPostgres<{ version: number }>('select version::float8 as version from configuration for update')
+const NEXT = inPostgres<{ version: number }>(
+  'update configuration set version = version + 1 returning version::float8 as version',
+)
+const NOTE = inPostgres(`insert into configuration_changes (version, kind, record_id)
+  select configuration.version, $1::text, id from configuration, unnest($2::text[]) id`)
 const SINCE = `select version::float8 as version, kind, record_id as "recordId" from configuration_changes
   where version > $1 order by version`
 
