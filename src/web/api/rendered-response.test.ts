@@ -25,3 +25,13 @@ test('other work continues while a long list becomes JSON', async () => {
   clearImmediate(timer)
   expect(turns).toBeGreaterThanOrEqual(19)
 })
+
+test('no name is asked of bytes, which have one for each', async () => {
+  const body = new Uint8Array(8)
+  const asked = new Proxy(body, {
+    ownKeys: () => {
+      throw new Error('asked for all names')
+    },
+  })
+  expect((await renderInTurns({ status: 200, body: asked })).body).toBe(asked)
+})
