@@ -52,7 +52,7 @@ export class EventStream<T = Event> implements AsyncIterable<T> {
         for await (const { id, data } of serverSent(chunks, (ms) => {
           retryMs = ms
         })) {
-          after = id
+          after = id || after // none while the organization has no events
           failures = 0
           if (data !== null) yield this.#shown(JSON.parse(data))
         }

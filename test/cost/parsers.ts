@@ -1,6 +1,6 @@
 /** Every function that reads text of strangers or tenants, for the limits on their cost. */
 
-import { createEventParser } from '../../src/cli/listen/event-parser.ts'
+import { serverSent } from '../../src/client/server-sent.ts'
 import { linesOfKeys } from '../../src/config/lines.ts'
 import { parseMailbox, toALabel } from '../../src/mail/address.ts'
 import { addressesOf } from '../../src/mail/address-list.ts'
@@ -467,7 +467,11 @@ export const PARSERS: readonly Parser[] = [
     most: LINE,
     read: (text) => [canonicalIp(text), parseHostPort(text), parsePostTarget(`https://${text}`)],
   },
-  { name: 'event stream', most: 1_000_000, read: (text) => createEventParser().push(bytes(text)) },
+  {
+    name: 'event stream',
+    most: 1_000_000,
+    read: (text) => Array.fromAsync(serverSent(new Blob([text]).stream(), () => {})),
+  },
 ]
 
 /** A resolver with one text for every name. */

@@ -1,5 +1,11 @@
-import { createEventParser, type StreamEvent } from '../../src/cli/listen/event-parser.ts'
+import { serverSent } from '../../src/client/server-sent.ts'
 import { until } from './patience.ts'
+
+export interface StreamEvent {
+  id: string
+  type: string
+  data: string
+}
 
 /** An open event stream, as a client reads it. */
 export interface OpenStream {
@@ -9,7 +15,7 @@ export interface OpenStream {
   events: StreamEvent[]
   text(): string
   ids(): string[]
-  /** The last event id for a reconnection. */
+  /** The last event ID for a reconnection; null before the first block. */
   lastId(): string | null
   /** Resolves after that many events. */
   received(count: number): Promise<StreamEvent[]>
@@ -29,14 +35,20 @@ export async function openEventStream(
     headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     signal: control.signal,
   })
-  const parser = createEventParser()
   const decoder = new TextDecoder()
   const events: StreamEvent[] = []
   let text = ''
-  const read = async () => {
+  let lastId: string | null = null
+  const heard = async function* () {
     for await (const bytes of answer.body!) {
       text += decoder.decode(bytes, { stream: true })
-      events.push(...parser.push(bytes))
+      yield bytes
+    }
+  }
+  const read = async () => {
+    for await (const { id, type, data } of serverSent(heard(), () => {})) {
+      lastId = id
+      if (data !== null) events.push({ id, type, data })
     }
   }
   return {
@@ -45,7 +57,7 @@ export async function openEventStream(
     events,
     text: () => text,
     ids: () => events.map(({ id }) => id),
-    lastId: parser.lastId,
+    lastId: () => lastId,
     received: async (count) => {
       await until(`${count} events`, () => events.length >= count)
       return events

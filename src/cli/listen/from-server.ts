@@ -1,3 +1,4 @@
+import { serverSent } from '../../client/server-sent.ts'
 import { backoffMs } from '../../os/backoff.ts'
 import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
@@ -8,7 +9,6 @@ import { CommandFailure } from '../failure.ts'
 import { sanitize } from '../print.ts'
 import { apiUrl } from '../server-access.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
-import { createEventParser } from './event-parser.ts'
 
 /** Yields the events of a server, read over HTTP, until `signal` aborts.
  *
@@ -29,11 +29,13 @@ export async function* fromServer(
       const connection = await connect(wanted, after, deps)
       if ('refused' in connection) ({ refused: reason, askedMs } = connection)
       else
-        for await (const { events, lastId } of connection.read()) {
-          if (events.length > 0) failures = 0
-          for (const event of events) yield arrivalOf(event) ?? noEvents()
-          // '' after a connection without ids: the organization has no events yet, so every later one is new.
-          if (lastId !== null) after = lastId || after || ''
+        for await (const { id, type, data } of connection.read()) {
+          if (data !== null) {
+            failures = 0
+            yield arrivalOf({ id, type, data }) ?? noEvents()
+          }
+          // '' after a connection without IDs: the organization has no events yet, so every later one is new.
+          after = id || after || ''
         }
     } catch (error) {
       if (error instanceof CommandFailure) throw error
@@ -77,13 +79,14 @@ async function connect(
   }
   return {
     async *read() {
-      const parser = createEventParser()
-      try {
+      const heard = async function* () {
         for await (const bytes of streamOf(answer)) {
           silence.reset()
-          const events = parser.push(bytes)
-          yield { events, lastId: parser.lastId() }
+          yield bytes
         }
+      }
+      try {
+        yield* serverSent(heard(), () => {})
       } finally {
         silence.end()
         lost.abort()
