@@ -1,4 +1,5 @@
 import { isolateJobs } from './job-isolation.ts'
+import { EXIT } from './runner.ts'
 
 declare const self: Worker
 
@@ -12,5 +13,5 @@ export function serveThread<Message>(serve: (post: Post<Message>) => (message: u
   const post = (message: unknown, transfer: ArrayBuffer[] = []) => self.postMessage(message, transfer)
   isolateJobs(post)
   const receive = serve(post)
-  self.onmessage = (event: MessageEvent) => receive(event.data)
+  self.onmessage = (event: MessageEvent) => (event.data === EXIT ? process.exit() : receive(event.data))
 }

@@ -13,7 +13,7 @@ import {
   type Supervisor,
 } from './supervisor.ts'
 
-export { type Runner, threadRunner } from './runner.ts'
+export { nativeThreadRunner, type Runner, threadRunner } from './runner.ts'
 export type { EndCause, PoolEvent } from './supervisor.ts'
 
 /** Runs jobs in threads or child processes with a time budget each. */

@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts'
 import type { PoolMetrics } from '../operating/metrics/pools.ts'
 import type { WallClock } from '../os/clock.ts'
 import type { Log } from '../os/log.ts'
-import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
+import { createThreadPool, nativeThreadRunner } from '../os/thread-pool.ts'
 import { DATABASE_FILE } from '../storage/sqlite/open.ts'
 import type { ReadingSettings, ReadingThread, ReadJob } from '../storage/sqlite/reader.ts'
 import { startStorageThread } from '../threads.ts'
@@ -17,7 +17,7 @@ export function openReadingThread(
   const settings: ReadingSettings = { file: join(dataDir, DATABASE_FILE) }
   const pool = createThreadPool<ReadJob, unknown>({
     name: 'storage',
-    start: threadRunner(startStorageThread),
+    start: nativeThreadRunner(startStorageThread),
     count: 1,
     perRunner: 1,
     computeMs: READ_COMPUTE_MS,

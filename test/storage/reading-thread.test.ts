@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
-import { createThreadPool, type PoolEvent, type Runner, threadRunner } from '../../src/os/thread-pool.ts'
+import { createThreadPool, nativeThreadRunner, type PoolEvent, type Runner } from '../../src/os/thread-pool.ts'
 import { StoreUnavailable } from '../../src/storage/errors.ts'
 import { DATABASE_FILE, openStore } from '../../src/storage/sqlite/open.ts'
 import type { ReadingThread, ReadJob } from '../../src/storage/sqlite/reader.ts'
@@ -36,7 +36,7 @@ afterEach(async () => {
 function openThread(): ReadingThread {
   return createThreadPool<ReadJob, unknown>({
     name: 'storage',
-    start: () => dying(threadRunner(startStorageThread)()),
+    start: () => dying(nativeThreadRunner(startStorageThread)()),
     count: 1,
     perRunner: 1,
     computeMs: TEST_LIMIT_MS,
@@ -49,11 +49,17 @@ function openThread(): ReadingThread {
   })
 }
 
+/** A thread that the pool loses once it is ready and has a job. */
 function dying(runner: Runner): Runner {
   const seen = new Set<unknown>()
+  let isLost = false
+  let whenEnded = (_reason: string) => {}
   const see = (message: unknown) => {
     seen.add((message as { kind: string }).kind)
-    if (seen.has('ready') && seen.has('job') && deaths-- > 0) runner.end()
+    if (isLost || !seen.has('ready') || !seen.has('job') || deaths-- <= 0) return
+    isLost = true
+    runner.end()
+    whenEnded('lost')
   }
   return {
     ...runner,
@@ -63,9 +69,14 @@ function dying(runner: Runner): Runner {
     },
     onMessage: (listener) =>
       runner.onMessage((message) => {
+        if (isLost) return
         listener(message)
         see(message)
       }),
+    onEnd: (listener) => {
+      whenEnded = listener
+      runner.onEnd((reason) => !isLost && listener(reason))
+    },
   }
 }
 
@@ -100,6 +111,23 @@ test('a list that ends two threads is refused as unavailable, and the next one w
   deaths = 2
   expect(await newest().catch((error: unknown) => error)).toBeInstanceOf(StoreUnavailable)
   expect(await newest()).toBe(accepted.message.id)
+})
+
+test('a thread that is ended inside a statement finishes it, then ends alone', async () => {
+  const start = nativeThreadRunner(() => new Worker(new URL('./long-statement-worker.ts', import.meta.url).href))
+  for (let round = 0; round < 5; round++) {
+    const runner = start()
+    const { promise: ended, resolve } = Promise.withResolvers<string>()
+    const said: unknown[] = []
+    runner.onEnd(resolve)
+    runner.onMessage((message) => {
+      said.push(message)
+      runner.end()
+    })
+    runner.send('begin')
+    expect(await ended).toBe('the thread exited with code 0')
+    expect(said).toEqual(['begins', 'ends'])
+  }
 })
 
 test('lists of organizations take turns, however many one of them asks for', async () => {
