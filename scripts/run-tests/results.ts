@@ -44,7 +44,7 @@ export function isFinished(printed: string): boolean {
 }
 
 /** → its last lines, at most MOST_LINES, without empty ones. */
-export function endOf(printed: string): string {
+export function lastLinesOf(printed: string): string {
   return filled(printed.split('\n')).slice(-MOST_LINES).join('\n')
 }
 

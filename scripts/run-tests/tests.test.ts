@@ -59,7 +59,7 @@ test.each([
     expect.arrayContaining([passed('b'), passed('c')]),
   )
   expect(failures(run)).toEqual([])
-  expect(run.crashes).toEqual([expect.stringMatching(/^a\.test\.ts: ended by /)])
+  expect(run.crashes).toEqual([expect.stringMatching(/^a\.test\.ts: ended (?:by|with exit code) /)])
   expect(names(run)).toContain('a.test.ts: has the fault')
   expect(names(run)).toContain('a.test.ts: comes later')
 })

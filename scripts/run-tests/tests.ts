@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { endOf, isFinished, namesOf, type Outcome, type Result, readResults, withoutResult } from './results.ts'
+import { isFinished, lastLinesOf, namesOf, type Outcome, type Result, readResults, withoutResult } from './results.ts'
 
 export interface TestRun {
   results: Result[]
@@ -63,7 +63,7 @@ interface FileRun {
   /** Exit code, or the signal that ended it. */
   exit: number | string
   /** What it printed last, which may be why it ended. */
-  end: string
+  lastLines: string
 }
 
 /** Runs test files, two at a time for each processor, each in a process of its own (`bun test --parallel` runs many in one,
@@ -84,7 +84,7 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
       const run = await runFile(options, file, endsAt)
       runs.set(file, run)
       for (const { name, outcome, why } of run.results) if (outcome === 'failed') print(`${file}: ${name}\n${why}`)
-      if (!run.isFinished) print(`${file}: ended by ${run.exit}`)
+      if (!run.isFinished) print(`${file}: ${endOf(run)}`)
     }
   }
   const progress = setInterval(() => {
@@ -108,11 +108,10 @@ export async function runTests(options: TestRunOptions): Promise<TestRun> {
   )
   const crashes: string[] = []
   const otherFailures: string[] = []
-  for (const [file, { results, isFinished, exit, end }] of runs) {
-    if (!isFinished) crashes.push(`${file}: ended by ${exit}\n${end}`)
-    const isFailed = results.some(isFailure) || notRun.some((test) => test.file === file)
-    if (exit !== 0 && !isFailed)
-      otherFailures.push(`${file}: ${names.has(file) ? `ended by ${exit}` : 'cannot be loaded'}`)
+  for (const [file, run] of runs) {
+    if (!run.isFinished) crashes.push(`${file}: ${endOf(run)}\n${run.lastLines}`)
+    const isFailed = run.results.some(isFailure) || notRun.some((test) => test.file === file)
+    if (run.exit !== 0 && !isFailed) otherFailures.push(`${file}: ${names.has(file) ? endOf(run) : 'cannot be loaded'}`)
   }
   return { results, notRun, crashes, otherFailures }
 }
@@ -140,10 +139,12 @@ async function runFile(options: TestRunOptions, file: string, endsAt: number): P
   appendFileSync(join(out, LOG), `${standardOutput}${printed}`)
   const results = readResults(file, printed)
   const exit = child.signalCode ?? child.exitCode!
-  return { results, isFinished: isFinished(printed), exit, end: endOf(printed) }
+  return { results, isFinished: isFinished(printed), exit, lastLines: lastLinesOf(printed) }
 }
 
 const isFailure = ({ outcome }: Result) => outcome === 'failed'
+
+const endOf = ({ exit }: FileRun) => `ended ${typeof exit === 'number' ? 'with exit code' : 'by'} ${exit}`
 
 function testFilesOf(root: string, path: string): string[] {
   if (path.endsWith('.ts')) return [path]

@@ -45,7 +45,8 @@ export interface Colors {
   accent(text: string): string
 }
 
-/** Colours for a terminal, by default standard output. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or without a terminal. */
+/** Colours for a terminal, by default standard output. Plain text if NO_COLOR is set (no-color.org), for TERM=dumb, or
+ *  without a terminal. */
 export function colorsFor(env = process.env, isTerminal = process.stdout.isTTY): Colors {
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colors = (code: number) => (text: string) =>

@@ -10,8 +10,8 @@ import type { ReadList } from '../../sending/suppressions/read-list.ts'
 import type { MakeInboundRecord } from '../../web/api/routes/inbound-message-content.ts'
 import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob } from './job.ts'
 
-/** Parses what tenants and strangers wrote, outside the main thread. Content that occupies a thread too long is refused with 422:
- *  `template_error` for templates, `invalid_state` otherwise. */
+/** Parses what tenants and strangers wrote, outside the main thread. Content that occupies a thread too long is refused
+ *  with 422: `template_error` for templates, `invalid_state` otherwise. */
 export interface Parsing {
   storedMail: StoredMail
   makeInboundRecord: MakeInboundRecord
