@@ -87,6 +87,7 @@ export function inboundMessageOperations({
       summary: 'Retrieve an inbound message',
       description: 'Includes the bodies, the headers and a list of the attachments.',
       responses: async () => (await import('../responses/inbound-messages.ts')).inboundResponses,
+      refusals: ['invalid_state'],
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource, key, readsBody }) {
