@@ -20,7 +20,7 @@ const IDLE = Buffer.from('Z\0\0\0\x05I')
 
 export async function startProxy(target: number): Promise<NodeProxy> {
   const sockets = new Set<Socket>()
-  const directions: { from: Socket; isToServer: boolean }[] = []
+  const directions = new Set<{ from: Socket; isToServer: boolean }>()
   const lastBytes = new Map<string, number>()
   let passing: Passing = 'both'
   let cut: { application: string; left: number; client: Socket | null; done: () => void } | null = null
@@ -40,11 +40,11 @@ export async function startProxy(target: number): Promise<NodeProxy> {
     for (const socket of both) {
       sockets.add(socket)
       const direction = { from: socket, isToServer: socket === client }
-      directions.push(direction)
+      directions.add(direction)
       if (!isPassed(direction.isToServer)) socket.pause()
       socket.on('error', end).on('close', () => {
         sockets.delete(socket)
-        directions.splice(directions.indexOf(direction), 1)
+        directions.delete(direction)
         end()
       })
     }

@@ -59,8 +59,11 @@ export function clusterFault(
         const audited = audit(cluster, load, wires)
         const isStopped = codes.every((code) => code === 0)
         const broken = [...found.broken, ...audited.broken, ...unless(isStopped, `SIGTERM ends with ${codes}`)]
-        if (broken.length > 0) for (const node of cluster.nodes) bench.note(`${node.name}: ${lastLines(node.log())}`)
+        if (broken.length > 0) for (const node of cluster.nodes) bench.note(stateOf(node))
         return { ...found, figures: `${found.figures}; ${audited.figures}`, broken }
+      } catch (error) {
+        for (const node of cluster.nodes) bench.note(stateOf(node))
+        throw error
       } finally {
         await cluster.close()
       }
@@ -69,7 +72,7 @@ export function clusterFault(
 }
 
 /** Both nodes run, and the load goes on. */
-export async function untilBothWork({ sql, nodes }: TestCluster, load: Load): Promise<void> {
+export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<void> {
   const running = `select count(*) from nodes
     where handles_mail and ended_at is null and seen_at > clock_timestamp() - interval '1 second'`
   const endsAt = performance.now() + PATIENCE_MS
@@ -81,7 +84,7 @@ export async function untilBothWork({ sql, nodes }: TestCluster, load: Load): Pr
     }
   }
   while (!areRunning()) {
-    if (performance.now() > endsAt) throw new Error(`the nodes do not both run: ${nodes.map(stateOf)}`)
+    if (performance.now() > endsAt) throw new Error('the nodes do not both run')
     await Bun.sleep(100)
   }
   await untilMore(load)
