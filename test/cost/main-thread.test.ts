@@ -16,10 +16,10 @@ import { until } from '../support/patience.ts'
 import { reportMail } from '../support/policy-reports.ts'
 import { holdConnections } from './held-connections.ts'
 
-const MOST_MS = 50
-/** After 4,000 requests, the garbage collector looks at the whole memory once: 40 to 75 ms, which are one piece. */
-const WITH_COLLECTION_MS = 100
-const TRIES = 3
+/** Usual are 10 to 50 ms, and up to 180 ms on a virtual machine that pays 25 µs for each new page of memory. What is
+ *  guarded here took 300 ms to 4 s. */
+const MOST_MS = 250
+const TRIES = 5
 const REPORTERS = 10
 
 let folder: string
@@ -50,17 +50,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs `work` and fails if the main thread computed for `mostMs` or longer in one piece. */
-async function expectShortPieces(work: () => Promise<unknown>, mostMs = MOST_MS): Promise<void> {
+/** Runs `work` and fails if the main thread computed for MOST_MS or longer in one piece. */
+async function expectShortPieces(work: () => Promise<unknown>): Promise<void> {
   let longest = Number.POSITIVE_INFINITY
-  let limit = mostMs
+  let limit = MOST_MS
   for (let tries = 1; tries <= TRIES && longest >= limit; tries++) {
     if (tries > 1) await installation.serve()
     writeFileSync(turns, '')
     await work()
     await (await installation.api('GET', '/healthz')).text() // the last turn of the work is over
     longest = Math.max(0, ...readFileSync(turns, 'utf8').split('\n').map(Number))
-    if (longest >= mostMs) limit = mostMs * (await slowness())
+    if (longest >= MOST_MS) limit = MOST_MS * (await slowness())
     if (process.env.SHOW_TURNS !== undefined) console.log(`${longest.toFixed(0)} ms, limit ${limit.toFixed(0)} ms`)
   }
   expect(longest).toBeLessThan(limit)
@@ -132,7 +132,7 @@ test('4,000 uploads of 20 MB that wait for memory, until the last is answered', 
     // Some get memory, and wait for the rest of their body.
     await until('the others to be answered', () => uploads.over() >= 3_900)
     await uploads.close()
-  }, WITH_COLLECTION_MS)
+  })
 })
 
 // threat: main-thread-held
@@ -205,8 +205,12 @@ test('reading an inbound message of 22 MB, whose JSON has six times as much, and
   connection.close()
   const { data } = await (await installation.api('GET', '/v1/inbound-messages?limit=1')).json()
   await expectShortPieces(async () => {
-    const bytesOf = async (path: string) =>
-      (await installation.api('GET', `/v1/inbound-messages/${data[0].id}${path}`)).bytes()
+    // On a busy machine, making the record may exceed its time limit. A client then asks again.
+    const bytesOf = async (path: string): Promise<Uint8Array> => {
+      const answer = await installation.api('GET', `/v1/inbound-messages/${data[0].id}${path}`)
+      const bytes = await answer.bytes()
+      return answer.status === 422 ? bytesOf(path) : bytes
+    }
     expect((await bytesOf('')).length).toBeGreaterThan(130_000_000)
     expect((await bytesOf('/raw')).length).toBeGreaterThan(22_000_000)
     expect(Buffer.from(await bytesOf('/attachments/1')).toString()).toBe('Hello')
@@ -223,11 +227,12 @@ test('160 attempts at a server whose replies have 30 KB', async () => {
   const attempts = async () => (await installation.api('GET', `/v1/messages/${id}/attempts`)).json()
   while ((await attempts()).data.length < 160) await Bun.sleep(500)
   await installation.api('POST', `/v1/messages/${id}/cancel`)
-  sink.answer = '250 ok'
   await expectShortPieces(async () => {
     const { data } = await attempts()
     expect(data[0].smtp_response).toHaveLength(2_000)
   })
+  // Not before: attempts in progress outlive the cancellation.
+  sink.answer = '250 ok'
 })
 
 const ROW =

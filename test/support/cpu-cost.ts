@@ -15,11 +15,19 @@ export async function costMs(work: () => unknown, tries: number): Promise<number
   return least
 }
 
-/** Fails when the work costs `mostMs` or more, on a machine as fast as the one that the limits were set on. */
+/** Fails when the work costs `mostMs` or more, on a machine as fast as the one that the limits were set on. Work that
+ *  exceeds it is repeated, because other work of the machine only adds time. */
 export async function expectCostUnder(mostMs: number, work: () => unknown, tries = 3): Promise<void> {
-  const ms = await costMs(work, tries)
-  if (ms >= mostMs) expect(ms).toBeLessThan(mostMs * (await slowness()))
+  let ms = Number.POSITIVE_INFINITY
+  let limit = mostMs
+  for (let round = 1; round <= ROUNDS && ms >= limit; round++) {
+    ms = Math.min(ms, await costMs(work, tries))
+    if (ms >= mostMs) limit = mostMs * (await slowness())
+  }
+  expect(ms).toBeLessThan(limit)
 }
+
+const ROUNDS = 5
 
 /** The CPU time of the reference work on the machine that the limits were set on. */
 const REFERENCE_MS = 0.3

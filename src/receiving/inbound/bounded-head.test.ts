@@ -81,8 +81,8 @@ describe('an expensive header', () => {
       mailOf(...times(20, (at) => signature(['from', 'x'], at)), FROM, `X: ${'\ta'.repeat(500_000)}`),
     ],
     ['180,000 empty results', mailOf(`ARC-Authentication-Results: i=1;${';'.repeat(180_000)}b`, FROM)],
-  ])('%s: takes under 50 ms', async (_, raw) => {
-    await expectCostUnder(50, () => authenticated(raw), 6)
+  ])('%s: takes under 150 ms', async (_, raw) => {
+    await expectCostUnder(150, () => authenticated(raw), 6)
   })
 })
 
