@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Which bytes a proxy passes on; the others wait, as on a network that repeats them later. */
+/** Which bytes a proxy passes on; the others wait, as on a network that repeats them later. Without one of the directions
+ *  PostgreSQL ends its sessions, as its keepalives would: a half request holds its locks, and no other timeout applies. */
 export type Passing = 'both' | 'none' | 'to server' | 'to client'
 
 /** A TCP proxy between one node and one PostgreSQL server. */
@@ -15,6 +16,8 @@ export interface NodeProxy {
   stop(): void
 }
 
+/** When keepalives end a session (storage/postgres/connection.ts). */
+const KEPT_ALIVE_MS = 9_000
 /** The end of an answer outside of a transaction: ReadyForQuery with status I (PostgreSQL manual 55.7). */
 const IDLE = Buffer.from('Z\0\0\0\x05I')
 
@@ -23,8 +26,12 @@ export async function startProxy(target: number): Promise<NodeProxy> {
   const directions = new Set<{ from: Socket; isToServer: boolean }>()
   const lastBytes = new Map<string, number>()
   let passing: Passing = 'both'
+  let silence: ReturnType<typeof setTimeout> | undefined
   let cut: { application: string; left: number; client: Socket | null; done: () => void } | null = null
 
+  const endSessions = () => {
+    for (const { from, isToServer } of directions) if (!isToServer) from.destroy()
+  }
   const isPassed = (isToServer: boolean) => passing === 'both' || passing === (isToServer ? 'to server' : 'to client')
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
@@ -77,6 +84,8 @@ export async function startProxy(target: number): Promise<NodeProxy> {
     port: (server.address() as { port: number }).port,
     pass: (what) => {
       passing = what
+      clearTimeout(silence)
+      if (what !== 'both') silence = setTimeout(endSessions, KEPT_ALIVE_MS)
       for (const { from, isToServer } of directions) {
         if (isPassed(isToServer)) from.resume()
         else from.pause()
@@ -88,6 +97,7 @@ export async function startProxy(target: number): Promise<NodeProxy> {
       }),
     lastAnswerBytes: (application) => lastBytes.get(application) ?? 0,
     stop: () => {
+      clearTimeout(silence)
       for (const socket of sockets) socket.destroy()
       server.close()
     },
