@@ -395,6 +395,7 @@ const ELSEWHERE = [
   'domains_update 409 conflict',
   'events_list 404 not_found',
   'inbound_messages_attachment 422 invalid_state',
+  'inbound_messages_get 422 invalid_state',
   'inbound_routes_confirmations 422 domain_not_verified',
   'inbound_routes_confirmations 422 invalid_state',
   'inbound_routes_confirmations 422 quota_exceeded',

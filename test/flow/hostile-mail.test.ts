@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createTransport } from 'nodemailer'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
-import { startTestServer, type TestServer } from '../support/server.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 /** A mail whose preparation never ends, in the running server. The threads recognize it by its header X-Hostile. */
 
@@ -11,6 +12,7 @@ beforeAll(async () => {
   remote = await startRemoteMx()
   server = await startTestServer({
     remote,
+    config: { smtp: { inbound: { listen: '127.0.0.1:0' } } },
     preload: new URL('../support/hostile-thread.ts', import.meta.url).href,
     computeMs: 500,
   })
@@ -70,4 +72,22 @@ test('such test mail is refused', async () => {
   )
   expect(status).toBe(422)
   expect(body.error.code).toBe('invalid_state')
+})
+
+test('the record of such a received mail is refused, and its raw view is not', async () => {
+  await server.ask('POST', '/v1/inbound-routes', {
+    name: 'all',
+    match: { type: 'catch_all' },
+    action: { type: 'store' },
+  })
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
+  const text = 'A large record becomes JSON in a thread.\n'.repeat(20_000)
+  await client.sendMail({ from: 'bob@author.example', to: `ann@${DOMAIN}`, text, ...hostile })
+  client.close()
+  const { data } = await server.read('/v1/inbound-messages')
+  const { status, body } = await server.ask('GET', `/v1/inbound-messages/${data[0].id}`)
+  expect([status, body.error.code]).toEqual([422, 'invalid_state'])
+  expect(body.error.details).toMatchObject({ reason: 'took_too_long' })
+  expect((await server.ask('GET', `/v1/inbound-messages/${data[0].id}/raw`)).status).toBe(200)
 })

@@ -4,7 +4,7 @@
 const parse = JSON.parse
 
 JSON.parse = (text: string, ...rest: []) => {
-  const asked = typeof text === 'string' ? /"X-Hostile","(\w+)"/.exec(text)?.[1] : undefined
+  const asked = typeof text === 'string' ? /"X-Hostile","(\w+)"/i.exec(text)?.[1] : undefined
   if (asked === 'loop') for (;;);
   // Repeatedly, because the engine aborts such a pattern after a while, unless it was compiled.
   if (asked === 'regex') for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`)
