@@ -2,11 +2,10 @@ import { PATIENCE_MS, until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import type { Passing } from './proxy.ts'
-import { clusterFault, untilBothWork } from './run.ts'
+import { clusterFault, restingAfter, untilBothWork } from './run.ts'
 import { TAKEOVER_MS } from './setup.ts'
 
 const SETTLE_MS = 100
-const POLL_MS = 100
 const SHORT_MS = 0.6 * TAKEOVER_MS
 const LONG_MS = 2 * TAKEOVER_MS
 const REPLACED = 4
@@ -37,15 +36,17 @@ export const network: Fault = clusterFault({
       await Bun.sleep(SETTLE_MS)
       const restMs = () => Math.max(0, cutAt + ms - performance.now())
       // It claims nothing more, and finishes what it has. A short cut is noted once: its queries would make it longer.
-      const everyMs = ms < TAKEOVER_MS ? ms : POLL_MS
-      for (; restMs() > 0; await Bun.sleep(Math.min(everyMs, restMs()))) mayComeTwice(node)
+      if (ms < TAKEOVER_MS) mayComeTwice(node)
+      else while (restMs() > 0) await restingAfter(() => mayComeTwice(node))
+      await Bun.sleep(restMs())
       if (ms > TAKEOVER_MS) {
         const isLive = `select count(*) from nodes where name = '${node.name}' and ended_at is null`
-        await until('the other node to end it', async () => {
-          mayComeTwice(node)
-          await Bun.sleep(POLL_MS)
-          return cluster.sql(isLive)[0]![0] === '0'
-        })
+        await until('the other node to end it', () =>
+          restingAfter(() => {
+            mayComeTwice(node)
+            return cluster.sql(isLive)[0]![0] === '0'
+          }),
+        )
       }
       cluster.sink.freeze(node.source)
       for (const proxy of node.proxies) proxy.pass('both')

@@ -16,6 +16,8 @@ export interface ClusterRound {
 
 const CLIENTS = 8
 const PAUSE_MS = 20
+/** At least, between statements in a row. */
+const REST_MS = 100
 
 /** Runs `run` on a cluster under load, then waits until everything has settled, and audits it. `run` returns further
  *  figures and broken promises, and leaves both nodes running. */
@@ -83,11 +85,19 @@ export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<v
       return false // PostgreSQL is starting
     }
   }
-  while (!areRunning()) {
+  while (!(await restingAfter(areRunning))) {
     if (performance.now() > endsAt) throw new Error('the nodes do not both run')
-    await Bun.sleep(100)
   }
   await untilMore(load)
+}
+
+/** Runs statements by `cluster.sql`, then rests four times as long as they took: meanwhile this process, with the proxies,
+ *  the load and the sink, stood still, and on a busy machine the nodes would get no answers. */
+export async function restingAfter<T>(work: () => T): Promise<T> {
+  const beganAt = performance.now()
+  const value = work()
+  await Bun.sleep(Math.max(REST_MS, 4 * (performance.now() - beganAt)))
+  return value
 }
 
 const stateOf = ({ name, process, log }: ClusterNode) =>
