@@ -1,6 +1,6 @@
 import { missingFrom, unless, type Verdict } from '../long/fault.ts'
 import type { Load } from './load.ts'
-import { CONNECTIONS, type TestCluster } from './setup.ts'
+import { CONNECTIONS, restingAfter, type TestCluster } from './setup.ts'
 
 /** What may have been on the wire at a fault, and so come twice. */
 export interface OnTheWire {
@@ -30,7 +30,8 @@ export function onTheWireOf({ sql }: Pick<TestCluster, 'sql'>, names: readonly s
 export async function untilSettled({ sink, receiver, sql }: TestCluster, load: Load): Promise<void> {
   let seen = -1
   for (let lastAt = performance.now(); performance.now() - lastAt < PATIENCE_MS; await Bun.sleep(500)) {
-    const isDone = missingFrom(load.promised.keys(), sink.mails).length === 0 && sql(WAITING)[0]![0] === '0'
+    const haveCome = missingFrom(load.promised.keys(), sink.mails).length === 0
+    const isDone = haveCome && (await restingAfter(() => sql(WAITING)[0]![0] === '0'))
     if (isDone) return
     if (sink.mails.size + receiver.requests.length !== seen) lastAt = performance.now()
     seen = sink.mails.size + receiver.requests.length

@@ -3,7 +3,7 @@ import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
 import { type Load, startLoad } from './load.ts'
-import { type ClusterNode, makeTestCluster, type TestCluster } from './setup.ts'
+import { type ClusterNode, makeTestCluster, restingAfter, type TestCluster } from './setup.ts'
 
 /** A fault of the cluster under load. */
 export interface ClusterRound {
@@ -16,8 +16,6 @@ export interface ClusterRound {
 
 const CLIENTS = 8
 const PAUSE_MS = 20
-/** At least, between statements in a row. */
-const REST_MS = 100
 
 /** Runs `run` on a cluster under load, then waits until everything has settled, and audits it. `run` returns further
  *  figures and broken promises, and leaves both nodes running. */
@@ -89,15 +87,6 @@ export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<v
     if (performance.now() > endsAt) throw new Error('the nodes do not both run')
   }
   await untilMore(load)
-}
-
-/** Runs statements by `cluster.sql`, then rests four times as long as they took: meanwhile this process, with the proxies,
- *  the load and the sink, stood still, and on a busy machine the nodes would get no answers. */
-export async function restingAfter<T>(work: () => T): Promise<T> {
-  const beganAt = performance.now()
-  const value = work()
-  await Bun.sleep(Math.max(REST_MS, 4 * (performance.now() - beganAt)))
-  return value
 }
 
 const stateOf = ({ name, process, log }: ClusterNode) =>
