@@ -1,7 +1,7 @@
 /** The CPU time that the main thread of the built program computes without a turn of its event loop, while a stranger or
  *  a tenant does the worst that is known: others wait so long. CPU time excludes other programs, and the limit grows on
- *  a machine that is slower now. A case that exceeds it is repeated on a new server, because other work of the machine
- *  only adds time. With SHOW_TURNS=1 each measurement is printed. */
+ *  a machine that is slower now, or where new memory costs more. A case that exceeds it is repeated on a new server,
+ *  because other work of the machine only adds time. With SHOW_TURNS=1 each measurement is printed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,15 +10,17 @@ import { reportAddress } from '../../src/domains/report-address.ts'
 import { deliverUntilTaken, largeMail } from '../faults/long/large.ts'
 import { makeTestInstallation, type TestInstallation } from '../faults/setup.ts'
 import { openConnection } from '../faults/smtp-client.ts'
-import { slowness } from '../support/cpu-cost.ts'
+import { newMemoryMs, slowness } from '../support/cpu-cost.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/patience.ts'
 import { reportMail } from '../support/policy-reports.ts'
 import { holdConnections } from './held-connections.ts'
 
-/** Usual are 10 to 50 ms, and up to 180 ms on a virtual machine that pays 25 µs for each new page of memory. What is
- *  guarded here took 300 ms to 4 s. */
-const MOST_MS = 250
+const MOST_MS = 50
+/** After 4,000 requests, the garbage collector looks at the whole memory once: 40 to 75 ms, which are one piece. */
+const WITH_COLLECTION_MS = 100
+/** New memory that a piece may use, such as copies of 6 MB of JSON and what becomes garbage. Its cost comes on top. */
+const NEW_MB = 60
 const TRIES = 5
 const REPORTERS = 10
 
@@ -50,17 +52,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs `work` and fails if the main thread computed for MOST_MS or longer in one piece. */
-async function expectShortPieces(work: () => Promise<unknown>): Promise<void> {
+/** Runs `work` and fails if the main thread computed for `mostMs` or longer in one piece. */
+async function expectShortPieces(work: () => Promise<unknown>, mostMs = MOST_MS): Promise<void> {
   let longest = Number.POSITIVE_INFINITY
-  let limit = MOST_MS
+  let limit = mostMs
   for (let tries = 1; tries <= TRIES && longest >= limit; tries++) {
     if (tries > 1) await installation.serve()
     writeFileSync(turns, '')
     await work()
     await (await installation.api('GET', '/healthz')).text() // the last turn of the work is over
     longest = Math.max(0, ...readFileSync(turns, 'utf8').split('\n').map(Number))
-    if (longest >= MOST_MS) limit = MOST_MS * (await slowness())
+    if (longest >= mostMs) limit = mostMs * (await slowness()) + NEW_MB * (await newMemoryMs())
     if (process.env.SHOW_TURNS !== undefined) console.log(`${longest.toFixed(0)} ms, limit ${limit.toFixed(0)} ms`)
   }
   expect(longest).toBeLessThan(limit)
@@ -132,7 +134,7 @@ test('4,000 uploads of 20 MB that wait for memory, until the last is answered', 
     // Some get memory, and wait for the rest of their body.
     await until('the others to be answered', () => uploads.over() >= 3_900)
     await uploads.close()
-  })
+  }, WITH_COLLECTION_MS)
 })
 
 // threat: main-thread-held
@@ -205,16 +207,18 @@ test('reading an inbound message of 22 MB, whose JSON has six times as much, and
   connection.close()
   const { data } = await (await installation.api('GET', '/v1/inbound-messages?limit=1')).json()
   await expectShortPieces(async () => {
-    // On a busy machine, making the record and reading the attachment exceed their time limits: null.
+    // On a busy machine, making the record and reading the attachment may exceed their time limits: null.
     const read = async (path: string) => {
       const answer = await installation.api('GET', `/v1/inbound-messages/${data[0].id}${path}`)
       if (answer.status !== 422) return answer.bytes()
       expect((await answer.json()).error.code).toBe('invalid_state')
       return null
     }
-    expect((await read(''))?.length ?? Number.POSITIVE_INFINITY).toBeGreaterThan(130_000_000)
+    const record = await read('')
+    if (record !== null) expect(record.length).toBeGreaterThan(130_000_000)
     expect((await read('/raw'))!.length).toBeGreaterThan(22_000_000)
-    expect(Buffer.from((await read('/attachments/1')) ?? 'Hello').toString()).toBe('Hello')
+    const attachment = await read('/attachments/1')
+    if (attachment !== null) expect(Buffer.from(attachment).toString()).toBe('Hello')
   })
 })
 

@@ -37,6 +37,16 @@ export async function slowness(): Promise<number> {
   return Math.max(1, (await costMs(referenceWork, 100)) / REFERENCE_MS)
 }
 
+/** → the CPU milliseconds that new memory costs now, for each MB: 0.1 to 0.3, and 4 on a virtual machine that pays for
+ *  each page. The memory of WebAssembly is always new; other memory may be what was freed before. */
+export async function newMemoryMs(): Promise<number> {
+  const touch = () => new Uint8Array(new WebAssembly.Memory({ initial: NEW_MB * WASM_PAGES_A_MB }).buffer).fill(1)
+  return (await costMs(touch, 5)) / NEW_MB
+}
+
+const NEW_MB = 16
+const WASM_PAGES_A_MB = 16
+
 const FIELDS = 'Received: from a.example by b.example with ESMTP; Sun, 22 Nov 2026 10:00:00 +0000\r\n'.repeat(1_200)
 
 /** Typical work of parsers: split, search, change case, match, count. */
