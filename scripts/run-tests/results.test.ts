@@ -14,9 +14,22 @@ test('failed and skipped tests that Bun prints again at the end count once', () 
 test('a failed test has what Bun says about it, from the first error on', () => {
   const results = read(
     ...['a.test.ts:', 'a log', '(pass) one', '2 | expect(4)', '    ^', 'error: expected 3', '', 'Received: 4'],
-    ...['(fail) two', '(fail) three'],
+    ...[
+      '(fail) two',
+      '(fail) three',
+      '2 | throw new Refused()',
+      '    ^',
+      'Refused: no',
+      ' isFull: false,',
+      '(fail) four',
+    ],
   )
-  expect(results.map(({ why }) => why)).toEqual([undefined, 'error: expected 3\nReceived: 4', ''])
+  expect(results.map(({ why }) => why)).toEqual([
+    undefined,
+    'error: expected 3\nReceived: 4',
+    '',
+    'Refused: no\n isFull: false,',
+  ])
 })
 
 test('a name of several lines is told apart by its first one', () => {

@@ -1,6 +1,7 @@
+import { restingAfter } from '../../support/patience.ts'
 import { missingFrom, unless, type Verdict } from '../long/fault.ts'
 import type { Load } from './load.ts'
-import { CONNECTIONS, restingAfter, type TestCluster } from './setup.ts'
+import { CONNECTIONS, type TestCluster } from './setup.ts'
 
 /** What may have been on the wire at a fault, and so come twice. */
 export interface OnTheWire {

@@ -1,9 +1,9 @@
-import { PATIENCE_MS, until } from '../../support/patience.ts'
+import { PATIENCE_MS, restingAfter, until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import type { Passing } from './proxy.ts'
 import { clusterFault, untilBothWork } from './run.ts'
-import { restingAfter, TAKEOVER_MS } from './setup.ts'
+import { TAKEOVER_MS } from './setup.ts'
 
 const SETTLE_MS = 100
 const SHORT_MS = 0.6 * TAKEOVER_MS

@@ -1,9 +1,9 @@
-import { until } from '../../support/patience.ts'
+import { restingAfter, until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { onTheWireOf } from './books.ts'
 import { clusterFault, median, untilBothWork } from './run.ts'
-import { type ClusterNode, restingAfter, TAKEOVER_MS, type TestCluster } from './setup.ts'
+import { type ClusterNode, TAKEOVER_MS, type TestCluster } from './setup.ts'
 
 /** Transactions that reached PostgreSQL before the kill are decided, and the sink has read what was in flight. */
 const SETTLE_MS = 100

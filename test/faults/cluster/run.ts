@@ -1,9 +1,9 @@
-import { PATIENCE_MS, until } from '../../support/patience.ts'
+import { PATIENCE_MS, restingAfter, until } from '../../support/patience.ts'
 import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
 import { type Load, startLoad } from './load.ts'
-import { type ClusterNode, makeTestCluster, restingAfter, type TestCluster } from './setup.ts'
+import { type ClusterNode, makeTestCluster, type TestCluster } from './setup.ts'
 
 /** A fault of the cluster under load. */
 export interface ClusterRound {

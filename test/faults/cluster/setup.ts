@@ -23,8 +23,6 @@ const REPLY_MS = 5
 /** How long a client of the load waits for an answer. */
 const ANSWER_MS = 2_000
 const DATABASE = 'postrider'
-/** At least, between statements in a row. */
-const REST_MS = 100
 
 /** A process of the built program. */
 export interface ClusterNode {
@@ -202,15 +200,6 @@ export async function makeTestCluster({
     },
     close,
   }
-}
-
-/** Runs statements by `cluster.sql`, then rests four times as long as they took: meanwhile this process, with the proxies,
- *  the load and the sink, stood still, and on a busy machine the nodes would get no answers. */
-export async function restingAfter<T>(work: () => T): Promise<T> {
-  const beganAt = performance.now()
-  const value = work()
-  await Bun.sleep(Math.max(REST_MS, 4 * (performance.now() - beganAt)))
-  return value
 }
 
 export const domainOf = (destination: number) => `d${destination}.example`
