@@ -10,7 +10,7 @@ import { reportAddress } from '../../src/domains/report-address.ts'
 import { deliverUntilTaken, largeMail } from '../faults/long/large.ts'
 import { makeTestInstallation, type TestInstallation } from '../faults/setup.ts'
 import { openConnection } from '../faults/smtp-client.ts'
-import { newMemoryMs, slowness } from '../support/cpu-cost.ts'
+import { limitNow, slowness } from '../support/cpu-cost.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/patience.ts'
 import { reportMail } from '../support/policy-reports.ts'
@@ -62,7 +62,7 @@ async function expectShortPieces(work: () => Promise<unknown>, mostMs = MOST_MS)
     await work()
     await (await installation.api('GET', '/healthz')).text() // the last turn of the work is over
     longest = Math.max(0, ...readFileSync(turns, 'utf8').split('\n').map(Number))
-    if (longest >= mostMs) limit = mostMs * (await slowness()) + NEW_MB * (await newMemoryMs())
+    if (longest >= mostMs) limit = await limitNow(mostMs, NEW_MB)
     if (process.env.SHOW_TURNS !== undefined) console.log(`${longest.toFixed(0)} ms, limit ${limit.toFixed(0)} ms`)
   }
   expect(longest).toBeLessThan(limit)

@@ -37,7 +37,8 @@ export interface Played {
 export const PUBLISHED = ['bounced gone', 'deferred busy', 'delivered ann', 'delivered busy']
 const NAMES = ['ann', 'gone', 'busy'] as const
 
-export async function openStage(): Promise<Stage> {
+/** `timeoutSeconds`, of real time: for posts that are never answered. A busy machine takes seconds to answer others. */
+export async function openStage({ timeoutSeconds = 60 } = {}): Promise<Stage> {
   const busy = new Set<string>()
   const stage: Pick<Stage, 'onCue'> = { onCue: () => {} }
   let recipient = ''
@@ -57,7 +58,7 @@ export async function openStage(): Promise<Stage> {
     },
   })
   const delivery = { retry_schedule_seconds: [0.1], max_per_destination: 1 }
-  const webhooks = { retry_schedule_seconds: [0.1, 0.1, 0.1, 0.1], timeout_seconds: 1 }
+  const webhooks = { retry_schedule_seconds: [0.1, 0.1, 0.1, 0.1], timeout_seconds: timeoutSeconds }
   const server = await startTestServer({ remote, config: { delivery, webhooks } })
   const pristine = copyOf(server.store())
   let round = 0

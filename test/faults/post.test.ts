@@ -7,7 +7,7 @@ import { expectNothingLost, openStage, PUBLISHED, type Stage } from './journey.t
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({ timeoutSeconds: 5 })
 })
 afterAll(() => stage.close())
 

@@ -37,9 +37,14 @@ export async function slowness(): Promise<number> {
   return Math.max(1, (await costMs(referenceWork, 100)) / REFERENCE_MS)
 }
 
+/** A limit of work that takes up to `newMb` of new memory → the same limit on this machine as it is now. */
+export async function limitNow(mostMs: number, newMb: number): Promise<number> {
+  return mostMs * (await slowness()) + newMb * (await newMemoryMs())
+}
+
 /** → the CPU milliseconds that new memory costs now, for each MB: 0.1 to 0.3, and 4 on a virtual machine that pays for
  *  each page. The memory of WebAssembly is always new; other memory may be what was freed before. */
-export async function newMemoryMs(): Promise<number> {
+async function newMemoryMs(): Promise<number> {
   const touch = () => new Uint8Array(new WebAssembly.Memory({ initial: NEW_MB * WASM_PAGES_A_MB }).buffer).fill(1)
   return (await costMs(touch, 5)) / NEW_MB
 }
