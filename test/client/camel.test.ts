@@ -27,7 +27,7 @@ test('requests and responses have camelCase names, and maps keep theirs', async 
   const metadata = { order_id: '7', orderKind: 'gift' }
   const headers = { 'X-Order_Kind': 'giftCard' }
   const mail = { ...BOUNCING, metadata, headers, replyTo: 'help@sender.example' }
-  const sent = await client.messages.send(mail, { waitSeconds: 5 })
+  const sent = await client.messages.send(mail, { waitSeconds: 30 })
   expect(sent.createdAt).toMatch(/^2026-/)
   const message = await client.messages.get(sent.id)
   expect(message.metadata).toEqual(metadata)

@@ -65,7 +65,7 @@ test('an answer that is not JSON is text or bytes, empty or not', async () => {
 })
 
 test('a call can wait for the outcome', async () => {
-  const { status } = await live.messages.send(MAIL, { waitSeconds: 5 })
+  const { status } = await live.messages.send(MAIL, { waitSeconds: 30 })
   expect(status).toBe('delivered')
 })
 
