@@ -269,7 +269,8 @@ describe.skipIf(PROBED.kind !== 'confined')('a compromised reader', () => {
       const { user, system } = process.cpuUsage(before)
       // Of two readers: usually 250 ms. Without an end it would be almost two minutes.
       expect((user + system) / 1000).toBeLessThan(5_000 * (await slowness()))
-      expect(logged.join()).toMatch(/the process sends more than its jobs need|the process wrote too much to stderr/)
+      // On a busy machine, what is not read yet fills its memory first.
+      expect(logged.join()).toMatch(/sends more than its jobs need|wrote too much to stderr|exceeded its memory limit/)
     },
   )
 

@@ -30,7 +30,7 @@ import { addKey } from './keys.ts'
 import { writeNewStore } from './migrated-store.ts'
 import { onceInRun } from './once-in-run.ts'
 import { ownServer } from './own-server.ts'
-import { PATIENCE_MS, until } from './patience.ts'
+import { PATIENCE_MS, TEST_LIMIT_MS, until } from './patience.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** 2026-11-21T12:00:00.000Z */
@@ -373,8 +373,8 @@ async function whileTimePasses(clock: FakeClock, work: Promise<void>, stillMs: n
   await over
 }
 
-/** Where it does not matter whether work under way still ends. */
-const STILL_MS = 250
+/** Where nothing but work that hangs is under way: 250 ms, and more on a slow machine. */
+const STILL_MS = Math.max(250, TEST_LIMIT_MS / 1_200)
 
 async function unless(what: string, holds: () => boolean | Promise<boolean>): Promise<string[]> {
   return until(what, holds).then(
