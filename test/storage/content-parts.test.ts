@@ -3,7 +3,9 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packMime, unpackMime } from '../../src/mail/mime-content.ts'
-import { PART_BYTES } from '../../src/storage/mail/contents.ts'
+import { contentOf, letGo, PART_BYTES } from '../../src/storage/mail/contents.ts'
+import type { Work } from '../../src/storage/sql.ts'
+import { performingOn } from '../../src/storage/sqlite/database.ts'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -121,6 +123,40 @@ test('a long mail that is removed while it is read is whole or gone', async () =
   await removing
   expect(await store.messages.content(message.id)).toBeNull()
 })
+
+test.each([2, 9, 20])(
+  'a mail of %p parts that is removed between any two reads of it is whole or gone',
+  async (parts) => {
+    const content = random(parts * PART_BYTES)
+    const { message } = await accept(store, { ...records.accepted(OVER), content })
+    const perform = performingOn(db)
+    const owner = db.prepare('select message_number as number from message_contents').get() as { number: number }
+    for (let step = 1, isRemoved = true; isRemoved; step++) {
+      db.exec('begin')
+      isRemoved = false
+      const found = perform(
+        interrupted(contentOf(message.id), step, () => {
+          db.exec('delete from message_contents')
+          perform(letGo('content', [owner]))
+          isRemoved = true
+        }),
+      )
+      db.exec('rollback')
+      if (isRemoved) expect([step, found]).toEqual([step, null])
+      else expect(Buffer.compare(found!, content)).toBe(0)
+    }
+  },
+)
+
+/** The same work, and something else before the `at`-th of its steps, from 0; nothing if there are fewer. */
+function* interrupted<T>(work: Work<T>, at: number, other: () => void): Work<T> {
+  let next = work.next()
+  for (let step = 0; next.done !== true; step++) {
+    if (step === at) other()
+    next = work.next(yield next.value)
+  }
+  return next.value
+}
 
 test('parts that a stopped process left are removed with the space, whatever the plans then say', async () => {
   await accept(store, { ...records.accepted(OVER), content: random(5 * PART_BYTES) })

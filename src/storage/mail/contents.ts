@@ -68,9 +68,6 @@ export interface Content {
 
 const OF_MESSAGE = sql<Content>(`select m.number::float8 as number, c.content as first
   from messages m join message_contents c on c.message_number = m.number where m.id = $1`)
-const IS_OWNED = sql<{ number: number }>(
-  'select number::float8 as number from large_contents where kind = $1 and owner = $2::bigint',
-)
 const SOME_OF = sql<{ part: number; bytes: Uint8Array }>(`select p.part, p.bytes
   from large_contents c join content_parts p on p.content = c.number
   where c.kind = $1 and c.owner = $2::bigint and p.part > $3::int order by p.part limit $4::int`)
@@ -163,12 +160,13 @@ export function* wholeOf(
 
 /** Reads the content of a message; null if it was removed. */
 export function* contentOf(messageId: string): Work<Uint8Array | null> {
-  return yield* wholeInTurns('content', yield* row(OF_MESSAGE, messageId))
+  return yield* wholeInTurns('content', () => row(OF_MESSAGE, messageId))
 }
 
-/** Reads the rest of a content, some parts at a time, between which others work → the whole; null if it was removed
- *  meanwhile. */
-export function* wholeInTurns(kind: ContentKind, found: Content | null): Work<Uint8Array | null> {
+/** Finds the first part of a content and reads the rest, some parts at a time, between which others work → the whole; null
+ *  if it was removed meanwhile. */
+export function* wholeInTurns(kind: ContentKind, find: () => Work<Content | null>): Work<Uint8Array | null> {
+  const found = yield* find()
   if (found === null || found.first.byteLength < PART_BYTES) return found?.first ?? null
   const pieces = [found.first]
   for (let after = 0; ; ) {
@@ -178,6 +176,6 @@ export function* wholeInTurns(kind: ContentKind, found: Content | null): Work<Ui
     if (last === undefined || some.length < READ_AT_ONCE) break
     after = last.part
   }
-  const isWhole = pieces.length === 1 || (yield* row(IS_OWNED, kind, found.number)) !== null
-  return isWhole ? Buffer.concat(pieces) : null
+  // One transaction removes the owner and lets the parts go.
+  return (yield* find()) === null ? null : Buffer.concat(pieces)
 }

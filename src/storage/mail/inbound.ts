@@ -40,7 +40,7 @@ export function mailInbound(
 }
 
 function* contentOf(kind: keyof typeof CONTENT, id: string): Work<Uint8Array | null> {
-  return yield* wholeInTurns(kind, yield* row(CONTENT[kind], id))
+  return yield* wholeInTurns(kind, () => row(CONTENT[kind], id))
 }
 
 function contentBy(column: 'parsed' | 'raw') {
