@@ -49,7 +49,7 @@ export function lastLinesOf(printed: string): string {
 }
 
 /** → from the first error on, at most MOST_LINES, without empty ones. Empty if there is no error, as for a test that timed
- *  out. An error is named by its class, or follows the mark under the code that threw it. */
+ *  out. An error begins with the name of its class, or follows the caret under its code. */
 function whyOf(lines: readonly string[]): string {
   const first = lines.findIndex((line, at) => /^(?:\w*Error|error):/.test(line) || /^ +\^$/.test(lines[at - 1] ?? ''))
   return filled(lines.slice(first === -1 ? lines.length : first)).slice(0, MOST_LINES).join('\n') // biome-ignore format: one step

@@ -155,7 +155,7 @@ test('a webhook is managed from its creation to its deletion', async () => {
   })
   expect(made.secret).toMatch(/^whsec_/)
   await live.webhooks.test(made.id, { type: 'message.clicked' })
-  // Events of other mails may still be posted, to the webhook of this server.
+  // The server may still post events of earlier mails to its other webhook.
   const ofTest = () => server.receiver.requests.find(({ body }) => body.includes('message.clicked'))
   await until('the test event', ofTest)
   const { headers, bytes } = ofTest()!

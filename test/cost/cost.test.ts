@@ -9,7 +9,7 @@ import { PARSERS, type Parser } from './parsers.ts'
 
 const LENGTH = 100_000
 const MOST_MS = 50
-/** New memory for 100 kB: it costs 2 ms, and 50 on a virtual machine that pays for each page. */
+/** New memory that a parser may use for 100 kB. It costs 2 ms, or 50 ms on a virtual machine that pays for each page. */
 const NEW_MB = 10
 /** For twice the text. A parser that reads all of it again for each part takes 4 times as long, a linear one up to 2.4:
  *  what it keeps outgrows the caches, and the garbage collector reads it more often. */

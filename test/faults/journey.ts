@@ -37,7 +37,7 @@ export interface Played {
 export const PUBLISHED = ['bounced gone', 'deferred busy', 'delivered ann', 'delivered busy']
 const NAMES = ['ann', 'gone', 'busy'] as const
 
-/** `timeoutSeconds`, of real time: for posts that are never answered. A busy machine takes seconds to answer others. */
+/** `timeoutSeconds`: real time after which a post without an answer fails. On a busy machine, answers take seconds. */
 export async function openStage({ timeoutSeconds = 60 } = {}): Promise<Stage> {
   const busy = new Set<string>()
   const stage: Pick<Stage, 'onCue'> = { onCue: () => {} }

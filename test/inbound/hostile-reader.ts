@@ -55,7 +55,7 @@ const READING = {
   parseError: null,
   forwards: [],
 }
-/** A blob of 16 kB that becomes 500 MB: a small frame, whose size is all that its beginning says, and fifty large ones.
+/** A blob of 16 kB that unpacks to 500 MB: a small frame, whose header states only its own size, then fifty large ones.
  *  RFC 8878 §3.1 */
 const bomb = () => {
   const small = Bun.zstdCompressSync(Buffer.from('x'))

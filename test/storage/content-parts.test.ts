@@ -142,13 +142,13 @@ test.each([2, 9, 20])(
         }),
       )
       db.exec('rollback')
-      if (isRemoved) expect([step, found]).toEqual([step, null])
-      else expect(Buffer.compare(found!, content)).toBe(0)
+      const outcome = found === null ? 'gone' : Buffer.compare(found, content) === 0 ? 'whole' : 'cut'
+      expect([step, outcome]).toEqual([step, isRemoved ? 'gone' : 'whole'])
     }
   },
 )
 
-/** The same work, and something else before the `at`-th of its steps, from 0; nothing if there are fewer. */
+/** The same work, with `other` called before step `at`, counted from 0. Fewer steps: `other` is not called. */
 function* interrupted<T>(work: Work<T>, at: number, other: () => void): Work<T> {
   let next = work.next()
   for (let step = 0; next.done !== true; step++) {

@@ -37,7 +37,7 @@ export async function slowness(): Promise<number> {
   return Math.max(1, (await costMs(referenceWork, 100)) / REFERENCE_MS)
 }
 
-/** A limit of work that takes up to `newMb` of new memory → the same limit on this machine as it is now. */
+/** The limit for work that uses up to `newMb` MB of new memory → the same limit on this machine as it is now. */
 export async function limitNow(mostMs: number, newMb: number): Promise<number> {
   return mostMs * (await slowness()) + newMb * (await newMemoryMs())
 }

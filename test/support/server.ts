@@ -373,7 +373,7 @@ async function whileTimePasses(clock: FakeClock, work: Promise<void>, stillMs: n
   await over
 }
 
-/** Where nothing but work that hangs is under way: 250 ms, and more on a slow machine. */
+/** For stops that only hanging work delays: 250 ms, and more on a slow machine. */
 const STILL_MS = Math.max(250, TEST_LIMIT_MS / 1_200)
 
 async function unless(what: string, holds: () => boolean | Promise<boolean>): Promise<string[]> {

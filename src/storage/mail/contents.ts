@@ -176,6 +176,6 @@ export function* wholeInTurns(kind: ContentKind, find: () => Work<Content | null
     if (last === undefined || some.length < READ_AT_ONCE) break
     after = last.part
   }
-  // One transaction removes the owner and lets the parts go.
+  // While the owner exists, so do the parts: one transaction removes both.
   return (yield* find()) === null ? null : Buffer.concat(pieces)
 }

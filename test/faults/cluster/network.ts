@@ -41,12 +41,10 @@ export const network: Fault = clusterFault({
       await Bun.sleep(restMs())
       if (ms > TAKEOVER_MS) {
         const isLive = `select count(*) from nodes where name = '${node.name}' and ended_at is null`
-        await until('the other node to end it', () =>
-          restingAfter(() => {
-            mayComeTwice(node)
-            return cluster.sql(isLive)[0]![0] === '0'
-          }),
-        )
+        await until('the other node to end it', () => {
+          mayComeTwice(node)
+          return cluster.sql(isLive)[0]![0] === '0'
+        })
       }
       cluster.sink.freeze(node.source)
       for (const proxy of node.proxies) proxy.pass('both')

@@ -1,4 +1,4 @@
-import { restingAfter, until } from '../../support/patience.ts'
+import { until } from '../../support/patience.ts'
 import { type Fault, unless } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { onTheWireOf } from './books.ts'
@@ -57,7 +57,7 @@ export const frozen: Fault = clusterFault({
       cluster.sink.thaw(node.source)
       mayComeTwice(node)
       const { mails } = onTheWireOf(cluster, [node.name])
-      await until('the other node to end it', () => restingAfter(() => cluster.sql(isLive(node))[0]![0] === '0'))
+      await until('the other node to end it', () => cluster.sql(isLive(node))[0]![0] === '0')
       await untilTakenOver(cluster, mails, stoppedAt)
       await Bun.sleep(1_000)
       node.process!.kill('SIGCONT')

@@ -1,4 +1,4 @@
-import { PATIENCE_MS, restingAfter, until } from '../../support/patience.ts'
+import { until } from '../../support/patience.ts'
 import { type Bench, type Fault, unless, type Verdict } from '../long/fault.ts'
 import { exitOf } from '../setup.ts'
 import { audit, type OnTheWire, onTheWireOf, untilSettled } from './books.ts'
@@ -75,7 +75,6 @@ export function clusterFault(
 export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<void> {
   const running = `select count(*) from nodes
     where handles_mail and ended_at is null and seen_at > clock_timestamp() - interval '1 second'`
-  const endsAt = performance.now() + PATIENCE_MS
   const areRunning = () => {
     try {
       return sql(running)[0]![0] === '2'
@@ -83,9 +82,7 @@ export async function untilBothWork({ sql }: TestCluster, load: Load): Promise<v
       return false // PostgreSQL is starting
     }
   }
-  while (!(await restingAfter(areRunning))) {
-    if (performance.now() > endsAt) throw new Error('the nodes do not both run')
-  }
+  await until('both nodes to run', areRunning)
   await untilMore(load)
 }
 
