@@ -36,7 +36,7 @@ export class PostgresLane implements MailLane {
       action: AuditedAction
       onGroup?: ((ms: number, changes: number) => void) | undefined
       /** How long a caller waits, ms. */
-      patienceMs?: number | undefined
+      patienceMs: number
     },
   ) {
     const { connect, laneId, after, action, onGroup, patienceMs } = options
@@ -47,7 +47,7 @@ export class PostgresLane implements MailLane {
       writer: groupWriter(shared, laneId),
       after,
       most: GROUP_MAX,
-      ...(patienceMs === undefined ? {} : { patienceMs }),
+      patienceMs,
       ...(onGroup === undefined ? {} : { onGroup }),
     })
   }

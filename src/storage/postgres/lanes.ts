@@ -36,7 +36,7 @@ export function createLanes(options: {
   listener: CommitListener | undefined
   observer: NodeObserver | undefined
   /** How long a caller waits, ms. */
-  patienceMs?: number
+  patienceMs: number
   due: Shared['due']
   offered: Shared['offered']
 }): Lanes {

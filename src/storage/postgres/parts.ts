@@ -17,6 +17,7 @@ import type { Registered } from './nodes.ts'
 import { createReads } from './reads.ts'
 import { createSettings } from './settings.ts'
 import { postgresWorkers } from './workers.ts'
+import { PATIENCE_MS } from './write-lane.ts'
 
 /** What the roles of the store share. */
 export type Parts = Awaited<ReturnType<typeof openParts>>
@@ -32,6 +33,10 @@ const INDEXES_ONLY = {
   enable_material: 'off',
   jit: 'off',
 }
+
+/** How long a command waits for the database: nobody repeats it, and on a busy machine or while a standby takes over 5 s
+ *  are too short. */
+const COMMAND_PATIENCE_MS = 60_000
 
 /** What a store is opened with. */
 interface Opening {
@@ -51,7 +56,8 @@ interface Opening {
 export async function openParts(options: Opening) {
   const { address, open, encryption, registered, history, clock, plans } = options
   const { node } = registered
-  const reads = createReads(() => open('reads', INDEXES_ONLY))
+  const patienceMs = options.node.isCommand === true ? COMMAND_PATIENCE_MS : PATIENCE_MS
+  const reads = createReads(() => open('reads', INDEXES_ONLY), patienceMs)
   const mirrors = createMirrors(encryption)
   await loadMirrors(mirrors, reads).catch((error) => {
     reads.close()
@@ -68,6 +74,7 @@ export async function openParts(options: Opening) {
     action,
     listener: alsoShown(options.commitListener, () => distribution),
     observer: options.node.observer,
+    patienceMs,
     due: keys.indexes,
     offered: (offers) => distribution.offered(offers),
   })

@@ -2,6 +2,7 @@ import { StoreUnavailable } from '../errors.ts'
 import { type Connection, NoAnswer } from './connection.ts'
 import { storeError } from './refusals.ts'
 import type { Queries } from './transactions.ts'
+import { PATIENCE_MS } from './write-lane.ts'
 
 /** Reads of a node, over a few connections that they share. */
 export interface Reads extends Queries {
@@ -10,8 +11,6 @@ export interface Reads extends Queries {
 
 /** Connections of a node for reading. */
 const CONNECTIONS = 4
-/** How long a read waits for a server that restarts, as long as a write. */
-const PATIENCE_MS = 5_000
 /** Pauses between attempts: the first one may have met a session that had ended. */
 const PAUSES_MS = [0, 50, 100, 250, 500]
 

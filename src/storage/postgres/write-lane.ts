@@ -35,14 +35,14 @@ interface WriteLaneOptions<Change, Result> {
   /** Most changes in a group. */
   most: number
   /** How long a caller waits, ms. */
-  patienceMs?: number
+  patienceMs: number
   /** A group was committed after `ms`. */
   onGroup?: (ms: number, changes: number) => void
   /** What a change follows; null = nothing. */
   after?: (change: Change) => Promise<void> | null
 }
 
-/** As long as the SQLite store waits for another process. */
+/** How long callers of a node wait: as long as for another process with SQLite. */
 export const PATIENCE_MS = 5_000
 /** Pauses between attempts to connect. */
 const RECONNECT_MS = [50, 100, 250, 500, 1_000]
@@ -102,7 +102,7 @@ export class WriteLane<Change, Result> {
     after?.then(() => {
       pending.after = null
     })
-    const timer = setTimeout(() => this.#giveUp(pending), this.#options.patienceMs ?? PATIENCE_MS)
+    const timer = setTimeout(() => this.#giveUp(pending), this.#options.patienceMs)
     this.#queue.push(pending)
     this.#running ??= this.#run()
     return promise.finally(() => {

@@ -995,6 +995,19 @@ describeWithPostgres('two nodes on one database', () => {
     })
   })
 
+  test('a command waits for the database for longer than a node, whose callers ask again', async () => {
+    const server = await open()
+    const command = await open({ isCommand: true })
+    await postgres.halt('fast')
+    const written = command.organizations.create(records.organization({ id: ORGANIZATION }))
+    const read = command.invitations.find(records.hash(), START)
+    await expect(accept(server, records.accepted())).rejects.toBeInstanceOf(StoreUnavailable)
+    await postgres.resume()
+    await written
+    expect(await read).toBeNull()
+    expect(sql('select id from organizations')).toBe(ORGANIZATION)
+  })
+
   test('both nodes continue after the database was away for longer than the takeover time', async () => {
     const one = await open({ takeoverMs: TAKEOVER_MS })
     await found(one, records)
