@@ -10,7 +10,7 @@ import { startChild } from '../../src/os/sandbox/child-runner.ts'
 import type { Readers } from '../../src/receiving/inbound/readers.ts'
 import { createReaderStarter, type Separated } from '../../src/server/inbound-readers.ts'
 import { slowness } from '../support/cpu-cost.ts'
-import { until } from '../support/patience.ts'
+import { TEST_LIMIT_MS, until } from '../support/patience.ts'
 import { openReaders } from './reader-setup.ts'
 import { createInboundSetup } from './setup.ts'
 import { KEY_PEM, mail, startMailZone } from './signed-mail.ts'
@@ -27,6 +27,9 @@ if (PROBED.kind !== 'confined') {
 type Skill = 'reads-mail' | 'reads-nothing'
 const hostileCommand = (skill: Skill) => [process.execPath, join(import.meta.dir, 'hostile-reader.ts'), 'first', skill]
 const MB = 2 ** 20
+/** For mails that never end. How long a process computes is unknown, so the time that it waits for a processor counts too, and
+ *  a new one reads its first healthy mail slowly. */
+const COMPUTE_MS = TEST_LIMIT_MS / 100
 const SEAL = { domain: 'ours.test', selector: 's1', privateKeyPem: KEY_PEM }
 
 let zone: Zone
@@ -198,7 +201,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', (
   // threat: parser-exhaustion
   // threat: unreadable-mail
   test('gets 451 and is then stored without parsing; its neighbours are read, and the reader is replaced', async () => {
-    const readers = hostileReaders({ limits: { computeMs: 500 } })
+    const readers = hostileReaders({ limits: { computeMs: COMPUTE_MS } })
     await readers.read(healthy()) // warm-up
     const neighbour = readers.read(healthy('neighbour'))
     await expect(readers.read(doing('loop'))).rejects.toThrow('451 4.3.0')
@@ -213,7 +216,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', (
   })
 
   test('at a return path gets 451 and is then accepted as an unreadable report', async () => {
-    const readers = hostileReaders({ start: startUnskilled, limits: { computeMs: 500 } })
+    const readers = hostileReaders({ start: startUnskilled, limits: { computeMs: COMPUTE_MS } })
     const { raw } = doing('loop')
     await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')
     expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unreadable' })
@@ -221,7 +224,7 @@ describe.skipIf(PROBED.kind !== 'confined')('a mail that crashes its readers', (
 
   test('is stored with the reason after one deferral', async () => {
     const setup = await createInboundSetup({
-      readers: hostileReaders({ start: startUnskilled, limits: { computeMs: 500 } }),
+      readers: hostileReaders({ start: startUnskilled, limits: { computeMs: COMPUTE_MS } }),
     })
     await setup.addRoute({ type: 'catch_all', value: null })
     const raw = mail(['X-Do: loop', 'From: a@a.test', 'Subject: hostile']).toString()

@@ -69,7 +69,7 @@ test('settings reach each thread at its start', async () => {
 for (const [name, start, computeMs] of [
   ['a thread', spawnThread, COMPUTE_MS],
   // Its CPU time is unknown, so that the time that it waits for a processor counts as well.
-  ['a runner that shares no memory', spawnByMessages, 1_000],
+  ['a runner that shares no memory', spawnByMessages, TEST_LIMIT_MS / 150],
 ] as const) {
   for (const kind of ['loop', 'regex'] as const) {
     test(`${name} that a ${kind} job blocks is ended and replaced`, async () => {
