@@ -209,8 +209,9 @@ export interface StartMessage {
   settings: unknown
 }
 
-/** Factor on the budget for a thread that is blocked without computing, or that gets no CPU. */
-const MOST_WAITING = 4
+/** Factor on the budget for a thread that is blocked without computing, or that gets no CPU. Large, because a machine that is
+ *  short of CPU must not blame a mail, and a thread that is blocked is rare. */
+const MOST_WAITING = 10
 const TICK_MS = 50
 /** Time to load the code and report ready, on a busy machine. */
 const START_MS = 20_000

@@ -11,6 +11,8 @@ export type TestJob =
   | { kind: 'regex' }
   /** Waits first, and then computes forever: with or without a message before. */
   | { kind: 'late loop'; says: boolean }
+  /** Blocks the thread for that long without computing, as if it got no CPU. */
+  | { kind: 'block'; ms: number }
   /** Answers after a while, without computing meanwhile. */
   | { kind: 'wait'; ms: number }
   /** Computes for that long, yielding in between. */
@@ -39,6 +41,9 @@ serveThread((post) =>
         await Bun.sleep(30)
         if (job.says) context.working()
         for (;;);
+      case 'block':
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, job.ms)
+        return 'went on'
       case 'wait':
         await Bun.sleep(job.ms)
         return 'waited'

@@ -108,6 +108,14 @@ test('a job that yields may compute longer than a stretch', async () => {
   expect(ends('over_budget')).toBe(0)
 })
 
+test('a thread that gets no CPU is blamed for its job only after ten times as long', async () => {
+  const pool = openPool()
+  expect(await pool.run({ kind: 'block', ms: 5 * COMPUTE_MS })).toBe('went on')
+  expect(ends('over_budget')).toBe(0)
+  expect(await failure(pool.run({ kind: 'block', ms: TEST_LIMIT_MS }))).toBeInstanceOf(PoisonousJob)
+  expect(ends('over_budget')).toBe(2)
+})
+
 test('a job that never answers is given up after its time, and those beside it are answered', async () => {
   const pool = openPool({ totalMs: 1_500 })
   await pool.run({ kind: 'echo', value: 1 })
