@@ -1,8 +1,9 @@
-import { createReadStream, createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../os/clock.ts'
+import { writeNewFile } from '../../os/new-file.ts'
 import { sync } from '../../os/sync.ts'
 import { ENCRYPTION_KEY_FILE } from '../../storage/encryption-key.ts'
 import { inspectDatabase } from '../../storage/sqlite/inspect.ts'
@@ -64,7 +65,7 @@ export async function unpack(
     put(folder, ENCRYPTION_KEY_FILE, options.sealKey)
   }
   const file = join(folder, lastOf(manifest))
-  await pipeline(archive.database(), createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch((thrown: unknown) => {
+  await pipeline(archive.database(), writeNewFile(file, 0o600, 'wx')).catch((thrown: unknown) => {
     throw toBackupFailure(thrown)
   })
   // The database of such an installation is checked when it is restored.

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { chmodSync, createReadStream, existsSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { z } from 'zod'
 import { archiveOf, packageOf } from '../../operating/upgrade/versions.ts'
+import { writeNewFile } from '../../os/new-file.ts'
 import { sync } from '../../os/sync.ts'
 import { errorCode, messageOf } from '../../os/thrown.ts'
 import { requireFreeSpace } from '../backup/staging-dir.ts'
@@ -65,7 +66,7 @@ async function download({ source, sums }: Release, name: string, to: string): Pr
       yield chunk
     }
   }
-  await reading(() => pipeline(hashed, createWriteStream(to, { mode: 0o600 })))
+  await reading(() => pipeline(hashed, writeNewFile(to, 0o600)))
   if (hash.digest('hex') !== expected) {
     throw new CommandFailure(`${name} does not match SHA256SUMS; nothing was changed`)
   }
@@ -95,7 +96,7 @@ export async function unpackProgram(chunks: AsyncIterable<Uint8Array>, member: s
     if (bytes > MOST_PROGRAM_BYTES) throw new TarDamaged('the archive is too large')
     const isProgram = head.name === member
     if (isProgram && ++found > 1) throw new TarDamaged(`the archive contains ${member} twice`)
-    if (isProgram) await pipeline(tar.body(), createWriteStream(to, { mode: 0o700 }))
+    if (isProgram) await pipeline(tar.body(), writeNewFile(to, 0o700))
     else for await (const _ of tar.body());
   }
   if (found === 0) throw new TarDamaged(`the archive does not contain ${member}`)
