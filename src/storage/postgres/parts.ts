@@ -34,8 +34,8 @@ const INDEXES_ONLY = {
   jit: 'off',
 }
 
-/** How long a command waits for the database: nobody repeats it, and on a busy machine or while a standby takes over 5 s
- *  are too short. */
+/** How long a command waits for the database. Commands are not retried, and 5 s are too short on a busy machine or while a
+ *  standby takes over. */
 const COMMAND_PATIENCE_MS = 60_000
 
 /** What a store is opened with. */
