@@ -84,6 +84,7 @@ export async function openParts(options: Opening) {
     version: node.configurationVersion,
     mailSettled: lanes.settled,
     announce: (version) => distribution.announce(version),
+    patienceMs,
   })
   const distribution = new Distribution({
     address,

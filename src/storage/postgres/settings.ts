@@ -4,7 +4,6 @@ import type { MailLane } from '../mail/lane.ts'
 import { inPostgres, row, run, type SettingsKind, type Work } from '../sql.ts'
 import type { Mirror } from './mirror.ts'
 import type { Reads } from './reads.ts'
-import { PATIENCE_MS } from './write-lane.ts'
 
 /** Settings of the installation: written one change after the other over all nodes, and in the memory of each. */
 export interface Settings {
@@ -42,9 +41,11 @@ export function createSettings(
     mailSettled: () => Promise<void> | null
     /** Tells the other nodes that the settings reached a version, and resolves when they have it. */
     announce: (version: number) => Promise<void>
+    /** How long a change waits for mail that was begun before, ms. */
+    patienceMs: number
   },
 ): Settings {
-  const { reads, mailSettled, announce } = options
+  const { reads, mailSettled, announce, patienceMs } = options
   const refresh = refreshing(options)
   const underWay = new Set<Promise<unknown>>()
   let applied = options.version
@@ -74,7 +75,7 @@ export function createSettings(
   return {
     write: async <T>(work: () => Work<T>) => {
       const before = mailSettled()
-      const written = before === null ? write(work) : inTime(before).then(() => write(work))
+      const written = before === null ? write(work) : inTime(before, patienceMs).then(() => write(work))
       underWay.add(written)
       try {
         return await written
@@ -89,8 +90,8 @@ export function createSettings(
 }
 
 /** Mail may be in doubt for as long as the database is away. */
-function inTime(before: Promise<void>): Promise<void> {
-  return withinDeadline(before, PATIENCE_MS, () => new StoreUnavailable('the database does not respond'))
+function inTime(before: Promise<void>, patienceMs: number): Promise<void> {
+  return withinDeadline(before, patienceMs, () => new StoreUnavailable('the database does not respond'))
 }
 
 /** The work behind all others over all nodes → its result, and which records it changed, with the version that the settings

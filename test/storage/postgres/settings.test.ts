@@ -72,6 +72,7 @@ describeWithPostgres('changes of settings', () => {
         version: node.configurationVersion,
         mailSettled: lanes.settled,
         announce: async () => {},
+        patienceMs: PATIENCE_MS,
       })
       const database = postgresDatabase(reads, lanes.records, settings)
       return {
